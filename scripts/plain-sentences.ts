@@ -22,7 +22,6 @@ const notCleanYet: readonly string[] = [
   'packages/backup/',
   'packages/broker/',
   'packages/channels/',
-  'packages/engine/',
   'packages/testkit/',
   'packages/vm/',
   'scripts/test.ts',

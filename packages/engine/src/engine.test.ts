@@ -1,4 +1,7 @@
-/** The engine on a real database and the fake driver: what is acknowledged stays true, and nothing is left that nobody owns. */
+/**
+ * The engine on a real database and the fake driver: acknowledged changes stay true, and no resource is left without an
+ * owner.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { AgentRow } from '@lodge/ports';

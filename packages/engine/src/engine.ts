@@ -1,7 +1,7 @@
 /**
- * The engine: use-cases that write what is wanted, and the loops that make it so: reconciling, putting idle agents to
- * sleep, making room in memory, keeping the disk from running full, watching health, keeping templates. It owns no state that a restart would lose; what it
- * needs to go on is in the store and on the host.
+ * The engine: use-cases that write the desired state, and the loops that bring it about. They reconcile, put idle agents to
+ * sleep, make room in memory, keep the disk from running full, watch health and keep templates. The engine owns no state
+ * that a restart would lose: all it needs is in the store and on the host.
  */
 import { randomUUID } from 'node:crypto';
 import { agentModel, defaultDisk, FairGate, parseProviderModel } from '@lodge/domain';
@@ -61,29 +61,29 @@ type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 export interface EngineDeps
   extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
   readonly driver: VmDriver;
-  /** Has the VM's counters read; see `Meter`. */
+  /** Reads the VM's counters before its end; see `Meter`. */
   readonly beforeEnd: BeforeEnd;
   readonly images: ImageBuilder;
-  /** Versions of runtimes that are installed beside those that Lodge brings. */
+  /** Runtime versions that are installed beside those that Lodge brings. */
   readonly versions?: RuntimeVersions;
-  /** How often it is looked which of them are offered; 10 s by default. */
+  /** How often the engine looks which versions are offered; 10 s by default. */
   readonly versionsEveryMs?: number;
-  /** `defaultDisk` where it is not given. */
+  /** `defaultDisk` if it is not given. */
   readonly disk?: DiskSettings;
-  /** Speaks to the gateways inside guests. */
+  /** Talks to the gateways inside guests. */
   readonly gateway: Gateway;
   /** Names this host's control plane; the same after a restart. */
   readonly holder: string;
   readonly provisionTimeoutMs: number;
-  /** Bounds of the other steps, where the defaults do not fit (`defaultBounds`). */
+  /** Bounds of the other steps, where the defaults (`defaultBounds`) do not fit. */
   readonly bounds?: Partial<Omit<StepBounds, 'provisionMs'>>;
-  /** Below so much available memory on the host, MiB, paused agents are stopped; `memory.reservedMib` by default. */
+  /** Below this available memory on the host, MiB, paused agents are stopped; `memory.reservedMib` by default. */
   readonly memoryWatermarkMib?: number;
-  /** How often gateways are looked at; 30 s by default. */
+  /** How often gateways are checked; 30 s by default. */
   readonly healthEveryMs?: number;
-  /** How often idle agents are looked for; 1 s by default. */
+  /** How often the engine looks for idle agents; 1 s by default. */
   readonly idleEveryMs?: number;
-  /** Told when a turn begins; gives what to call when it has ended. */
+  /** Called when a turn begins; returns a function to call when it has ended. */
   readonly onTurn?: (origin: TurnOrigin) => () => void;
   /** Messaging channels; without them there are none. */
   readonly channels?: ChannelParts;
@@ -101,23 +101,23 @@ export interface Engine {
   readonly schedules: Schedules;
   /** Throws where the engine was given no hooks. */
   readonly hooks: Hooks;
-  /** Says something to an agent, whoever asks. */
+  /** Makes a turn of an agent, whoever asks. */
   readonly runTurn: RunTurn;
-  /** Who asked for the turns of an agent that are under way on this host. */
+  /** The askers of an agent's turns that are running on this host. */
   askedTurns(agentId: string): readonly AskedTurn[];
-  /** Whether the host's disk has room for what can be done without, such as replies and contents that are kept. */
+  /** Whether the host's disk has room for dispensable data, such as kept replies and contents. */
   hasRoom(): boolean;
-  /** The ledger in which the broker writes: calls are seen as parts of turns, and cut where they go in circles. */
+  /** Wraps the broker's ledger: calls are assigned to turns, and calls that go in circles are cut. */
   watchCalls(ledger: CallLedger): CallLedger;
-  /** Begins to reconcile and to make templates, on a driver that has started. */
+  /** Begins to reconcile and to make templates; the driver has started. */
   start(): void;
-  /** Ends what is under way; VMs stay. */
+  /** Ends all work in progress; VMs stay. */
   stop(): Promise<void>;
   templateProgress(): readonly TemplateProgress[];
   onTemplateProgress(listener: (progress: TemplateProgress) => void): () => void;
 }
 
-/** Passes at a time. Most wait for a guest or a disk; those that need the CPU take turns by `slots`. */
+/** Concurrent passes. Most wait for a guest or a disk; those that need the CPU take turns by `slots`. */
 const concurrency = 64;
 /** A guest that does not answer holds the slot of its save for seconds, so one account never has them all. */
 const slotBounds = {
@@ -185,7 +185,7 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     async stop() {
       keepAwake.stop();
-      // All at once: one that waits for something slow must not keep the others at work.
+      // Parts stop all at once: one that waits for something slow must not keep the others at work.
       await Promise.all([...loops, templates].map((part) => part.stop()));
     },
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
@@ -213,23 +213,23 @@ function given<Part>(part: Part | undefined, what: string): Part {
   return part;
 }
 
-/** Who has agents take turns that no request waits for. */
+/** Parts that make agents take turns without a waiting request. */
 const askers = (deps: EngineDeps, agents: Agents, runTurn: RunTurn) => [
   ...answering(deps, agents, runTurn),
   ...scheduling(deps, agents, runTurn),
   ...hearing(deps, agents, runTurn),
 ];
 
-/** What answers on channels, where there are any. */
+/** Answers on channels, if there are any. */
 function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
   if (!channels) return [];
   const bounds = { ...defaultAnsweringBounds, ...channels.bounds };
-  // Two servers of one host have claims of their own.
+  // Two servers of one host have separate claims.
   const held = heldPictures();
   return [createAnswering({ ...channels, bounds, held, agents, runTurn, log, holder: `${holder}/${randomUUID()}` })];
 }
 
-/** What makes runs of schedules, where there are any. */
+/** Makes runs of schedules, if there are any. */
 function scheduling({ schedules, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
   if (!schedules) return [];
   const bounds = { ...defaultScheduleBounds, ...schedules.bounds };
@@ -237,7 +237,7 @@ function scheduling({ schedules, holder: host, log }: EngineDeps, agents: Agents
   return [createScheduleRunner({ runs, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
 }
 
-/** What makes turns of what comes to hooks, where there are any. */
+/** Makes turns of messages to hooks, if there are any. */
 function hearing({ hooks, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
   if (!hooks) return [];
   const bounds = { ...defaultHookBounds, ...hooks.bounds };
@@ -329,7 +329,7 @@ function agentSettings(agent: AgentRow, offer: Offer): AgentSettings {
   };
 }
 
-/** How the provider of one of the agent's models speaks, and what the model takes in. */
+/** The API style of the provider of one of the agent's models, and the inputs of the model. */
 function speech(
   agent: AgentRow,
   named: string,
@@ -343,7 +343,7 @@ function speech(
   );
   const provider = providers.find(({ id }) => id === own?.provider);
   const model = provider?.models.find(({ name }) => name === own?.name);
-  // A provider that the operator took away again: the broker answers for it; the guest need not know.
+  // The operator has removed the provider: the broker answers for it, and the guest need not know.
   return {
     api: provider?.api ?? 'openai-completions',
     contextWindow: model?.contextWindow ?? provider?.contextWindow ?? null,

@@ -3,13 +3,13 @@ import type { Log } from '@lodge/ports';
 export interface PeriodicOptions {
   readonly everyMs: number;
   readonly log: Log;
-  /** What a round that failed is logged as; the next one comes all the same. */
+  /** The log message of a failed round; the next one comes all the same. */
   readonly failed: string;
-  /** One round. `signal` aborts when no more are wanted. */
+  /** Makes one round. `signal` aborts when no more are wanted. */
   readonly round: (signal: AbortSignal) => Promise<unknown>;
 }
 
-/** Rounds at intervals, one at a time: one that is due while the last is under way is left out. */
+/** Makes rounds at intervals, one at a time; a round that is due while the last is running is omitted. */
 export class Periodic {
   private readonly options: PeriodicOptions;
   private readonly stopping = new AbortController();
@@ -28,14 +28,14 @@ export class Periodic {
     }, this.options.everyMs);
   }
 
-  /** Resolves when the round under way has ended. */
+  /** Resolves when the running round has ended. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.stopping.abort();
     await this.underWay;
   }
 
-  /** Aborts with `stop`, for work that belongs to the rounds and is begun elsewhere. */
+  /** Aborts with `stop`, for work that belongs to the rounds and begins elsewhere. */
   get signal(): AbortSignal {
     return this.stopping.signal;
   }

@@ -1,6 +1,6 @@
 /**
- * The account area's use-cases over the store: put together here, told in the other files of this folder.
- * What changes something does so in one transaction, with its line in the audit log; secrets are hashed before it begins.
+ * Puts the account area's use-cases together over the store; the other files of this folder hold them. Each change is one
+ * transaction with its line in the audit log. Secrets are hashed before the transaction begins.
  */
 import type { Accounts, AccountStore, Cryptography, Log, SecretBox } from '@lodge/ports';
 import { createKey, keys, revokeKey } from './keys.ts';
@@ -27,7 +27,7 @@ export interface AccountsOptions {
   readonly clock?: () => Date;
 }
 
-/** Accounts that also write when sessions were last seen; `close` writes the last of it. */
+/** The account use-cases. They also write when sessions were last seen; `close` writes the remaining times. */
 export interface ClosableAccounts extends Accounts {
   close(): Promise<void>;
 }

@@ -15,7 +15,7 @@ import type {
 } from '@lodge/ports';
 import type { PendingTimes } from './pending-times.ts';
 
-/** What the account area's use-cases stand on. */
+/** Dependencies of the account area's use-cases. */
 export interface AccountDeps {
   readonly store: AccountStore;
   readonly secrets: SecretBox;
@@ -25,7 +25,7 @@ export interface AccountDeps {
   readonly seen: PendingTimes;
 }
 
-/** Beyond these, the one seen longest ago ends. */
+/** Sessions of one account; beyond these, the one that was seen longest ago ends. */
 const maxSessions = 50;
 const longestUserAgent = 300;
 const busyRetrySeconds = 2;
@@ -40,7 +40,7 @@ export const invalidCode = (): Refusal => new Refusal('invalid_code', 'This code
 export const secondFactorRequired = (): Refusal =>
   new Refusal('second_factor_required', 'Give the code of your authenticator, or a recovery code.');
 
-/** Refuses with 429 when one of the limits says to wait; else the attempt is counted on each. */
+/** Counts the attempt on each limit. Refuses with 429 when one of the limits says to wait. */
 export async function countAttempt(deps: AccountDeps, limits: readonly AttemptLimit[]): Promise<void> {
   const blocked = await deps.store.takeAttempt(limits);
   if (blocked) {
@@ -50,7 +50,7 @@ export async function countAttempt(deps: AccountDeps, limits: readonly AttemptLi
   }
 }
 
-/** Password work queues; more than the queue holds is told to come again. */
+/** Password work queues; a caller that finds the queue full is asked to come again. */
 async function orBusy<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -72,7 +72,10 @@ export const isPassword = (
   { address }: Caller,
 ): Promise<boolean> => orBusy(deps.crypto.passwords.verify(password, hash, address));
 
-/** Opens a session in the transaction that decided on it. Its token is new: none that a browser brought is taken over. */
+/**
+ * Opens a session in the transaction that decided on it. The token is always new, so no token that a browser brought is
+ * reused.
+ */
 export async function openSession(
   deps: AccountDeps,
   tx: AccountTransaction,
@@ -88,7 +91,7 @@ export async function openSession(
   return { token, session, account };
 }
 
-/** An event of the account's own doing. */
+/** An event that the account itself caused. */
 export function eventOf(accountId: string, caller: Caller, event: Happening & Pick<NewEvent, 'target'>): NewEvent {
   const { address, requestId } = caller;
   const actor = { kind: 'account', id: accountId } as const;
@@ -101,5 +104,5 @@ export function requireOwner(me: SignedIn): void {
 
 const idShape = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** Ids that cannot be are ones that do not exist. */
+/** Whether a text can be an id. A malformed id is treated like one that does not exist. */
 export const isId = (id: string): boolean => idShape.test(id);

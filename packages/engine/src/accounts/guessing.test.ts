@@ -30,7 +30,7 @@ test('at one account five guesses are free, then each waits twice as long, up to
     const wanted = Math.min(wait, 900);
     const passed = (performance.now() - guessedAt) / 1000;
     if (error.code === 'invalid_credentials') {
-      // A guess more, because the machine was slower than the wait was long.
+      // A slow machine used up the wait, so one more guess was let through.
       assert.ok(passed >= wanted, `after ${passed} s of ${wanted}`);
       wait *= 2;
     } else {
@@ -63,7 +63,7 @@ test('80 guesses made at once, over two processes, get no more tries than one af
       refusalOf((n % 2 ? second : accounts).signIn({ email, password: wrong }, caller(`203.0.113.${n}`))),
     ),
   );
-  // Waits of 1, 2, 4 and more seconds that have passed meanwhile let one more through each.
+  // Each wait of 1, 2, 4 and more seconds that has passed meanwhile lets one more attempt through.
   const most = 8 + Math.ceil(Math.log2((performance.now() - began) / 1000 + 1));
   await second.close();
   await store.close();
@@ -127,7 +127,7 @@ test('whoever is turned away because too many sign in at once has not guessed', 
   assert.equal(await refusalOf(accounts.signIn({ email, password }, caller('192.0.2.71'))), 'nothing');
 });
 
-/** Student's t of the mean of differences, without the tenth at either end: those are the machine's, not ours. */
+/** Student's t of the mean of differences, without the tenth at either end, which shows the machine and not Lodge. */
 function pairedT(differences: readonly number[]): number {
   const cut = Math.floor(differences.length / 10);
   const kept = differences.toSorted((a, b) => a - b).slice(cut, -cut);
@@ -136,7 +136,7 @@ function pairedT(differences: readonly number[]): number {
   return mean / Math.sqrt(variance / kept.length);
 }
 
-/** Far beyond chance on a quiet machine; a busy one goes there once in a while, and each time another way. */
+/** A t far beyond chance on a quiet machine. A busy machine reaches it once in a while, in either direction. */
 const tells = 4.5;
 
 test('the time of an answer does not tell whether an e-mail has an account', async (t) => {
@@ -156,7 +156,7 @@ test('the time of an answer does not tell whether an e-mail has an account', asy
     const differences: number[] = [];
     for (let n = 0; n < pairs; n++) {
       const unknown = `u${(unknowns += 1)}@example.com`;
-      // Each comes first as often: what the first leaves warm is no difference between them.
+      // Each goes first equally often, so that caches warmed by the first make no difference between them.
       const order = n % 2 ? [known, unknown] : [unknown, known];
       const [first, second] = [await answerTime(order[0]!), await answerTime(order[1]!)];
       differences.push(n % 2 ? first - second : second - first);

@@ -1,4 +1,4 @@
-/** How accounts come to be people's: by the owner link, by an invitation, or by registering where that is open. */
+/** People get accounts by the owner link, by an invitation, or by registering where registration is open. */
 import { Refusal, networkOf } from '@lodge/domain';
 import { EmailTakenError } from '@lodge/ports';
 import type { AccountRow, AccountTransaction, Caller, LinkKind, LinkRow, NewPerson, OpenedSession } from '@lodge/ports';
@@ -40,7 +40,7 @@ async function joinByLink(
 ): Promise<OpenedSession> {
   const { password, ...person } = checkPerson(input);
   const hash = deps.crypto.tokens.hash(input.token);
-  // Looked at first: a password is not hashed for whoever has no link.
+  // Looks the link up first, so that no password is hashed for a caller without one.
   const link = deps.crypto.tokens.isWellFormed(input.token) ? await deps.store.link(hash) : null;
   if (link?.kind !== kind) throw linkNotValid();
   if (kind === 'invite' && link.email !== null && link.email !== person.email) {

@@ -45,7 +45,7 @@ export async function createKey(
     expiresAt: input.expiresAt,
   };
   const record = await deps.store.transaction(async (tx) => {
-    // Held, so that keys made at once are counted one after another.
+    // The lock makes keys that are created at once be counted one after another.
     await tx.lock(id);
     if ((await tx.liveKeys(id)) >= maxLiveKeys) {
       throw new Refusal('quota_exceeded', `This account has ${maxLiveKeys} API keys. Revoke one first.`, {
@@ -61,7 +61,7 @@ export async function createKey(
   return { record, key };
 }
 
-/** Revoking it again changes nothing. */
+/** Revokes a key. Revoking it again changes nothing. */
 export async function revokeKey(deps: AccountDeps, me: SignedIn, keyId: string, caller: Caller): Promise<ApiKeyRecord> {
   const { id } = me.account;
   const record = isId(keyId)

@@ -1,4 +1,4 @@
-/** Links that the operator asks for at the command line. */
+/** Links that the operator makes at the command line. */
 import { Refusal } from '@lodge/domain';
 import type { AccountStore, By, Tokens } from '@lodge/ports';
 import { normaliseEmail } from './person.ts';
@@ -6,7 +6,7 @@ import { linkLifetimes } from '@lodge/ports';
 
 const operator: By = { actor: { kind: 'operator', id: null }, address: null, requestId: null };
 
-/** A new link to the owner's account, which ends earlier ones. Refuses when somebody has that account already. */
+/** Makes a new link to the owner's account and ends earlier ones. Refuses when somebody has that account already. */
 export async function createOwnerLink(store: AccountStore, tokens: Tokens): Promise<string> {
   const owners = await store.owners();
   const account = owners.find(({ email }) => email === null);
@@ -31,7 +31,7 @@ export async function createOwnerLink(store: AccountStore, tokens: Tokens): Prom
   return token;
 }
 
-/** A link by which the account's owner sets a new password; it ends earlier ones. */
+/** Makes a link by which the account's owner sets a new password, and ends earlier ones. */
 export async function createResetLink(
   store: AccountStore,
   tokens: Tokens,

@@ -8,7 +8,10 @@ import { useSecondFactor } from './sign-in.ts';
 
 const wrongPassword = (): Refusal => new Refusal('invalid_credentials', 'The password is wrong.');
 
-/** Of somebody signed in: a session that was taken over must not be enough to keep it. Gives the hash that was right. */
+/**
+ * Confirms a signed-in person's password: a stolen session must not be enough to keep the account. Returns the hash that
+ * matched.
+ */
 export async function confirmPassword(
   deps: AccountDeps,
   me: SignedIn,
@@ -35,7 +38,7 @@ export async function changePassword(
   const passwordHash = await hashed(deps, newPassword, caller);
   return deps.store.transaction(async (tx) => {
     const now = await tx.lock(id);
-    // Another change came first, and with it this session has ended.
+    // Another change came first, and this session ended with it.
     if (now?.passwordHash !== confirmed) throw wrongPassword();
     await tx.setPassword(id, passwordHash);
     const ended = await tx.endSessions(id, null);
@@ -46,7 +49,9 @@ export async function changePassword(
   });
 }
 
-/** By the operator's link. The second factor stays in force, and is asked for, unless the link takes it off. */
+/**
+ * Sets a new password by the operator's link. The second factor stays in force and is asked for, unless the link removes it.
+ */
 export async function resetPassword(
   deps: AccountDeps,
   input: { readonly token: string; readonly password: string; readonly code?: string },
@@ -86,7 +91,7 @@ export async function resetPassword(
       return session;
     })
     .catch(async (error: unknown) => {
-      // Without a code nothing was guessed.
+      // A request without a code is no guess.
       if (error instanceof Refusal && error.code === 'second_factor_required') {
         await deps.store.giveBackAttempt([limit.subject]);
       }

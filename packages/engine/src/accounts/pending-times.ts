@@ -1,14 +1,17 @@
 import type { Log } from '@lodge/ports';
 
 const flushAfterMs = 10_000;
-/** Beyond this the id noted longest ago is forgotten; it only happens while the store cannot be written. */
+/** Beyond this number the oldest id is forgotten; that happens only while the store cannot be written. */
 const maxPending = 10_000;
 
-/** When things (keys, sessions) were last used, by id, written to the store in batches. What a kill -9 loses is at most `flushAfterMs` of them. */
+/**
+ * When things (keys, sessions) were last used, by id, written to the store in batches. A kill -9 loses at most
+ * `flushAfterMs` of them.
+ */
 export class PendingTimes {
   readonly #write: (times: ReadonlyMap<string, Date>) => Promise<void>;
   readonly #log: Log;
-  /** What the log calls them. */
+  /** The log's name for these things. */
   readonly #what: string;
   #pending = new Map<string, Date>();
   #timer: NodeJS.Timeout | undefined;
@@ -27,7 +30,7 @@ export class PendingTimes {
     this.#schedule();
   }
 
-  /** Writes what is pending. Never rejects: what could not be written is tried again with the next batch. */
+  /** Writes what is pending. Never rejects: a batch that could not be written is tried again with the next one. */
   async flush(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;

@@ -4,12 +4,12 @@ import type { NewPerson } from '@lodge/ports';
 /** Bounds of the account area's contract. */
 const bounds = { name: 100, email: 254, shortestPassword: 12, longestPassword: 256 } as const;
 
-/** One form for each address, so that it is found again however it was typed. */
+/** Brings an address into one form, so that it is found again however somebody typed it. */
 export function normaliseEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
-/** What is stored of a person: trimmed, in one form, within bounds. Throws `Refusal` naming the field. */
+/** Returns a person's data as it is stored: trimmed, in one form, within bounds. Throws a `Refusal` that names the field. */
 export function checkPerson(person: NewPerson): NewPerson {
   const email = checkEmail(person.email);
   const name = person.name.trim();
@@ -28,7 +28,10 @@ export function checkEmail(given: string): string {
   return email;
 }
 
-/** Length is what makes a password hard to guess; what an attacker would try first is refused beside. */
+/**
+ * Checks a password. Length makes a password hard to guess; the passwords that an attacker would try first are refused as
+ * well.
+ */
 export function checkPassword(field: string, password: string, email: string | null): void {
   const { shortestPassword, longestPassword } = bounds;
   if (password.length < shortestPassword || password.length > longestPassword) {

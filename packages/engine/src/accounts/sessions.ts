@@ -3,7 +3,7 @@ import type { Caller, SignedIn } from '@lodge/ports';
 import { eventOf, isId } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
 
-/** Asked of the store each time: a session that ended is at its end everywhere at once. */
+/** Asks the store each time, so a session that ended is over everywhere at once. */
 export async function signedIn(deps: AccountDeps, token: string): Promise<SignedIn | null> {
   if (!deps.crypto.tokens.isWellFormed(token)) return null;
   const found = await deps.store.session(deps.crypto.tokens.hash(token));
@@ -11,7 +11,9 @@ export async function signedIn(deps: AccountDeps, token: string): Promise<Signed
   return found;
 }
 
-/** For what stays open: a page that only listens does not keep its session from ending unused. */
+/**
+ * Whether the session still holds, for connections that stay open. A page that only listens does not prolong its session.
+ */
 export async function holds({ crypto, store }: AccountDeps, token: string): Promise<boolean> {
   return crypto.tokens.isWellFormed(token) && (await store.session(crypto.tokens.hash(token))) !== null;
 }

@@ -9,8 +9,8 @@ import type { AccountDeps } from './deps.ts';
 const invalidCredentials = (): Refusal => new Refusal('invalid_credentials', 'E-mail or password is wrong.');
 
 /**
- * Up to the answer, an e-mail nobody has takes the same steps as one somebody has: the same queries, the same count, a
- * password hashed. A right password without its code is no guess and is not counted.
+ * Signs somebody in. An unknown e-mail takes the same steps as a known one until the answer: the same queries, the same
+ * count, one hashed password. A right password without its code is no guess and is not counted.
  */
 export async function signIn(
   deps: AccountDeps,
@@ -28,7 +28,7 @@ export async function signIn(
   const credentials = found?.credentials ?? null;
   const checking = isPassword(deps, input.password, credentials?.passwordHash ?? null, caller);
   const right = await checking.catch(async (error: unknown) => {
-    // Whoever was turned away, because too many sign in, has not guessed.
+    // Somebody who was turned away because too many sign in has not guessed.
     await giveBack();
     throw error;
   });
@@ -43,7 +43,7 @@ export async function signIn(
   const opened = await deps.store.transaction(async (tx) => {
     const { id } = credentials.account;
     const now = await tx.lock(id);
-    // The password was changed while it was checked: the old one opens nothing any more.
+    // The password was changed during the check, so the old one opens nothing any more.
     if (now?.passwordHash !== credentials.passwordHash) throw invalidCredentials();
     const factor = await useSecondFactor(deps, tx, now, input.code);
     if (rehashed !== null) await tx.setPassword(id, rehashed);
@@ -58,7 +58,7 @@ export async function signIn(
   return opened;
 }
 
-/** Checks the code, where the account wants one, and uses it up. Call under the account's lock. Throws what to refuse with. */
+/** Checks the code, where the account wants one, and uses it up. The caller holds the account's lock. Throws the refusal. */
 export async function useSecondFactor(
   deps: AccountDeps,
   tx: AccountTransaction,

@@ -10,7 +10,7 @@ const world = await testAccounts();
 after(() => world.close());
 const { accounts, store } = world;
 
-/** A member with a second factor in force. Its codes of this step and before are used. */
+/** A member whose second factor is in force. The codes of this step and of earlier ones are used. */
 async function withTotp(): Promise<{ me: OpenedSession; email: string; secret: string; codes: readonly string[] }> {
   const me = await world.member();
   const { secret } = await accounts.beginTotp(me, { password }, caller());

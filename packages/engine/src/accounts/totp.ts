@@ -45,7 +45,8 @@ export async function confirmTotp(
     const step = given.kind === 'totp' ? deps.crypto.secondFactors.step(secret, given.digits, deps.clock()) : null;
     if (step === null) throw invalidCode();
     await tx.setTotp(id, { sealed: now.totpPendingSealed, pendingSealed: null });
-    // The code that put it in force is used: it does not sign in. An older secret's steps say nothing of this one.
+    // The code that put the factor in force is used up, so it does not sign in. Steps of an older secret do not apply to
+    // this one.
     await tx.startTotpSteps(id, step);
     await tx.setRecoveryCodes(id, hashes);
     await tx.record(eventOf(id, caller, { type: 'totp.enabled', data: {} }));

@@ -6,7 +6,7 @@ import type { ApiKeyRow, ApiKeyStore, Log, NewApiKey } from '@lodge/ports';
 import { hashApiKey, makeApiKey } from '../../../access/src/api-key.ts';
 import { createApiKeyVerifier } from './verify-api-key.ts';
 
-/** Keys in memory, with a count of what was asked: the caching is what these tests look at. */
+/** Keys in memory, with a count of the look-ups: these tests look at the caching. */
 class MemoryKeys implements ApiKeyStore {
   readonly rows = new Map<string, ApiKeyRow>();
   readonly uses: ReadonlyMap<string, Date>[] = [];

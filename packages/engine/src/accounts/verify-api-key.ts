@@ -13,39 +13,39 @@ import { PendingTimes } from './pending-times.ts';
 export interface ApiKeyVerifierDeps {
   readonly store: Pick<ApiKeyStore, 'findByHash' | 'recordUse'>;
   readonly apiKeys: ApiKeys;
-  /** Tells of keys that were revoked: what is remembered of them is forgotten then, and not only when its second is over. */
+  /** Reports revoked keys, so that the cache forgets them at once and not only when its second is over. */
   readonly changes?: ApiKeyChanges;
   readonly log: Log;
   /** Default: the system's clock. */
   readonly clock?: () => Date;
 }
 
-/** A verifier that also writes last-used times; `close` writes the last of them. */
+/** A verifier that also writes last-used times; `close` writes the remaining ones. */
 export interface ClosableApiKeyVerifier extends ApiKeyVerifier {
   close(): Promise<void>;
 }
 
 interface Looked {
   readonly at: number;
-  /** Once it is known. */
+  /** Set once the key is known. */
   readonly keyId?: string;
   readonly key: Promise<KnownKey | null>;
 }
 
-/** A key's row, and the principal that every request with it has: made once for all of them. */
+/** A key's row and the principal of every request with the key, made once for all of them. */
 interface KnownKey {
   readonly row: ApiKeyRow;
   readonly principal: Principal;
 }
 
 const cacheMs = 1000;
-/** Look-ups remembered of keys that exist, and as many again of keys that do not: guesses cannot push out real keys. */
+/** Cached look-ups of existing keys, and as many again of unknown keys: guesses cannot push real keys out. */
 const maxCached = 10_000;
 
 /**
- * Checks presented keys against the store. Keys are compared by their SHA-256 alone, as a map's or an index's key, so
- * timing tells nothing about a key. What the store said is remembered for a second, counted from before it was asked: that
- * bounds how long a revoked key works, also where the notification of it was lost.
+ * Checks presented keys against the store. Keys are compared by their SHA-256 alone, as a map's or an index's key, so timing
+ * reveals nothing about a key. A look-up is cached for one second, counted from before the store was asked. This bounds how
+ * long a revoked key works, also when its notification was lost.
  */
 export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVerifier {
   const { store, clock = () => new Date() } = deps;
@@ -54,7 +54,7 @@ export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVe
   const unknown = new Map<string, Looked>();
 
   const stopListening = deps.changes?.onChange((keyId) => {
-    // A look-up under way may have read the row before it changed: it is not to be remembered.
+    // A look-up in progress may have read the row before the change, so its result must not be cached.
     unknown.clear();
     if (keyId === null) known.clear();
     else for (const [id, looked] of known) if (looked.keyId === keyId) known.delete(id);
@@ -64,7 +64,7 @@ export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVe
     const id = Buffer.from(hash).toString('base64');
     const cached = fresh(known, id, now) ?? fresh(unknown, id, now);
     if (cached) return cached.key;
-    // Remembered while still under way: requests that come together ask the store once.
+    // The promise is cached at once, so that requests that come together ask the store once.
     const looked: Looked = { at: now, key: store.findByHash(hash).then(knownKey) };
     remember(unknown, id, looked);
     try {
@@ -115,7 +115,7 @@ function fresh(cache: Map<string, Looked>, id: string, now: number): Looked | un
   const looked = cache.get(id);
   if (!looked) return undefined;
   const age = now - looked.at;
-  // A negative age: the clock was set back, and the entry could live on for long.
+  // A negative age means that the clock was set back, and the entry could live on for long.
   if (age >= 0 && age < cacheMs) return looked;
   cache.delete(id);
   return undefined;

@@ -1,6 +1,6 @@
 import type { AgentVisits, AgentVisitStore, Tokens } from '@lodge/ports';
 
-/** Links to agents' pages and the visits they become: tokens outside, their hashes in the store. */
+/** Links to agents' pages and the visits that they become. The tokens go out, and the store keeps only their hashes. */
 export function createAgentVisits(store: AgentVisitStore, tokens: Tokens): AgentVisits {
   return {
     async createLink(link, note) {

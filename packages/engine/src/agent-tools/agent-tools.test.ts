@@ -1,4 +1,4 @@
-/** What agents do by their own tools, on a real database, a real guest daemon and a fake host; their models are scripts. */
+/** Agents use their tools on a real database, a real guest daemon and a fake host; scripts stand in for their models. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const source: ToolSource = {
 let world: World;
 let plane: Plane;
 let tools: AgentTools;
-/** By the names of their models. */
+/** Agents by the names of their models. */
 const agents: Record<'a' | 'b' | 'c' | 'd', AgentRow> = {} as never;
 let relay: RelayHand;
 
@@ -79,10 +79,10 @@ beforeEach(() => {
 
 type Name = keyof typeof agents;
 
-/** As each tool's own test knows it. */
+/** A result as each tool's own test knows it. */
 type Result = Readonly<Record<string, any>>;
 
-/** What the tool says: its result, or the sentence of what went wrong. */
+/** Returns the tool's result, or the sentence that says what went wrong. */
 async function use(name: Name, tool: string, args: object = {}) {
   const caller = { agentId: agents[name].id, accountId: world.accountId };
   const answer = await tools.call(caller, tool, args as Record<string, unknown>, never);
@@ -90,13 +90,13 @@ async function use(name: Name, tool: string, args: object = {}) {
   return answer!.isError ? text : (JSON.parse(text) as Result);
 }
 
-/** What it says went wrong. */
+/** Returns the sentence that says what went wrong. */
 async function refusalOf(result: ReturnType<typeof use>): Promise<string> {
   const said = await result;
   return typeof said === 'string' ? said : assert.fail('it did not refuse');
 }
 
-/** Somebody says something to the agent. */
+/** Sends the agent a message. */
 async function say(name: Name, text = 'go'): Promise<string> {
   const answer = await plane.engine.runTurn({
     agentId: agents[name].id,
@@ -258,7 +258,7 @@ const openCall = (agentId: string): OpenCall => ({
   estimate: { inputTokens: 1, outputTokens: 1, costUsd: '0.5' },
 });
 
-/** A model call of the agent, as the broker makes them. */
+/** Makes a model call of the agent, as the broker does. */
 async function callModel(name: Name, costUsd = '0.25') {
   const ledger = plane.engine.watchCalls(world.store.ledgerOf('test'));
   const { digest: _digest, estimate: _estimate, ...call } = openCall(agents[name].id);

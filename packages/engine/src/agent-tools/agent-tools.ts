@@ -1,4 +1,4 @@
-/** The tools that an agent has from Lodge, those of further sources among them. */
+/** The tools that Lodge gives an agent, including those of further sources. */
 import { Refusal, TokenBuckets, ownTools, readArguments, schemaOf, toolRates } from '@lodge/domain';
 import type { Json, OwnToolName } from '@lodge/domain';
 import type { OfferedTool, ToolAnswer } from '@lodge/ports';
@@ -11,9 +11,9 @@ import type { ToolGuest } from './tool-guest.ts';
 import { usageNow } from './usage-now.ts';
 
 export interface AgentTools {
-  /** Lodge's own first; of several with one name the first. Never rejects. */
+  /** Lists Lodge's own tools first; of several tools with one name it keeps the first. Never rejects. */
   list(guest: ToolGuest, signal: AbortSignal): Promise<readonly OfferedTool[]>;
-  /** What went wrong is a sentence with `isError`. Null: there is no such tool. Never rejects. */
+  /** Calls a tool. A failure is a sentence with `isError`; null means that there is no such tool. Never rejects. */
   call(guest: ToolGuest, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null>;
 }
 
@@ -28,7 +28,7 @@ const tools: { readonly [Name in OwnToolName]: Tool<Name> } = {
 
 const isOwn = (name: string): name is OwnToolName => Object.hasOwn(tools, name);
 
-/** Of all sources together. */
+/** Bound on the tools of all sources together. */
 const maxTools = 256;
 
 export function createAgentTools(deps: AgentToolsDeps): AgentTools {
@@ -84,7 +84,7 @@ async function own(deps: AgentToolsDeps, pace: Pace, { guest, name, args: given,
   return tool(deps, { guest, args, signal });
 }
 
-/** What an agent may do in a minute. */
+/** Limits how many calls an agent may make in a minute. */
 class Pace {
   private readonly buckets = new Map(Object.entries(toolRates).map(([name, rate]) => [name, new TokenBuckets(rate)]));
 

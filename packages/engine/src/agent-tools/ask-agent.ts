@@ -1,7 +1,7 @@
 /**
- * One agent asks another one of its account. Who asked for the turns under way is known here and never told by a guest: a question is
- * part of a turn of the one who asks, so that a chain of them has an end. Where several turns of an agent are under way at once, nobody
- * can tell which one asks: whoever led to any of them counts as part of the chain.
+ * One agent asks another one of its account. Only the host knows who asked for a turn; a guest is never believed about it. A
+ * question is part of a turn of the agent that asks, so every chain of questions has an end. When an agent has several turns
+ * at once, nobody can know which one asks: everybody who led to any of them counts as part of the chain.
  */
 import {
   Refusal,
@@ -21,7 +21,7 @@ import { defaultToolBounds } from './deps.ts';
 import type { AgentToolsDeps, Tool } from './deps.ts';
 import type { ToolGuest } from './tool-guest.ts';
 
-/** More are not listed. */
+/** Agents beyond these are not listed. */
 const maxListed = 100;
 
 export const agentsList: Tool<'agents_list'> = async (deps, { guest }) => {
@@ -51,7 +51,7 @@ async function named(
   return rows;
 }
 
-/** Null: it is gone by now. */
+/** Returns null when the agent is gone. */
 async function found(row: Promise<AgentRow>): Promise<AgentRow | null> {
   try {
     return await row;
@@ -85,7 +85,9 @@ export const askAgent: Tool<'ask_agent'> = async (deps, { guest, args, signal })
   return { agent: peer.id, answer: withinBounds(await answer.text()) };
 };
 
-/** Of the turn that the question makes. Refuses where a chain would not end, or who pays has spent all. */
+/**
+ * Returns the origin of the turn that the question makes. Refuses where a chain would not end, or the payer has spent all.
+ */
 async function askedTurn(deps: AgentToolsDeps, { agentId }: ToolGuest, peerId: string): Promise<AskedTurn> {
   const underWay = deps.askedTurns(agentId);
   if (underWay.length === 0) throw refused('ask_agent works only while you answer somebody.');
@@ -102,7 +104,7 @@ async function askedTurn(deps: AgentToolsDeps, { agentId }: ToolGuest, peerId: s
   return { askers, depth, payerId, limited: limits.length > 0 };
 }
 
-/** The host says who asks, in a line of its own. */
+/** Puts a question together; the host says in a line of its own who asks. */
 const questionOf = ({ id, name }: AgentRow, text: string): string =>
   hostMessage('agent message', { from_agent: id, agent_name: name.slice(0, 100).toWellFormed() }, text);
 

@@ -1,10 +1,10 @@
 import type { Tool } from './deps.ts';
 
-/** Of an agent; older ones are not listed. */
+/** Conversations of one agent; older ones are not listed. */
 const maxConversations = 200;
 const maxTitleChars = 100;
 
-/** Conversations that the access policy allows now alone. */
+/** Lists only the conversations that the access policy allows now. */
 export const channelsList: Tool<'channels_list'> = async ({ channels }, { guest: { accountId, agentId } }) => {
   const [rows, sayable] = await Promise.all([
     channels.ofAgent(accountId, agentId),

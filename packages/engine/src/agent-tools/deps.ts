@@ -13,32 +13,32 @@ export interface AgentToolsDeps {
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;
   readonly spend: Pick<SpendStore, 'ofAgent'>;
-  /** Without them there are no tools for schedules. */
+  /** Without them the agent has no tools for schedules. */
   readonly schedules?: ToolSchedules;
-  /** Further tools, of other houses. */
+  /** Tools of further sources. */
   readonly sources?: readonly ToolSource[];
   readonly log: Log;
   readonly bounds?: Partial<AgentToolBounds>;
 }
 
 export interface AgentToolBounds {
-  /** Of one question, its answer included. */
+  /** Bound on one question with its answer. */
   readonly askMs: number;
-  /** How long an agent that is asked may take to wake. */
+  /** Bound on the wait until an asked agent is awake. */
   readonly wakeMs: number;
 }
 
-/** A guest's HTTP client waits for a reply for five minutes at most. */
+/** Default bounds. A guest's HTTP client waits for a reply for five minutes at most. */
 export const defaultToolBounds: AgentToolBounds = { askMs: 4 * 60_000, wakeMs: 60_000 };
 
-/** What a tool is called with. */
+/** The arguments of one call of a tool. */
 export interface ToolCall<Fields extends ToolFields> {
   readonly guest: ToolGuest;
   readonly args: ToolArguments<Fields>;
   readonly signal: AbortSignal;
 }
 
-/** Answers with what the agent is told. Rejects with a `Refusal`. */
+/** Returns the answer for the agent. Rejects with a `Refusal`. */
 export type Tool<Name extends OwnToolName> = (
   deps: AgentToolsDeps,
   call: ToolCall<OwnTools[Name]['fields']>,

@@ -1,4 +1,4 @@
-/** The tools by which an agent makes schedules of its own: reminders, and work that comes again. */
+/** The tools by which an agent makes its own schedules: reminders, and recurring work. */
 import { Refusal, channelNamed, makeAgentId, readArguments, scheduleToolWords, schemaOf } from '@lodge/domain';
 import type { Json, ToolArguments } from '@lodge/domain';
 import type { Delivery, OfferedTool, SchedulePlace, ScheduleRow } from '@lodge/ports';
@@ -15,7 +15,7 @@ interface NewToolSchedule {
   readonly deliver?: Delivery;
 }
 
-/** What of the owner's use-cases the tools stand on. */
+/** The owner's use-cases that the tools need. */
 export interface ToolSchedules {
   list(accountId: string, agentId: string): Promise<readonly ScheduleRow[]>;
   create(place: SchedulePlace, input: NewToolSchedule): Promise<ScheduleRow>;
@@ -84,7 +84,7 @@ function inputOf({
   };
 }
 
-/** With its offset: a time without one would be the host's. */
+/** A time must have its offset: without one it would be the host's local time. */
 const timestamp = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 function timeOf(at: string): Date {

@@ -1,4 +1,4 @@
-/** What an agent says in a conversation unasked: where its access policy allows it now, and bounded as answers are. */
+/** An agent sends a message unasked. The access policy must allow the conversation now, and answers' bounds hold. */
 import { Refusal, channelNamed } from '@lodge/domain';
 import { maxQueued } from '@lodge/ports';
 import type { ChannelAnswer, ChannelDestination, GuestAddress, Unsayable } from '@lodge/ports';
@@ -15,7 +15,7 @@ export const sendFile: Tool<'send_file'> = async (deps, { guest, args, signal })
   const destination = destinationOf(guest, args);
   checkPath(args.path);
   const why = await deps.channels.whyUnsayable(destination);
-  // Before bytes of it are moved.
+  // The check comes before any bytes are moved.
   if (why !== null) throw unsayable(why);
   const { files, notSent } = await withGuest(deps, guest, signal, (guestOf) =>
     collect(deps, [args.path], { owner: guest, guestOf }, signal),
@@ -24,7 +24,7 @@ export const sendFile: Tool<'send_file'> = async (deps, { guest, args, signal })
   try {
     return await queue(deps, destination, { text: args.text?.trim() ?? '', files });
   } catch (error) {
-    // Where the answer of the database was lost, it may be queued.
+    // If the database's answer was lost, the message may be queued.
     if (error instanceof Refusal) await discard(deps, files);
     throw error;
   }
@@ -55,7 +55,7 @@ async function queue(deps: AgentToolsDeps, destination: ChannelDestination, answ
 
 const unsayable = (why: Unsayable): Refusal => new Refusal('invalid_request', unsayableWords('conversation', why));
 
-/** The agent runs: it calls. */
+/** Uses the guest of the calling agent, which therefore runs. */
 async function withGuest<T>(
   { agents }: AgentToolsDeps,
   { accountId, agentId }: ToolGuest,

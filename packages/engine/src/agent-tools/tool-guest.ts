@@ -1,4 +1,4 @@
-/** The agent that calls, as its machine's address proves. */
+/** The agent that calls, proved by its machine's address. */
 export interface ToolGuest {
   readonly agentId: string;
   readonly accountId: string;

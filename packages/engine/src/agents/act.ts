@@ -7,7 +7,7 @@ import { checkRunning } from './create-agent.ts';
 import type { AgentsDeps } from './deps.ts';
 import { isThere, notFound } from './reading.ts';
 
-/** What an admission that finds the agent without memory stops at, until there is room for it. */
+/** Ends an admission that finds the agent without memory, until there is room for it. */
 class NeedsRoom extends Error {
   readonly agent: AgentRow;
   constructor(agent: AgentRow) {
@@ -17,8 +17,8 @@ class NeedsRoom extends Error {
 }
 
 /**
- * Begins what a verb asks for, or joins it, or refuses by the contract's table. One transaction; memory and disk that the
- * agent will need are found before.
+ * Begins or joins the operation that a verb asks for, or refuses by the contract's table, in one transaction. The memory and
+ * disk that the agent will need are found first.
  */
 export async function act(
   deps: AgentsDeps,
@@ -55,7 +55,7 @@ export async function act(
   return { row, done: admission.do === 'nothing' };
 }
 
-/** Whether there is a newer template than the one the agent's disk lies over. */
+/** Whether a newer template exists than the one that the agent's disk lies over. */
 export function canUpgrade(
   { templates }: Pick<AgentsDeps, 'templates'>,
   { runtimeKind, templateId }: AgentRow,
@@ -64,10 +64,10 @@ export function canUpgrade(
   return isThere && templateId !== null && !templates.isNewest(runtimeKind, templateId);
 }
 
-/** Whether the agent's disk is, or will be, on this host. */
+/** Whether the agent's disk is on this host, or will be. */
 const isHere = ({ holder }: AgentsDeps, { host }: AgentRow): boolean => host === null || host === holder;
 
-/** Whether this makes one more running agent. */
+/** Whether the verb makes one more agent run. */
 function isRunningAfter(verb: Verb, { status }: AgentRow): boolean {
   return verb !== 'stop' && verb !== 'pause' && status !== 'running' && status !== 'provisioning';
 }
@@ -93,7 +93,7 @@ function refusalMessage(code: AdmissionRefusal, underWay: Verb | undefined): str
   }
 }
 
-/** Waits for the end of what is under way; refuses with `internal_error` when a verb that was begun did not come to its goal. */
+/** Waits for the end of the operation. Refuses with `internal_error` when a begun verb did not reach its goal. */
 export async function awaitVerb(
   deps: AgentsDeps,
   accountId: string,
@@ -121,10 +121,10 @@ export function isAtRest({ operation, status }: AgentRow): boolean {
   return operation === null && status !== 'provisioning';
 }
 
-/** Why a stop leaves an agent as it was. */
+/** Reasons with which a stop leaves an agent as it was. */
 const notStopped: ReadonlySet<StatusReasonCode> = new Set(['snapshot_failed', 'host_disk_full']);
 
-/** Why the agent is not where the verb led, in public words; null when it is, or was and went on from there. */
+/** Says in public words why the agent is not where the verb led. Returns null when it is there, or was there and went on. */
 function failure(
   verb: Verb,
   { status, statusReason, startedAt, lastActiveAt }: AgentRow,
@@ -140,7 +140,7 @@ function failure(
     case 'upgrade':
       return statusReason?.code === 'upgrade_failed' ? statusReason.message : null;
     case 'pause': {
-      // A request that came in between has woken it again; else it never slept.
+      // Either a request has woken the agent again meanwhile, or it never slept.
       const woken = begunAt === null || [startedAt, lastActiveAt].some((at) => at !== null && at > begunAt);
       return status === 'running' && !woken ? 'The agent could not be paused. It goes on running.' : null;
     }

@@ -1,11 +1,11 @@
 import type { AgentRow, AgentStore } from '@lodge/ports';
 
-/** A change notification may be lost with the database's connection; then this often is looked anyway. */
+/** Interval of look-ups. A change notification may be lost with the database's connection. */
 const pollMs = 1_000;
 
 /**
- * Waits until `done` holds for the agent's row (null: it is gone), `timeoutMs` passed or `signal` aborted, whichever is
- * first, and gives the row as it is then.
+ * Waits until `done` holds for the agent's row (null: the agent is gone), `timeoutMs` passed or `signal` aborted, whichever
+ * is first. Returns the row as it then is.
  */
 export async function awaitAgent(
   store: AgentStore,

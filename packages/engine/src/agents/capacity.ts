@@ -6,17 +6,16 @@ import type { AgentsDeps } from './deps.ts';
 type CapacityDeps = Pick<AgentsDeps, 'store' | 'driver' | 'memory' | 'relief'>;
 type DiskDeps = Pick<AgentsDeps, 'store' | 'disk'>;
 
-/** The host's memory as admissions weigh it. */
+/** The host's memory as admissions count it. */
 export async function hostMemory({ driver, memory }: Pick<CapacityDeps, 'driver' | 'memory'>): Promise<HostMemory> {
   return { ...(await driver.hostMemory()), ...memory };
 }
 
-/** Memory is short: room can be made by stopping others. */
+/** Refuses for lack of memory, which stopping other agents can free. */
 class NoMemory extends Refusal {}
 
 /**
- * Runs an admission; where it refuses for want of memory, paused agents are stopped to make room for `size` and it is run
- * once more.
+ * Runs an admission. If it refuses for lack of memory, stops paused agents to make room for `size` and runs it once more.
  */
 export async function withRoom<T>({ relief }: CapacityDeps, size: SizeName, admission: () => Promise<T>): Promise<T> {
   try {
@@ -28,13 +27,13 @@ export async function withRoom<T>({ relief }: CapacityDeps, size: SizeName, admi
 }
 
 /**
- * Refuses when an agent that holds no memory now would not fit in `size`, or one that does would not after growing to it.
- * Creates are weighed under a lock; here the sum is of a moment, and the driver has the last word.
+ * Refuses when an agent that holds no memory now would not fit in `size`, or one that holds some would not fit after
+ * growing. Creates are counted under a lock. This sum is of one moment, and the driver has the last word.
  */
 export async function checkRoom(deps: CapacityDeps, agent: AgentRow, size: SizeName): Promise<void> {
   const host = await hostMemory(deps);
   const committed = await deps.store.sizesHeld(agent.id);
-  // What it has now it need not find again.
+  // The agent needs no further room for the memory that it has.
   const available = holdsMemory(agent) ? { ...host, availableMib: host.totalMib } : host;
   if (!fits(available, committed, size)) throw noRoom(size);
 }
@@ -43,13 +42,16 @@ export function noRoom(size: SizeName): Refusal {
   return new NoMemory('insufficient_capacity', `There is no room for a ${size} agent on this deployment now.`);
 }
 
-/** Refuses a create of `size` beside the agents that there are, for a stopped one may be started and write again. */
+/**
+ * Refuses a create of `size` that does not fit beside the existing agents, for a stopped agent may be started and write
+ * again.
+ */
 export function checkDiskForCreate(host: HostDisk, there: readonly DiskHolder[], size: SizeName): void {
   if (fitsDisk(host, [...there, { size, diskMib: 0, snapshotMib: 0 }])) return;
   throw new Refusal('insufficient_capacity', `There is no disk space for a ${size} agent on this deployment now.`);
 }
 
-/** Refuses to start an agent whose writing would not fit beside what those may write that hold memory already. */
+/** Refuses to start an agent whose writing would not fit beside that of the agents that hold memory already. */
 export async function checkDiskForStart({ store, disk }: DiskDeps, agent: AgentRow): Promise<void> {
   const writers = (await store.holders()).filter(({ id, holdsMemory: holds }) => holds || id === agent.id);
   if (!fitsDisk(await disk.host(), disk.holders(writers))) throw noDisk(agent);
@@ -66,13 +68,13 @@ function isAllowed(level: ReturnType<typeof diskLevel>, verb: Verb, { status, st
     case 'pause':
       return true;
     case 'stop':
-      // A stop lets a paused guest end its work, and writes its memory down.
+      // A stop lets a paused guest end its work and writes its memory to the disk.
       return status === 'error' || (wrote ? level === 'ample' : level === 'ample' || level === 'low');
     case 'start':
     case 'resume':
     case 'restart':
       if (status === 'running') return true;
-      // Agents that are merely idle go on sleeping and waking beside those that filled the disk.
+      // Idle agents go on sleeping and waking beside those that filled the disk.
       return status === 'paused' && !wrote ? level !== 'critical' : level === 'ample';
     case 'upgrade':
       return level === 'ample';

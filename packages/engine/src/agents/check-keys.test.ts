@@ -4,7 +4,7 @@ import { FakeHost } from '@lodge/vm/fake';
 import { World, input, startPlane } from '../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../testkit/src/plane/plane.ts';
 
-/** What the provider was asked with. */
+/** The keys with which the provider was asked. */
 const asked: string[] = [];
 let world: World;
 let plane: Plane;

@@ -7,7 +7,7 @@ import { getAgent } from './reading.ts';
 
 type Deps = Pick<AgentsDeps, 'store' | 'secrets' | 'keyChecker'>;
 
-/** Asks the providers of an agent's keys whether these work. Nothing is changed by it. */
+/** Asks the providers of an agent's keys whether the keys work. Changes nothing. */
 export async function checkKeys(deps: Deps, accountId: string, id: string): Promise<CheckedKey[]> {
   const { llmKeys } = await getAgent(deps, accountId, id);
   return Promise.all(
@@ -19,7 +19,9 @@ export async function checkKeys(deps: Deps, accountId: string, id: string): Prom
   );
 }
 
-/** Before a create that asks for it: refuses when a key is known not to work. One that cannot be checked is taken. */
+/**
+ * Checks the keys of a create that asks for it. Refuses a key that is known not to work; accepts one that cannot be checked.
+ */
 export async function refuseBadKeys(deps: Deps, { llmKeys, checkKeys: wanted }: CreateAgentInput): Promise<void> {
   if (!wanted) return;
   const verdicts = await Promise.all(llmKeys.map(({ provider, apiKey }) => verdict(deps, provider, apiKey)));

@@ -11,7 +11,7 @@ import type { AgentsDeps } from './deps.ts';
 import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
 import { checkedPeers } from './peers.ts';
 
-/** Checks a create and writes the agent. Everything that can be refused is refused here, before anything is written. */
+/** Checks a create and writes the agent. All refusals come before anything is written. */
 export async function createAgent(
   deps: AgentsDeps,
   accountId: string,
@@ -68,7 +68,7 @@ export function sealKey(
   };
 }
 
-/** What a person recognises a key by; of a short one (a local server's password, say) nothing is told. */
+/** The end of a key, by which a person recognises it. A short one (a local server's password, say) shows nothing. */
 function lastFour(apiKey: string): string {
   return apiKey.length >= 12 ? apiKey.slice(-4) : '';
 }
@@ -77,13 +77,13 @@ type Quotas = Pick<AgentsDeps, 'maxAgentsPerAccount' | 'maxRunningPerAccount'>;
 
 type AdmissionDeps = Quotas & Pick<AgentsDeps, 'disk'>;
 
-/** What the host has of each. */
+/** The free amount of each resource on the host. */
 interface Room {
   readonly memory: HostMemory;
   readonly disk: HostDisk;
 }
 
-/** Refuses what would be one running agent too many. `others` run beside it. */
+/** Refuses to run one agent too many. `others` is the number of agents that run beside it. */
 export function checkRunning({ maxRunningPerAccount: most = Infinity }: Quotas, others: number): void {
   if (others < most) return;
   throw new Refusal('quota_exceeded', `This account has ${others} running agents; its quota is ${most}.`);

@@ -19,7 +19,7 @@ import type { Turns } from '../turns/loop-guard.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { KeepAwakeLeases } from '../turns/keep-awake.ts';
 
-/** What the use-cases stand on. */
+/** Dependencies of the use-cases. */
 export interface AgentsDeps {
   readonly store: AgentStore;
   readonly logs: AgentLogStore;
@@ -29,7 +29,7 @@ export interface AgentsDeps {
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly providers: readonly Provider[];
   readonly secrets: SecretBox;
-  /** Without it no key is ever said to work or not. */
+  /** Without it no key is ever checked. */
   readonly keyChecker?: KeyChecker;
   readonly spend: Pick<SpendStore, 'asleep'>;
   readonly turns: Turns;
@@ -38,14 +38,14 @@ export interface AgentsDeps {
   readonly keepAwake: KeepAwakeLeases;
   readonly relief: MemoryRelief;
   readonly disk: Pick<DiskKeeper, 'host' | 'holders' | 'usedMib'>;
-  /** Names this host's control plane: guests of other hosts are not reached from here. */
+  /** Names this host's control plane, which does not reach guests of other hosts. */
   readonly holder: string;
   /** Model of an agent whose create named none. */
   readonly defaultModel: string;
   readonly maxAgentsPerAccount: number;
-  /** Without bound where it is not given. */
+  /** No bound where it is not given. */
   readonly maxRunningPerAccount?: number;
   readonly memory: Pick<HostMemory, 'reservedMib' | 'overcommit'>;
-  /** Bound on a delete's wait until nothing is left. */
+  /** Longest wait of a delete until nothing is left. */
   readonly deleteWaitMs: number;
 }

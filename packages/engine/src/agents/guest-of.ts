@@ -2,12 +2,12 @@ import type { AgentRow, GuestAddress, Vm, VmDriver } from '@lodge/ports';
 
 type Access = Pick<VmDriver, 'guestCredential' | 'pace'>;
 
-/** The guest of an agent in the VM that it has at this address. */
+/** The guest of an agent, in the VM that it has at this address. */
 export function guestOf(driver: Access, { agentId, address }: Pick<Vm, 'agentId' | 'address'>): GuestAddress {
   return { address, credential: () => driver.guestCredential(agentId, address), pace: driver.pace };
 }
 
-/** The guest of an agent that runs, as its row says. */
+/** The guest of a running agent, as its row says. */
 export function guestOfRow(driver: Access, { id, vmAddress }: Pick<AgentRow, 'id' | 'vmAddress'>): GuestAddress {
   return guestOf(driver, { agentId: id, address: vmAddress ?? '' });
 }

@@ -23,7 +23,7 @@ export async function changeMembers(
       const members = decide(row.members);
       for (const { name, model } of members) {
         const before = row.members.find((member) => member.name === name);
-        // A provider that the operator took away since: what else is changed can be changed all the same.
+        // The operator may have removed a provider since; other members can be changed all the same.
         if (model !== null && model !== before?.model) chosenModel(deps, row.runtimeKind, model, []);
       }
       return { members };

@@ -13,7 +13,10 @@ import type { AgentsDeps } from './deps.ts';
 
 type Offer = Pick<AgentsDeps, 'providers' | 'defaultModel'>;
 
-/** The model an agent is to have, null: the deployment's choice. Refuses what its runtime, with these providers' keys, cannot have. */
+/**
+ * Returns the model that an agent is to have; null means the deployment's choice. Refuses a model that its runtime, with
+ * these providers' keys, cannot have.
+ */
 export function chosenModel(
   { providers, defaultModel }: Offer,
   kind: RuntimeKind,
@@ -31,7 +34,7 @@ export function chosenModel(
   return model;
 }
 
-/** Keys of another provider give a bare model to that one: it must have it. */
+/** The keys of another provider send a bare model name to that provider, so it must have the model. */
 export function checkModelStays(
   { providers, defaultModel }: Offer,
   agent: { readonly runtimeKind: RuntimeKind; readonly model: string },
@@ -45,22 +48,28 @@ export function checkModelStays(
   refuseUnoffered(after, provider, { field: 'model', prefix: '' });
 }
 
-/** Without this, a deployment would refuse every agent that names no model. `field` is what the operator calls it. */
+/**
+ * Checks the default model. Without this, a deployment would refuse every agent that names no model. `field` is the
+ * operator's name for it.
+ */
 export function checkDefaultModel({ providers, defaultModel }: Offer, field: string): void {
   const usual = parseProviderModel(defaultModel);
   const provider = providers.find(({ id }) => id === usual?.provider);
   if (usual) refuseUnoffered(usual, provider, { field, prefix: `${usual.provider}/` });
 }
 
-/** A provider that serves models of many houses may name them `<house>/<model>`; what an operator added may be one. */
+/**
+ * A provider that serves models of many makers may name them `<maker>/<model>`; a provider that an operator added may be
+ * one.
+ */
 function prefixesRefused(own: Provider | undefined, all: readonly Provider[]): string[] {
   if (own?.operatorAdded) return [own.id];
   return own && servesManyHouses(own.id) ? [] : all.map(({ id }) => id);
 }
 
 /**
- * The models that an agent may call beside its own, each once. A call names its model with the provider, whatever the
- * runtime, and so does this. Those of `present` may be of a provider that the operator took away since.
+ * Returns the models that an agent may call beside its own, each once. A call names its model with the provider, whatever
+ * the runtime, and so does this list. The operator may have removed the provider of one in `present`.
  */
 export function checkedModels(
   models: readonly string[] | null,
@@ -84,7 +93,7 @@ function checkPrefixed(model: string, providers: readonly Provider[], field = 'm
   return model;
 }
 
-/** The operator's list of what may be asked of a provider binds every call, so an agent with another model could make none. */
+/** The operator's list of offered models binds every call, so an agent with another model could make none. */
 function refuseUnoffered(
   { name }: ProviderModel,
   provider: Provider | undefined,

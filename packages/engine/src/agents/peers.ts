@@ -1,7 +1,10 @@
 import { Refusal, allPeers } from '@lodge/domain';
 import type { AgentsDeps } from './deps.ts';
 
-/** Whom an agent may ask, each once. Refuses who is no other agent of the account; one of `present` may be gone by now. */
+/**
+ * Returns the agents that an agent may ask, each once. Refuses an id that is no other agent of the account; one of `present`
+ * may be gone.
+ */
 export async function checkedPeers(
   { store }: Pick<AgentsDeps, 'store'>,
   { accountId, id }: { readonly accountId: string; readonly id: string },

@@ -9,7 +9,7 @@ export function isThere(row: AgentRow | null): row is AgentRow {
 
 export const notFound = (id: string): Refusal => new Refusal('agent_not_found', `No agent has the id ${id}.`);
 
-/** The account's agent; another account's is as good as none. */
+/** Returns the account's agent; another account's agent counts as missing. */
 export async function getAgent({ store }: Pick<AgentsDeps, 'store'>, accountId: string, id: string): Promise<AgentRow> {
   const row = await store.get(accountId, id);
   if (!isThere(row)) throw notFound(id);

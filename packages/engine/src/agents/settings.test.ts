@@ -1,4 +1,7 @@
-/** Settings that lie in the guest, on a real database and the fake host: what a record says comes into effect, whatever was killed or failed on the way. */
+/**
+ * Settings that lie in the guest, on a real database and the fake host: the record's settings come into effect, whatever was
+ * killed or failed on the way.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import type { AgentRuntime, AgentSettings } from '@lodge/ports';
 
-/** Of a guest as its template makes it. */
+/** The digest of a guest as its template makes it. */
 export const templateSettings = 'template';
 
-/** Names what of the settings is to be in effect in the guest: `AgentRow.settingsApplied` once it is. */
+/** A digest of the settings for the guest. `AgentRow.settingsApplied` has it once they are in effect. */
 export function settingsDigest(runtime: AgentRuntime, settings: AgentSettings): string {
   const wanted = runtime.inGuest(settings);
   if (wanted === null) return templateSettings;

@@ -12,8 +12,8 @@ const maxMetadata = 50;
 const maxLlmKeys = 20;
 
 /**
- * Changes an agent's record. Model and keys are in effect with the next request, for the broker and the runtime read them
- * each time; a size goes to the running machine by the reconcile loop, as far as that can be done.
+ * Changes an agent's record. Model and keys are in effect with the next request, because broker and runtime read them each
+ * time. The reconcile loop gives a size to the running machine, as far as that is possible.
  */
 export async function updateAgent(
   deps: AgentsDeps,
@@ -24,7 +24,7 @@ export async function updateAgent(
 ): Promise<AgentRow> {
   const agent = await getAgent(deps, accountId, id);
   if (input.llmKeys) {
-    // A provider that the operator took away: its key can still be removed.
+    // The key of a provider that the operator removed can still be removed.
     checkKeyProviders(input.llmKeys, [...deps.providers, ...agent.llmKeys.map(({ provider }) => ({ id: provider }))]);
   }
   if (input.dashboard) checkHasDashboard(agent.runtimeKind);
@@ -60,12 +60,12 @@ export async function updateAgent(
   return changed;
 }
 
-/** Whether the change takes memory of the host now; at a start it is weighed then. */
+/** Whether the change takes host memory now. A start checks memory by itself. */
 function grows({ status, size: now }: AgentRow, size: AgentRow['size']): boolean {
   return ['provisioning', 'running', 'paused'].includes(status) && sizes[size].memoryMib > sizes[now].memoryMib;
 }
 
-/** Providers the agent has keys for once these are set. */
+/** Providers that the agent has keys for once the given ones are set. */
 function keyProvidersAfter({ llmKeys }: AgentRow, given: UpdateAgentInput['llmKeys']): string[] {
   if (given === null) return [];
   const providers = new Set(llmKeys.map(({ provider }) => provider));

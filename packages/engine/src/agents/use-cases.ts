@@ -90,25 +90,25 @@ const egressInEffect = ({ egressVersion, egressApplied }: AgentRow): boolean => 
 
 function settingsInEffect({ runtimes, settingsOf }: AgentsDeps, row: AgentRow): boolean {
   const runtime = runtimes.get(row.runtimeKind);
-  // A runtime that this deployment does not offer any more starts no machine.
+  // A runtime that this deployment no longer offers starts no machine.
   return !runtime || row.settingsApplied === settingsDigest(runtime, settingsOf(row));
 }
 
-/** Whether there is a machine that will take shortly what it has not yet. A frozen one's network is there, and takes rules. */
+/** Whether a machine exists that will take a pending change shortly. A frozen machine has its network, which takes rules. */
 function awaitsMachine(deps: AgentsDeps, row: AgentRow): boolean {
   const { status, operation } = row;
   if ((status === 'running' || status === 'paused') && !egressInEffect(row)) return true;
   return status === 'running' && operation === null && !settingsInEffect(deps, row);
 }
 
-/** Is where it was wanted, or in error, and nobody has asked for something else again. */
+/** Whether the agent has the wanted status, or `error`, and nobody has asked for something else. */
 function isSettledAt(row: AgentRow | null, wanted: AgentStatus = 'running'): boolean {
   if (!isThere(row)) return true;
   if (row.status === wanted) return row.operation === null || keeps[row.operation.kind] === wanted;
   return row.status === 'error' && row.operation === null;
 }
 
-/** An operation under way that leaves an agent in this status where it is. */
+/** Operations that leave an agent in this status while they run. */
 const keeps: Readonly<Partial<Record<Verb, AgentStatus>>> = {
   start: 'running',
   resume: 'running',

@@ -17,30 +17,30 @@ export interface ChannelInput {
   readonly channel: ChannelName;
   readonly enabled: boolean;
   readonly access: ChannelAccess;
-  /** By the names of `channelCredentials`; those that are left out stay as they are stored. */
+  /** Values by the names in `channelCredentials`; omitted ones stay as they are stored. */
   readonly credentials: ChannelSecrets;
 }
 
 export interface PutOptions {
-  /** False: the platform is not asked whether the credentials are good. */
+  /** False skips asking the platform whether the credentials are good. */
   readonly verify: boolean;
-  /** What stands before a field's name in a refusal. */
+  /** Prefix of a field's name in a refusal. */
   readonly prefix?: string;
   readonly signal: AbortSignal;
 }
 
-/** Checked, and not yet written. */
+/** A channel that is checked and not yet written. */
 export interface CheckedChannel {
   readonly input: ChannelInput;
-  /** As of `ChannelChange`. */
+  /** The same as in `ChannelChange`. */
   readonly accountKey?: string | null;
 }
 
 export interface Test {
   readonly row: ChannelRow;
-  /** Who the platform says that the credentials belong to; null where it was not asked, or says no. */
+  /** The platform's name for the owner of the credentials; null where it was not asked, or says no. */
   readonly identity: ChannelIdentity | null;
-  /** Why it does not work; null where the platform said nothing against it. */
+  /** Why the channel does not work; null where the platform did not object. */
   readonly reason: ChannelReason | null;
   /** Whether a text was queued into a conversation. */
   readonly isQueued: boolean;
@@ -51,7 +51,7 @@ export interface Pairing {
   readonly reason: ChannelReason | null;
   /** A code to scan; null while there is none. */
   readonly qr: string | null;
-  /** A code to type in on the phone; null where none was asked for. */
+  /** A code to type on the phone; null where none was asked for. */
   readonly pairingCode: string | null;
   readonly expiresAt: Date | null;
   readonly attempt: number;
@@ -61,11 +61,11 @@ export interface OAuthEnd {
   readonly agentId: string;
   /** The address that the agent answers from now on. */
   readonly mailbox: string;
-  /** Where the person goes on; null: nowhere. */
+  /** The page that the person goes to next; null: none. */
   readonly returnUrl: string | null;
 }
 
-/** Whose, and which. */
+/** The agent, its account, and the channel. */
 export interface ChannelPlace {
   readonly accountId: string;
   readonly agentId: string;
@@ -73,16 +73,16 @@ export interface ChannelPlace {
 }
 
 /**
- * What owners do with the channels of their agents, in every state of the agent. Each refuses with `agent_not_found` where the
- * account has no such agent, and with `channel_not_found` where the agent has no such channel.
+ * The owners' use-cases for the channels of their agents, in every state of the agent. Each refuses with `agent_not_found`
+ * where the account has no such agent, and with `channel_not_found` where the agent has no such channel.
  */
 export interface Channels {
   list(accountId: string, agentId: string): Promise<readonly ChannelRow[]>;
-  /** Null: it was never put. */
+  /** Returns null if the channel was never put. */
   find(place: ChannelPlace): Promise<ChannelRow | null>;
-  /** Channels of an agent that is not there yet. Refuses as `put` does, a conflict aside. */
+  /** Checks the channels of an agent that does not exist yet. Refuses as `put` does, apart from conflicts. */
   check(inputs: readonly ChannelInput[], options: PutOptions): Promise<readonly CheckedChannel[]>;
-  /** Refuses with `invalid_request` and the field, or `channel_conflict`. */
+  /** Stores a channel. Refuses with `invalid_request` and the field, or with `channel_conflict`. */
   put(
     accountId: string,
     agentId: string,
@@ -94,41 +94,47 @@ export interface Channels {
   /** Asks the platform now; with a conversation, queues a text into it. */
   test(place: ChannelPlace, conversation: string | null, signal: AbortSignal): Promise<Test>;
   /**
-   * Says something in a conversation that wrote to the agent before, and that the channel's access still allows. Refuses with
-   * `invalid_request` where it does not.
+   * Sends a text into a conversation that wrote to the agent before, and that the channel's access still allows. Refuses
+   * with `invalid_request` where it does not.
    */
   say(destination: ChannelDestination, text: string): Promise<void>;
   senders(place: ChannelPlace, state?: ChannelSender['state']): Promise<readonly ChannelSender[]>;
-  /** Refuses with `approval_not_found`. */
+  /** Decides about a sender. Refuses with `approval_not_found`. */
   decide(
     place: ChannelPlace,
     decision: { readonly code: string; readonly approve: boolean },
     note?: ActorNote,
   ): Promise<ChannelSender>;
-  /** Who was decided about by this code before. Refuses with `approval_not_found`. */
+  /** Returns the sender that an earlier decision with this code was about. Refuses with `approval_not_found`. */
   decided(place: ChannelPlace, code: string): Promise<ChannelSender>;
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
-  /** Refuses with `message_not_found` or `message_not_retryable`. */
+  /** Retries a failed message. Refuses with `message_not_found` or `message_not_retryable`. */
   retry(accountId: string, agentId: string, messageId: string, note?: ActorNote): Promise<ChannelMessage>;
   /** Calls back when a channel of the agent may have changed. */
   onChange(agentId: string, listener: () => void): () => void;
   readonly whatsapp: {
-    /** Wants a code; makes the channel where there is none. Refuses with `agent_not_running`. Resolves once there is a code, or with `waitMs`. */
+    /**
+     * Asks for a code and makes the channel where there is none. Refuses with `agent_not_running`. Resolves once there is a
+     * code, or after `waitMs`.
+     */
     pair(accountId: string, agentId: string, ask: PairAsk): Promise<Pairing>;
     pairing(accountId: string, agentId: string): Promise<Pairing>;
   };
-  /** Pages of consents, for mailboxes and connections alike. */
+  /** Consent pages, for mailboxes and connections alike. */
   readonly consents: ConsentPages;
   readonly gmail: {
-    /** Refuses with `gmail_not_configured`. */
+    /** Begins a consent. Refuses with `gmail_not_configured`. */
     start(accountId: string, agentId: string, ask: ConsentAsk): Promise<OAuthStart>;
-    /** What the browser came back with. Refuses with `link_not_valid`, `invalid_request` or `channel_conflict`. */
+    /**
+     * Ends a consent with what the browser brought back. Refuses with `link_not_valid`, `invalid_request` or
+     * `channel_conflict`.
+     */
     finish(back: ConsentBack, signal: AbortSignal): Promise<OAuthEnd>;
   };
 }
 
 export interface PairAsk {
-  /** Digits alone; null: a code to scan. */
+  /** Only digits; null: a code to scan. */
   readonly phoneNumber: string | null;
   readonly waitMs: number;
   readonly signal: AbortSignal;

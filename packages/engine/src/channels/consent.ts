@@ -1,4 +1,4 @@
-/** A mailbox by its owner's consent. */
+/** Connects a mailbox by its owner's consent. */
 import { hash, randomBytes } from 'node:crypto';
 import { defaultAccess, Refusal } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
@@ -53,14 +53,14 @@ export async function finishConsent(deps: ChannelsDeps, back: ConsentBack, signa
   return { agentId, mailbox: email, returnUrl };
 }
 
-/** Who was asked for one mailbox may be signed in with another one. */
+/** A person who was asked for one mailbox may be signed in with another one. */
 function checkMailbox(email: string, gift: ConsentGift): void {
   const wanted = gift.kind === 'mailbox' ? gift.address : null;
   if (wanted === null || sameMailbox(wanted) === sameMailbox(email)) return;
   throw new Refusal('invalid_request', `The consent is for another mailbox than ${wanted}. Sign in with that one.`);
 }
 
-/** Google takes a name of its own with and without dots for one, and knows its two domains as one. */
+/** Whether two addresses are one mailbox. Google treats its names with and without dots, and its two domains, as one. */
 function sameMailbox(address: string): string {
   const [name = '', domain = ''] = address.trim().toLowerCase().split('@', 2);
   const isGoogles = domain === 'gmail.com' || domain === 'googlemail.com';

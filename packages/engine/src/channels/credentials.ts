@@ -1,4 +1,4 @@
-/** Credentials of a channel: what is missing, whether the platform takes them, and how they are kept. */
+/** A channel's credentials: finds missing ones, asks the platform about them, and seals them. */
 import { hash } from 'node:crypto';
 import { accountOfToken, channelCredentials, channelTitles, Refusal, unverifiedAccount } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
@@ -7,10 +7,10 @@ import type { ChannelChange, ChannelRow, ChannelSecrets, SecretBox, Verified } f
 import type { ChannelInput, PutOptions } from './channels.ts';
 import type { ChannelsDeps } from './deps.ts';
 
-/** Longer than who asks the platform waits for it: their own words say more. */
+/** Longer than the platform client waits, because the client's own error says more. */
 const verifyTimeoutMs = 30_000;
 
-/** Those given, and those stored in the place of those that are not. Refuses when one is missing. */
+/** Joins the given credentials with stored ones where none is given. Refuses when one is missing. */
 export function merged(
   secrets: SecretBox,
   input: ChannelInput,
@@ -27,7 +27,7 @@ export function merged(
   return all;
 }
 
-/** In the clear: never logged. */
+/** The credentials in clear text: never logged. */
 export function openedOf(secrets: SecretBox, { agentId, channel, credentials }: ChannelRow): ChannelSecrets {
   return Object.fromEntries(
     credentials
@@ -36,7 +36,7 @@ export function openedOf(secrets: SecretBox, { agentId, channel, credentials }: 
   );
 }
 
-/** Rejects with a `ChannelFailure` where the platform says no, or is not reached in time. */
+/** Asks the platform. Rejects with a `ChannelFailure` where the platform says no, or is not reached in time. */
 export async function asked(
   { check, log }: Pick<ChannelsDeps, 'check' | 'log'>,
   channel: ChannelName,
@@ -58,7 +58,7 @@ export async function asked(
   }
 }
 
-/** As `asked`, a failure as a refusal that names the field. */
+/** Does the same as `asked`; a failure becomes a refusal that names the field. */
 export async function verified(
   deps: Pick<ChannelsDeps, 'check' | 'log'>,
   channel: ChannelName,
@@ -92,7 +92,7 @@ export function sealedOf(
   }));
 }
 
-/** Without the platform: what blocks nobody until a connection has shown whose these credentials are. */
+/** The account key without asking the platform. It blocks nobody until a connection has shown who owns these credentials. */
 export function unverifiedKey(channel: ChannelName, credentials: ChannelSecrets): string | null {
   const values = channelCredentials[channel].map((name) => credentials[name] ?? '');
   if (values.length === 0) return null;

@@ -12,21 +12,21 @@ import type {
 import type { Agents } from '../agents/agents.ts';
 import type { AnsweringBounds } from './answering/bounds.ts';
 
-/** What messaging channels stand on. */
+/** Dependencies of messaging channels. */
 export interface ChannelParts {
   readonly store: ChannelStore;
   readonly turns: ChannelTurns;
-  /** Bytes on their way, on this host. */
+  /** Files in transit on this host. */
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;
   readonly check: ChannelCheck;
   readonly oauthSessions: OAuthSessionStore;
-  /** Null: the operator has given no Google client. */
+  /** Null if the operator has configured no Google client. */
   readonly gmail: GmailConsent | null;
   readonly bounds?: Partial<AnsweringBounds>;
 }
 
-/** What the owner's use-cases stand on. */
+/** Dependencies of the owner's use-cases. */
 export interface ChannelsDeps extends Omit<ChannelParts, 'turns' | 'files' | 'guestFiles' | 'bounds'> {
   readonly agents: Pick<Agents, 'get'>;
   readonly secrets: SecretBox;

@@ -1,4 +1,4 @@
-/** Pairing of a WhatsApp account: codes to scan or to type, which the connection gives and the owner is shown. */
+/** Pairs a WhatsApp account by codes to scan or to type. The connection makes the codes and the owner sees them. */
 import { defaultAccess, Refusal } from '@lodge/domain';
 import { ChannelFailure, channelPairingContext } from '@lodge/ports';
 import type { ChannelRow } from '@lodge/ports';
@@ -29,7 +29,7 @@ export async function pairing(deps: ChannelsDeps, accountId: string, agentId: st
   return pairingOf(deps, row);
 }
 
-/** The channel, enabled, with a connection that asks for a code or is about to. */
+/** Returns the enabled channel, with a connection that asks for a code or is about to. */
 async function wanted(
   { store }: ChannelsDeps,
   accountId: string,
@@ -43,7 +43,7 @@ async function wanted(
     return (await stored(store, change, note)).row;
   }
   const ranOut = row.status === 'pending_pairing' && row.pairing === null;
-  // One that was begun a moment ago has no code yet.
+  // A pairing that was begun a moment ago has no code yet.
   const isOver = row.status === 'error' || (ranOut && Date.now() - row.updatedAt.getTime() > codeWithinMs);
   if (!isOver) return row;
   const fresh = await store.restart(accountId, agentId, channel, note);
@@ -51,7 +51,7 @@ async function wanted(
   return fresh;
 }
 
-/** Until there is a connection that can be asked. */
+/** Asks for a number until there is a connection that can be asked. */
 async function askForNumber(
   { check }: ChannelsDeps,
   agentId: string,
@@ -72,13 +72,13 @@ async function askForNumber(
 }
 
 const askEveryMs = 500;
-/** From a restart on to the first code. */
+/** Time from a restart to the first code. */
 const codeWithinMs = 30_000;
 
 const notOpen = (): Refusal =>
   new Refusal('agent_unavailable', 'The connection to WhatsApp is not open yet. Try again shortly.');
 
-/** Until there is a code to show, or the time is over. */
+/** Waits until there is a code to show, or the time is over. */
 async function awaitCode(
   deps: ChannelsDeps,
   first: ChannelRow,
@@ -105,7 +105,7 @@ async function awaitCode(
 
 const lookEveryMs = 2_000;
 
-/** Remembers that it was given while nobody waited. */
+/** Remembers a signal that came while nobody waited. */
 class Signal {
   private next = Promise.withResolvers<void>();
 
@@ -137,7 +137,7 @@ export function pairingOf({ secrets, log }: Pick<ChannelsDeps, 'secrets' | 'log'
     };
     return { status: 'pending', reason, qr: opened.qr, pairingCode: opened.pairingCode, expiresAt, attempt };
   } catch {
-    // Sealed with a key that has gone: the next code is readable.
+    // The code was sealed with a lost key; the next code is readable.
     log.warn({ agent_id: agentId }, 'a code to pair could not be opened');
     return { status: 'expired', reason, ...none, expiresAt, attempt };
   }

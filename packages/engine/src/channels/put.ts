@@ -7,7 +7,7 @@ import type { ChannelInput, CheckedChannel, PutOptions } from './channels.ts';
 import { merged, openedOf, sealedOf, unverifiedKey, verified } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
 
-/** Asks the platform only of credentials that are new: a change of access needs no platform. */
+/** Checks a channel. Asks the platform only about new credentials: a change of access needs no platform. */
 export async function checked(
   deps: ChannelsDeps,
   input: ChannelInput,
@@ -48,7 +48,7 @@ async function write(
   return stored(store, { accountId, agentId, ...newChannel(secrets, agentId, checked) }, note);
 }
 
-/** What was checked, as it is kept. */
+/** Makes the row of a checked channel. */
 export function newChannel(
   secrets: SecretBox,
   agentId: string,
@@ -58,7 +58,7 @@ export function newChannel(
   return { channel, enabled, access, credentials: sealed, ...(accountKey !== undefined && { accountKey }) };
 }
 
-/** As `ChannelStore.put`, with its refusals. */
+/** Stores the channel as `ChannelStore.put` does, with its refusals. */
 export async function stored(
   store: ChannelsDeps['store'],
   change: ChannelChange,
@@ -70,7 +70,7 @@ export async function stored(
   return result;
 }
 
-/** The same promise, with a conflict of channels as a refusal. */
+/** Returns the same promise, with a conflict of channels as a refusal. */
 export async function refusingConflicts<T>(written: Promise<T>): Promise<T> {
   try {
     return await written;

@@ -92,7 +92,7 @@ function messagesOf(deps: ChannelsDeps): Pick<Channels, 'senders' | 'decide' | '
     },
     async retry(accountId, agentId, messageId, note) {
       await agents.get(accountId, agentId);
-      // No id of ours is longer, or has anything else in it.
+      // No id of Lodge's is longer or has other characters.
       const isId = /^[\w-]{1,64}$/.test(messageId);
       const message = isId ? await store.retry(accountId, agentId, messageId, note) : null;
       if (message === null) throw new Refusal('message_not_found', 'The agent has no such message.');

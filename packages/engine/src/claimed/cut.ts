@@ -1,5 +1,5 @@
 /**
- * Why a turn under way is ended from outside.
+ * Why a running turn is ended from outside.
  *
  * - `stop`: somebody in the conversation said `/stop`.
  * - `claim_lost`: another process may answer it by now.
@@ -16,6 +16,6 @@ export class TurnCut extends Error {
   }
 }
 
-/** What has cut the turn; null where nothing has. */
+/** The cause that has cut the turn; null where nothing has. */
 export const cutOf = ({ aborted, reason }: AbortSignal): CutCause | null =>
   aborted && reason instanceof TurnCut ? reason.cutBy : null;

@@ -1,20 +1,20 @@
 import type { TidyBounds } from '@lodge/ports';
 import type { WorkBounds } from './work.ts';
 
-/** Bounds of turns that schedules and third parties make. */
+/** Bounds of turns that schedules and third parties cause. */
 export interface TurnBounds extends WorkBounds, TidyBounds {
   readonly tidyEveryMs: number;
-  /** Of one turn. */
+  /** Bound on one turn. */
   readonly turnMs: number;
-  /** How long an agent may take to wake. */
+  /** Bound on the wait until an agent is awake. */
   readonly wakeMs: number;
-  /** Waits before what failed is tried again; after the last one it has failed for good. */
+  /** Waits before failed work is tried again; after the last one it has failed for good. */
   readonly waitsMs: readonly number[];
 }
 
 const minuteMs = 60_000;
 
-/** Those that all have in common. */
+/** Bounds that all of them share. */
 export const defaultTurnBounds = {
   atOnce: 16,
   leaseMs: 30_000,

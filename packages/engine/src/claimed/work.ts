@@ -1,35 +1,35 @@
 /**
- * Work that waits in the store, claimed and done by whichever process comes first.
+ * Work that waits in the store, claimed and done by the first process that comes.
  *
- * Woken by a signal and by a timer, it owns nothing that a restart would lose. Each piece is claimed before it is begun, and its claim
- * renewed while it lasts; what comes of it is written under the claim. A process that dies leaves claims that end by themselves. One
- * that ends in order gives its work a bounded while, and cuts the rest.
+ * Woken by a signal and by a timer, it owns nothing that a restart would lose. Each piece is claimed before it is begun, and
+ * its claim is renewed while it runs; its outcome is written under the claim. A process that dies leaves claims that end by
+ * themselves. A process that ends in order gives its work a bounded time and cuts the rest.
  */
 import type { Log } from '@lodge/ports';
 import { TurnCut } from './cut.ts';
 
 export interface WorkBounds {
-  /** Pieces under way in this process. */
+  /** Concurrent pieces in this process. */
   readonly atOnce: number;
   /** How long a claim holds without being renewed. */
   readonly leaseMs: number;
   readonly lookEveryMs: number;
-  /** How long pieces under way may go on when the process ends. */
+  /** How long running pieces may go on when the process ends. */
   readonly drainMs: number;
 }
 
 export interface WorkParts<Piece extends { readonly id: string }> {
   readonly bounds: WorkBounds;
-  /** Those in `except` are under way here. */
+  /** Claims pieces. Those in `except` are running here. */
   readonly claim: (limit: number, except: readonly string[]) => Promise<readonly Piece[]>;
-  /** Gives the ids whose claims hold on. */
+  /** Returns the ids whose claims still hold. */
   readonly renew: (pieces: readonly Piece[]) => Promise<ReadonlySet<string>>;
-  /** Does it and writes its end. `cut` aborts with a `TurnCut`. */
+  /** Does the piece and writes its outcome. `cut` aborts with a `TurnCut`. */
   readonly perform: (piece: Piece, cut: AbortSignal) => Promise<void>;
   readonly onWork: (listener: () => void) => () => void;
-  /** Whether a call of `onWork` may mean that what a piece is for is gone, and the claim with it. */
+  /** Whether a call of `onWork` may mean that the thing a piece is for is gone, and the claim with it. */
   readonly losesClaimsOnWork: boolean;
-  /** Done with each look before anything is claimed, also while all places are taken. */
+  /** Runs with each look before anything is claimed, also while all places are taken. */
   readonly before?: (underWay: readonly Cuttable<Piece>[]) => Promise<unknown>;
   /** Names the work in the log. */
   readonly what: string;
@@ -73,7 +73,7 @@ export class ClaimedWork<Piece extends { readonly id: string }> {
     this.look();
   }
 
-  /** Resolves when nothing is under way any more. Claims outlast the last while without being renewed. */
+  /** Resolves when no work is running any more. Claims outlast the last grace period without being renewed. */
   async stop(): Promise<void> {
     this.isStopping = true;
     this.unsubscribe();
@@ -82,7 +82,7 @@ export class ClaimedWork<Piece extends { readonly id: string }> {
       this.isCutting = true;
       for (const { cut } of this.underWay) cut.abort(new TurnCut('closing'));
     }, this.parts.bounds.drainMs);
-    // What a look finds is under way too.
+    // A look that is not finished may find more work.
     await this.looking;
     await Promise.all([...this.underWay].map(({ done }) => done)).finally(() => clearTimeout(cutting));
     await this.renewing;
@@ -159,7 +159,7 @@ export class ClaimedWork<Piece extends { readonly id: string }> {
       this.renewedAt = began;
       for (const { piece, cut } of present) if (!held.has(piece.id)) cut.abort(new TurnCut('claim_lost'));
     } catch (error) {
-      // By now another process may have them.
+      // Another process may have the claims by now.
       if (began - this.renewedAt > this.parts.bounds.leaseMs) {
         for (const { cut } of present) cut.abort(new TurnCut('claim_lost'));
       }

@@ -1,4 +1,4 @@
-/** What owners do with the connections of their agents, in every state of the agent. */
+/** The owners' use-cases for the connections of their agents, in every state of the agent. */
 import { Refusal, checkedTerms, connectionBounds, isConnectionName, isScope, mayBeSet } from '@lodge/domain';
 import type { ConnectionAllow, ConnectionKind } from '@lodge/domain';
 import { connectionClientSecretContext, connectionHeaderContext } from '@lodge/ports';
@@ -14,18 +14,18 @@ export interface ConnectionInput {
   readonly name: string;
   readonly kind: ConnectionKind;
   readonly url: string;
-  /** By name; undefined: those that are stored stay. */
+  /** Values by name; undefined keeps the stored ones. */
   readonly headers: Readonly<Record<string, string>> | undefined;
   readonly allow: readonly ConnectionAllow[] | undefined;
   readonly tools: readonly string[] | null | undefined;
   readonly enabled: boolean;
-  /** Null: none. Undefined: what is stored stays. */
+  /** Null: none. Undefined keeps the stored one. */
   readonly auth: ConnectionAuthInput | null | undefined;
 }
 
 export interface ConnectionAuthInput {
   readonly clientId: string | null;
-  /** Null: none. Undefined: what is stored for this client stays. */
+  /** Null: none. Undefined keeps the one that is stored for this client. */
   readonly clientSecret: string | null | undefined;
   readonly scope: string | null;
 }
@@ -37,17 +37,17 @@ export interface ConnectionAuthInput {
 export interface Connections {
   list(accountId: string, agentId: string): Promise<readonly ConnectionRow[]>;
   find(accountId: string, agentId: string, name: string): Promise<ConnectionRow>;
-  /** Refuses with `invalid_request` and the field, or `quota_exceeded`. */
+  /** Stores a connection. Refuses with `invalid_request` and the field, or with `quota_exceeded`. */
   put(accountId: string, agentId: string, input: ConnectionInput, note?: ChangeNote): Promise<ConnectionRow>;
   remove(accountId: string, agentId: string, name: string, note?: ChangeNote): Promise<void>;
   readonly oauth: {
-    /** Refuses with `oauth_not_configured` or `oauth_not_possible`. */
+    /** Begins a consent. Refuses with `oauth_not_configured` or `oauth_not_possible`. */
     start(
       place: { readonly accountId: string; readonly agentId: string; readonly name: string },
       ask: ConnectionConsentAsk,
       signal: AbortSignal,
     ): Promise<OAuthStart>;
-    /** What the browser came back with. Refuses with `link_not_valid` or `invalid_request`. */
+    /** Ends a consent with what the browser brought back. Refuses with `link_not_valid` or `invalid_request`. */
     finish(back: ConsentBack, signal: AbortSignal): Promise<ConnectionConsentEnd>;
   };
 }

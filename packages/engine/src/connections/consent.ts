@@ -1,4 +1,4 @@
-/** Somebody lets a connection use its server. What the authorization server gave is sealed, and never told. */
+/** A person lets a connection use its server. The authorization server's tokens are sealed and never shown. */
 import { Refusal, isScope, renewalIn } from '@lodge/domain';
 import { ConsentFailure, connectionClientSecretContext, connectionGrantContext } from '@lodge/ports';
 import type { BegunConsent, ConnectionRow, ConsentClient, Grant, GrantedTokens, SecretBox } from '@lodge/ports';
@@ -7,7 +7,7 @@ import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
 import type { ConnectionConsentAsk, ConnectionConsentEnd, ConnectionsDeps } from './deps.ts';
 import { noConnection } from './not-found.ts';
 
-/** What is kept, sealed, until the browser comes back. */
+/** State that is kept, sealed, until the browser comes back. */
 interface Pending extends Omit<BegunConsent, 'authorizationUrl'> {
   readonly connection: string;
   readonly url: string;

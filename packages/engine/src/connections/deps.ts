@@ -5,14 +5,14 @@ import type { ConsentSessions } from '../consents/sessions.ts';
 export interface ConnectionConsentAsk {
   readonly redirectUri: string;
   readonly returnUrl: string | null;
-  /** For this consent; null: the connection's own. */
+  /** Scope of this consent; null: the connection's own. */
   readonly scope: string | null;
 }
 
 export interface ConnectionConsentEnd {
   readonly agentId: string;
   readonly connection: string;
-  /** Where the person goes on; null: nowhere. */
+  /** The page that the person goes to next; null: none. */
   readonly returnUrl: string | null;
 }
 

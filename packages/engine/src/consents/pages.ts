@@ -1,4 +1,7 @@
-/** The page of a consent: who asks for what, before the browser goes anywhere. Refuses with `link_not_valid` where there is none. */
+/**
+ * The page of a consent: it says who asks for what, before the browser goes anywhere. Refuses with `link_not_valid` where
+ * there is none.
+ */
 import { Refusal } from '@lodge/domain';
 import type { OAuthSession } from '@lodge/ports';
 import { hashOf, keptIn, randomToken } from './sessions.ts';
@@ -7,26 +10,26 @@ import type { ConsentGift, ConsentSessions } from './sessions.ts';
 export interface ConsentPage {
   readonly accountId: string;
   readonly agentId: string;
-  /** The owner's own text. */
+  /** The agent's name, which its owner wrote. */
   readonly agentName: string;
   readonly gift: ConsentGift;
   /** Origin that agreeing leads to. */
   readonly leadsTo: string;
-  /** The browser's secret: its own, or a new one. */
+  /** The browser's secret: the one that it has, or a new one. */
   readonly browser: string;
-  /** Names the browser's cookie: of this consent alone. */
+  /** Names the browser's cookie for this consent alone. */
   readonly tag: string;
 }
 
 export interface ConsentPages {
-  /** `browsers`: values of the cookie of a tag. Changes nothing. */
+  /** Returns the page and changes nothing. `browserOf` gives the value of a tag's cookie. */
   look(pageToken: string, browserOf: (tag: string) => string | null): Promise<ConsentPage>;
-  /** Gives the address of the authorization server. The consent is this browser's from now on. */
+  /** Returns the address of the authorization server. The consent belongs to this browser from now on. */
   agree(pageToken: string, browser: string): Promise<string>;
   refuse(pageToken: string, browser: string): Promise<void>;
 }
 
-/** Of the cookie of a consent, known to who has its state or its page. */
+/** The tag of a consent's cookie. Only a holder of its state or its page knows it. */
 export const consentTag = (stateHash: Uint8Array): string => Buffer.from(stateHash).toString('hex').slice(0, 16);
 export const consentTagOf = (state: string): string => consentTag(hashOf(state));
 

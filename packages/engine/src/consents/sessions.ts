@@ -1,7 +1,8 @@
 /**
- * Consents that browsers give: for mailboxes, and for connections (OAuth 2.0 with PKCE, RFC 7636). The address that the owner hands on
- * is a page of ours; the browser that agrees there has a secret in a cookie, and only with it its answer is taken, once. The verifier
- * stays here, sealed. A process that dies between the exchange and the write loses a consent that can be given again.
+ * Consents that browsers give: for mailboxes, and for connections (OAuth 2.0 with PKCE, RFC 7636). The owner hands on the
+ * address of a page of Lodge. The browser that agrees there gets a secret in a cookie; its answer is accepted only with that
+ * secret, once. The verifier stays here, sealed. A process that dies between the exchange and the write loses a consent that
+ * can be given again.
  */
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { Refusal } from '@lodge/domain';
@@ -17,28 +18,28 @@ export interface ConsentSessions {
 
 export interface OAuthStart {
   readonly id: string;
-  /** Of the page that a person agrees on; a secret. */
+  /** The token of the page that a person agrees on; a secret. */
   readonly pageToken: string;
   readonly state: string;
   readonly expiresAt: Date;
 }
 
-/** What a browser came back with; no code: the consent was not given. */
+/** The reply that a browser brought back; without a code the consent was not given. */
 export interface ConsentBack {
   readonly state: string;
   readonly code: string | null;
-  /** Of the authorization server (RFC 9207); null: it was not said. */
+  /** The authorization server (RFC 9207); null if it did not say. */
   readonly issuer: string | null;
-  /** The browser's own secret; null: it has none for this consent. */
+  /** The browser's own secret; null if it has none for this consent. */
   readonly browser: string | null;
 }
 
-/** What is given, as a person is told it. */
+/** The permission that a person gives, as the page describes it. */
 export type ConsentGift =
   | { readonly kind: 'mailbox'; readonly address: string | null }
   | { readonly kind: 'connection'; readonly name: string; readonly server: string; readonly scope: string | null };
 
-/** Sealed with the session. */
+/** State that is sealed with the session. */
 interface Kept {
   readonly secret: string;
   readonly authorizationUrl: string;
@@ -50,7 +51,7 @@ export const randomToken = (): string => randomBytes(32).toString('base64url');
 
 type Of = Omit<NewOAuthSession, 'stateHash' | 'pageHash' | 'sealedVerifier'>;
 
-/** `secret`: what the exchange needs. */
+/** Begins a session; `secret` is what the exchange needs. */
 export async function keepConsent(
   { oauthSessions, secrets }: ConsentSessions,
   session: Of,
@@ -66,7 +67,7 @@ export async function keepConsent(
 export const keptIn = ({ secrets }: ConsentSessions, { agentId, id, sealedVerifier }: OAuthSession): Kept =>
   JSON.parse(secrets.open(sealedVerifier, oauthVerifierContext(agentId, id))) as Kept;
 
-/** Refuses with `link_not_valid`. */
+/** Takes the session, once. Refuses with `link_not_valid`. */
 export async function takeConsent(
   deps: ConsentSessions,
   { state, browser }: Pick<ConsentBack, 'state' | 'browser'>,

@@ -3,7 +3,7 @@ import { Periodic } from '../periodic.ts';
 
 const pruneEveryMs = 10 * 60_000;
 
-/** Keeps what is stored of events within its bounds. */
+/** Keeps the stored events within their bounds. */
 export function createEventKeeper(deps: {
   readonly events: Pick<EventStore, 'prune'>;
   readonly bounds: EventBounds;

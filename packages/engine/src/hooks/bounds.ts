@@ -1,7 +1,7 @@
 import { defaultTurnBounds } from '../claimed/turn-bounds.ts';
 import type { TurnBounds } from '../claimed/turn-bounds.ts';
 
-/** Of messages; a delivery that is sent again is known as long as its message is kept. */
+/** Bounds of hook messages. A repeated delivery is recognised as long as its message is kept. */
 export type HookBounds = TurnBounds;
 
 const minuteMs = 60_000;

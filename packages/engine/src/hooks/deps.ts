@@ -2,7 +2,7 @@ import type { HookStore, HookTurns, SecretBox, Tokens } from '@lodge/ports';
 import type { Agents } from '../agents/agents.ts';
 import type { HookBounds } from './bounds.ts';
 
-/** What inbound hooks stand on. */
+/** Dependencies of inbound hooks. */
 export interface HookParts {
   readonly store: HookStore;
   readonly turns: HookTurns;
@@ -10,7 +10,7 @@ export interface HookParts {
   readonly bounds?: Partial<HookBounds>;
 }
 
-/** What the use-cases of owners and senders stand on. */
+/** Dependencies of the use-cases of owners and senders. */
 export interface HooksDeps extends Pick<HookParts, 'store' | 'tokens'> {
   readonly agents: Pick<Agents, 'get'>;
   readonly secrets: SecretBox;

@@ -1,4 +1,4 @@
-/** What becomes of what third parties send, on a real database and a fake host. */
+/** Messages of third parties, on a real database and a fake host. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';

@@ -18,39 +18,45 @@ export interface HookRequest {
   readonly body: Uint8Array;
 }
 
-/** What a request has become; no id: it only asked whether the hook is there. */
+/** The outcome of a request; without an id it only asked whether the hook is there. */
 export interface TakenRequest {
   readonly id: string | null;
-  /** The delivery came before. */
+  /** Whether the delivery came before. */
   readonly isRepeated: boolean;
 }
 
 /**
- * Inbound hooks. What owners do with them refuses with `agent_not_found` where the account has no such agent, and with
+ * Inbound hooks. The owners' use-cases refuse with `agent_not_found` where the account has no such agent, and with
  * `hook_not_found` where the agent has no such hook.
  */
 export interface Hooks {
   /** Oldest first. */
   list(accountId: string, agentId: string): Promise<readonly HookRow[]>;
-  /** With this id. The token is told this once. Refuses with `invalid_request` and the field, or `quota_exceeded`. */
+  /**
+   * Creates a hook with this id. Its token is shown this once. Refuses with `invalid_request` and the field, or with
+   * `quota_exceeded`.
+   */
   create(
     place: HookPlace,
     input: HookInput,
     note?: ActorNote,
   ): Promise<{ readonly hook: HookRow; readonly token: string }>;
-  /** A turn under way is cut. */
+  /** Removes a hook and cuts its running turn. */
   remove(place: HookPlace, note?: ActorNote): Promise<void>;
   /** Newest first. */
   messages(
     place: HookPlace,
     page: { readonly before?: string; readonly limit: number },
   ): Promise<readonly HookMessage[]>;
-  /** Whether a token could be one of ours: others cost no look-up. */
+  /** Whether a token could be one of Lodge's; other tokens cost no look-up. */
   isToken(token: string): boolean;
-  /** Null: the token opens nothing. */
+  /** Returns null if the token opens nothing. */
   opened(token: string): Promise<HookRow | null>;
-  /** Refuses with `invalid_signature` what is not signed as the hook wants it. */
+  /** Refuses a request with `invalid_signature` if it is not signed as the hook wants. */
   check(hook: HookRow, request: HookRequest): void;
-  /** Resolves once it is kept. Refuses with `invalid_json`, `invalid_request`, `request_too_large`, or `rate_limit_exceeded`. */
+  /**
+   * Resolves once the request is stored. Refuses with `invalid_json`, `invalid_request`, `request_too_large`, or
+   * `rate_limit_exceeded`.
+   */
   receive(hook: HookRow, request: HookRequest): Promise<TakenRequest>;
 }

@@ -42,7 +42,7 @@ const standard: Signed = {
   now: at(1_614_265_330),
 };
 
-// Stripe publishes how it signs, and no secret to try: docs.stripe.com/webhooks, "Verify webhook signatures manually".
+// Stripe publishes its signing scheme and no secret to try: docs.stripe.com/webhooks, "Verify webhook signatures manually".
 const stripeTime = 1_492_774_577;
 const stripeBody = '{"id":"evt_1"}';
 const stripe: Signed = {

@@ -1,4 +1,7 @@
-/** Whether who sends a request has the secret: over the body's bytes as they came, compared in constant time. */
+/**
+ * Whether the sender of a request has the secret. The signature is over the body's bytes as they came, compared in constant
+ * time.
+ */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { base64KeyOf, signedParts } from '@lodge/domain';
 import type { HookHeaders, SignatureForm } from '@lodge/domain';

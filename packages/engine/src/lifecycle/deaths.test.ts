@@ -1,4 +1,4 @@
-/** Why a VM died reaches the owner: in the agent's log, with its console's last lines, and in the agent's reason. */
+/** The owner learns why a VM died: from the last lines of its console in the agent's log, and from the agent's reason. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { reasonOfDeath, sentenceOfDeath, vmDeathCodes } from '@lodge/domain';
@@ -87,7 +87,7 @@ test('a VM that does not answer is neither ended nor started anew, keeps nobody 
   host.silence(id, 'told to be silent');
   await plane.agents.act(world.accountId, id, 'pause');
   plane.kill();
-  // A control plane of its own scans all agents first.
+  // A new control plane scans all agents first.
   const next = await startPlane(world, host);
   await running(world, next);
   const row = await find(id);

@@ -1,7 +1,7 @@
 /**
- * The random lives of the domain's property test, lived by the real engine on a real database and the fake host, with a
- * control plane that is killed at any moment. A failure names its seed: `LODGE_SEED=<seed>` replays that life alone (its
- * events are the same; how they meet the engine's work is not). `LODGE_LIVES` sets how many.
+ * The random lives of the domain's property test, run by the real engine on a real database and the fake host, with a
+ * control plane that is killed at any moment. A failure names its seed. `LODGE_SEED=<seed>` replays that life alone, with
+ * the same events; how they meet the engine's work differs. `LODGE_LIVES` sets the number of lives.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
@@ -87,7 +87,7 @@ class Life {
   }
 
   private async start(): Promise<void> {
-    // Started again, it is of a newer release.
+    // A restarted control plane has a newer release.
     this.release += 1;
     this.plane = await startPlane(this.world, this.host, { healthEveryMs: 30, release: `${this.release}` });
   }
@@ -119,7 +119,7 @@ class Life {
     live.release();
   }
 
-  /** All that the row remembers was so much earlier. */
+  /** Moves all times in the row back by so many seconds. */
   private async pass(seconds: number): Promise<void> {
     const earlier = (column: string) => `${column} = ${column} - $2 * interval '1 second'`;
     const columns = ['last_active_at', 'started_at', 'paused_at', 'created_at'].map(earlier).join(', ');
@@ -140,7 +140,7 @@ class Life {
     });
   }
 
-  /** Whether host and row agree, and nothing that was acknowledged is missing. */
+  /** Whether host and row agree, and no acknowledged data is missing. */
   private isSo(row: AgentRow): boolean {
     const vm = this.host.vms.get(this.id);
     if (row.status === 'error') assert.ok(row.statusReason, 'error without a reason');
@@ -156,7 +156,7 @@ class Life {
   }
 }
 
-/** The engine's refusals are part of a life; anything else is not. */
+/** Accepts the engine's refusals as part of a life and rethrows every other error. */
 function expectRefusal(error: unknown): null {
   if (error instanceof Error && error.name === 'Refusal') return null;
   throw error;
@@ -188,7 +188,7 @@ test(`${lives} random lives from seed ${base}, lived by the engine, never reach 
       await client.end();
     }
   };
-  // A database each: an agent that no host has yet is anyone's.
+  // Each life has a database, because any host may take an agent that has no host yet.
   const worlds: World[] = [];
   for (let count = Math.min(together, lives); count > 0; count -= 1) worlds.push(await World.open());
   const outcomes = await Promise.allSettled(worlds.map(worker));

@@ -1,4 +1,6 @@
-/** Verbs on a real database and the fake host: each comes to its goal or says why not, and a kill in its midst changes neither. */
+/**
+ * Verbs on a real database and the fake host: each reaches its goal or says why not, and a kill during it changes neither.
+ */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -17,7 +19,7 @@ before(async () => {
 });
 after(() => world.close());
 
-/** Acts and waits until it has ended. */
+/** Acts and waits for the end of the operation. */
 async function done(plane: Plane, id: string, verb: Verb): Promise<AgentRow> {
   await plane.agents.act(world.accountId, id, verb);
   return plane.agents.awaitVerb(world.accountId, id, verb, 15_000, never);
@@ -29,7 +31,7 @@ const logOf = async (id: string): Promise<string[]> => {
   return entries.map(({ message }) => message);
 };
 
-/** A running agent that was told a word: in its memory, and on its disk. */
+/** A running agent that has remembered a word, in its memory and on its disk. */
 async function agent(host: FakeHost, plane: Plane): Promise<AgentRow> {
   const row = await running(world, plane);
   const { guest } = host.guestAt(row.vmAddress!)!;

@@ -1,4 +1,7 @@
-/** Two server processes on one database, each with a host of its own: an agent has one machine, on one of them, and takes verbs from both. */
+/**
+ * Two server processes share one database, each with its own host: an agent has one machine, on one of them, and accepts
+ * verbs from both.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { verbs } from '@lodge/domain';

@@ -14,12 +14,12 @@ import { guestOfRow } from '../agents/guest-of.ts';
 import { LineCleaner, LineSplitter } from './lines.ts';
 import { refusedEntries } from './refused.ts';
 
-/** What is kept of one agent's lines, all sources together. */
+/** How many of one agent's lines are kept, all sources together. */
 export interface LogRate {
   readonly perSecond: number;
-  /** Lines at once after a pause. */
+  /** Lines that may come at once after a pause. */
   readonly burst: number;
-  /** Characters that are looked at. */
+  /** Characters that are processed. */
   readonly charsPerSecond: number;
   readonly charsBurst: number;
 }
@@ -30,14 +30,17 @@ export interface ReaderDeps {
   readonly rate: LogRate;
 }
 
-/** A read of the runtime's log gives a piece of bounded size. A guest that writes faster than this many a round falls behind. */
+/**
+ * Pieces of one round. Each read of the runtime's log returns a piece of bounded size, so a guest that writes faster falls
+ * behind.
+ */
 const maxPieces = 8;
-/** Cleaned in one go, in characters: a millisecond or two. Whatever else waits for this thread comes in between. */
+/** Characters that are cleaned in one go: a millisecond or two. Other work of this thread runs in between. */
 const sliceChars = 64 * 1024;
-/** The guest's clock may be off by as much. */
+/** The guest's clock may be off by this much. */
 const clockToleranceMs = 5_000;
 
-/** Reads one agent's console and runtime log into the store. One read at a time. */
+/** Reads one agent's console and runtime log into the store, one read at a time. */
 export class AgentReader {
   private readonly agentId: string;
   private readonly deps: ReaderDeps;
@@ -56,7 +59,7 @@ export class AgentReader {
     this.charBucket = new TokenBucket({ perSecond: charsPerSecond, burst: charsBurst });
   }
 
-  /** What a console has printed is read once; when it cannot be stored it is lost, and the caller says so. */
+  /** Reads the console. Each line can be read only once; lines that cannot be stored are lost, and the caller says so. */
   async readConsole(): Promise<void> {
     const text = await this.deps.driver.readConsole(this.agentId);
     this.quietRounds = text === '' ? this.quietRounds + 1 : 0;
@@ -69,7 +72,10 @@ export class AgentReader {
     if (entries.length > 0) await this.deps.logs.append(this.agentId, entries);
   }
 
-  /** Read once, as what a console has printed. It has a bound of its own: a flood of other lines hides none of these. */
+  /**
+   * Reads the refused connections. Like console lines they can be read only once. They have a bound of their own, so a flood
+   * of other lines hides none of them.
+   */
   async readRefused({ egress }: AgentRow): Promise<void> {
     const entries = refusedEntries(await this.deps.driver.readRefused(this.agentId), egress.mode);
     if (entries.length > 0) await this.deps.logs.append(this.agentId, entries);
@@ -79,7 +85,8 @@ export class AgentReader {
     const { vmAddress, executionId } = row;
     if (vmAddress === null || executionId === null) return;
     const guest = guestOfRow(this.deps.driver, row);
-    // Asked anew each time: another process may have gone on from here, and a write whose answer was lost may have happened.
+    // The position is read anew each time: another process may have gone on from here, and a write whose answer was lost may
+    // have happened.
     let offset = (await this.deps.logs.position(this.agentId, 'gateway'))?.offset ?? 0;
     for (let pieces = 0; pieces < maxPieces; pieces += 1) {
       const { lines, nextOffset, leftOut = 0 } = await runtime.readLog(guest, offset, signal);
@@ -94,14 +101,14 @@ export class AgentReader {
     }
   }
 
-  /** Of the first `count` lines those that the rate leaves; `leftOut` more were not even read. */
+  /** Returns those of the first `count` lines that the rate allows; `leftOut` more were not even read. */
   private async entriesOf(
     source: LogSource & ('console' | 'gateway'),
     count: number,
     lineAt: (index: number) => RuntimeLogLine,
     leftOut = 0,
   ): Promise<NewLogEntry[]> {
-    // Before anything costly is done with them.
+    // The rate applies before any costly work on the lines.
     const taken = this.lineBucket.take(count, performance.now());
     const entries: NewLogEntry[] = [];
     let cleaned = 0;
@@ -119,7 +126,7 @@ export class AgentReader {
       await setImmediate();
     }
     this.dropped[source] += count - index + leftOut;
-    // Said once a round has room again, or there is nothing else to say.
+    // The gap is reported once a round has room again, or there is nothing else to report.
     if (this.dropped[source] > 0 && index === count && leftOut === 0) {
       const { perSecond, charsPerSecond } = this.deps.rate;
       const rate = `${perSecond} lines or ${Math.round(charsPerSecond / 1024)} KiB a second`;
@@ -131,7 +138,7 @@ export class AgentReader {
   }
 }
 
-/** A clone's log begins with the one of its template, which is not the agent's. */
+/** Removes the first lines of a clone's log, which are its template's and not the agent's. */
 function ownLines({ createdAt }: AgentRow, lines: readonly RuntimeLogLine[]): readonly RuntimeLogLine[] {
   const first = createdAt.getTime() - clockToleranceMs;
   let own = true;

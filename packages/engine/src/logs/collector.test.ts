@@ -1,4 +1,4 @@
-/** The collector on a real database and the fake driver: what a guest writes is kept, once, without secrets, and in bounds. */
+/** The collector on a real database and the fake driver: a guest's lines are kept, once, without secrets, and in bounds. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -59,7 +59,7 @@ async function newAgent(
   return (await store.agents.find(id))!;
 }
 
-/** Guests as the collector meets them: consoles by agent, logs by address. */
+/** Guests as the collector sees them: consoles by agent, logs by address. */
 class Guests {
   readonly consoles = new Map<string, string>();
   readonly logs = new Map<string, RuntimeLogLine[]>();
@@ -79,7 +79,7 @@ class Guests {
     readRefused: async (agentId: string) => ({ refused: this.refused.get(agentId)?.splice(0) ?? [], more: 0 }),
   };
 
-  /** An offset is a number of lines here; a read gives 100 at most. */
+  /** An offset is a number of lines here; a read returns 100 at most. */
   readonly runtime = {
     readLog: async ({ address }: { readonly address: string }, offset: number, signal: AbortSignal) => {
       this.reads += 1;
@@ -269,7 +269,7 @@ test('long lines are cut down to the rate of characters, and another agent’s l
   const guests = new Guests();
   const loud = await newAgent('loud');
   const quiet = await newAgent('loud');
-  // The worst that patterns of secrets and sequences of terminals were found to take.
+  // The most costly known texts for patterns of secrets and terminal sequences.
   const hostile = ['_eyJ', '\r', '\u001b];a', 'token=x '].map((unit) => `${unit.repeat(60_000 / unit.length)}x`);
   for (let n = 0; n < 50; n += 1) guests.write(loud, ...hostile);
   guests.write(quiet, 'hello');
@@ -282,7 +282,7 @@ test('long lines are cut down to the rate of characters, and another agent’s l
   await until(loud, 40);
   delay.disable();
   assert.ok((await messages(loud)).length < 100, 'a million characters are 63 lines');
-  // Hundredths of a second. Patterns that begin anew everywhere took a second over one of these lines.
+  // Hundredths of a second. Patterns that begin anew everywhere took a second for one of these lines.
   assert.ok(delay.max < 700e6, `${Math.round(delay.max / 1e6)} ms`);
 });
 
@@ -307,7 +307,7 @@ test('a log that became shorter, as after a crash, is followed from its end', as
   collect(t, 'crash', guests);
   await until(agent, 3);
   guests.logs.set(agent.vmAddress!, guests.logs.get(agent.vmAddress!)!.slice(0, 1));
-  // The one after the first that sees it: by then the shorter log is known.
+  // The read after the first that sees the shorter log: its length is known by then.
   for (const seen = guests.reads; guests.reads < seen + 3;) await sleep(5);
   guests.write(agent, 'd');
   assert.deepEqual(await until(agent, 4), ['gateway: a', 'gateway: b', 'gateway: c', 'gateway: d']);

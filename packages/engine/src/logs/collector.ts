@@ -1,10 +1,10 @@
 /**
- * Brings what the machines of this host print, what their runtimes log and what their egress rules refuse into the agents' logs.
+ * Brings the console output, runtime logs and egress refusals of this host's machines into the agents' logs.
  *
- * Every round looks at the agents, and reads each that is due. Of one agent and source there is one read at a time. A read
- * has a bound of time after which it gives its place up, and one that failed is not tried again at once: guests that hang
- * hold up nobody else for long. How far was read is in the store beside the lines (`appendFrom`), so a restart neither
- * repeats nor skips; only console and refusals, which the driver gives once, lose what was read and not yet written at a kill.
+ * Every round looks at the agents and reads each that is due. There is one read at a time for an agent and source. A read
+ * gives its place up after a bounded time, and a failed one is not repeated at once, so hanging guests delay nobody else for
+ * long. The read position is stored with the lines (`appendFrom`), so a restart neither repeats nor skips. Only console and
+ * refusals, which the driver returns once, lose the lines that were read and not yet written at a kill.
  */
 import { Semaphore, backoffMs } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
@@ -25,10 +25,10 @@ export interface LogCollectorDeps {
 }
 
 export interface CollectorTiming {
-  /** Between the beginnings of two reads of one agent, ms. */
+  /** Time between the beginnings of two reads of one agent, ms. */
   readonly intervalMs: number;
   readonly pruneIntervalMs: number;
-  /** One agent's reads together, ms. */
+  /** Time for one agent's reads together, ms. */
   readonly timeoutMs: number;
   readonly concurrency: number;
   readonly rate: LogRate;
@@ -47,7 +47,7 @@ const defaults: CollectorTiming = {
   concurrency: 16,
   rate: { perSecond: 100, burst: 1_000, charsPerSecond: 64 * 1024, charsBurst: 1024 * 1024 },
 };
-/** Between two tries of what fails. */
+/** Longest time between two tries of a failing read. */
 const maxWaitMs = 60_000;
 
 export function createLogCollector(deps: LogCollectorDeps): LogCollector {
@@ -60,7 +60,7 @@ type Source = 'console' | 'gateway' | 'egress';
 interface Reading {
   busy: boolean;
   failures: number;
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`. */
   notBefore: number;
 }
 
@@ -75,9 +75,9 @@ class Collector implements LogCollector {
   private readonly agents = new Map<string, Agent>();
   private readonly stopping = new AbortController();
   private readonly timers: NodeJS.Timeout[] = [];
-  /** Reads and rounds. */
+  /** The running reads and rounds. */
   private readonly underWay = new Set<Promise<void>>();
-  /** One read of an agent and source waits here at most. */
+  /** At most one read of an agent and source waits here. */
   private readonly places: Semaphore;
 
   constructor(deps: LogCollectorDeps) {
@@ -97,7 +97,7 @@ class Collector implements LogCollector {
     await Promise.all(this.underWay);
   }
 
-  /** Not while the last one is under way. */
+  /** Repeats the work, but never while the last one is running. */
   private repeat(intervalMs: number, work: () => Promise<void>): void {
     let idle = true;
     const run = (): void => {
@@ -183,15 +183,18 @@ class Collector implements LogCollector {
     const waitMs = backoffMs({ firstMs: this.timing.intervalMs, maxMs: maxWaitMs }, reading.failures);
     reading.notBefore = performance.now() + waitMs;
     const fields = { err: error, agent_id: agentId, source, retry_ms: waitMs };
-    // A machine that is just ending does not answer once or twice.
+    // A machine that is just ending fails to answer once or twice.
     this.deps.log[reading.failures === 3 ? 'warn' : 'debug'](fields, 'the log of an agent could not be read');
   }
 }
 
-/** What is read of an agent now. One whose machine is being changed may be frozen at any moment: its console alone can be read. */
+/**
+ * The sources that are read of an agent now. A machine that is being changed may be frozen at any moment, so only its
+ * console can be read.
+ */
 function sourcesOf({ status, operation, desired, egress }: AgentRow): readonly Source[] {
   if (desired === 'deleted' || (status !== 'running' && status !== 'provisioning')) return [];
-  // What is not public is refused to everybody, and not worth a line.
+  // Addresses that are not public are refused to everybody, and not worth a line.
   const always: readonly Source[] = egress.mode === 'public' ? ['console'] : ['console', 'egress'];
   return status === 'running' && operation === null ? [...always, 'gateway'] : always;
 }

@@ -1,10 +1,10 @@
 import { createLineRedactor, trimEndOf, withoutControlSequences } from '@lodge/domain';
 import { maxLogLine, maxLogMessage } from '@lodge/ports';
 
-/** Control characters but for the tab, and the marks that turn the direction of text. */
+/** Control characters apart from the tab, and the marks that turn the direction of text. */
 const controls = /[^\P{Cc}\t]|\p{Bidi_Control}|\ufeff/gu;
 
-/** What a terminal would leave standing of a line, as plain text. Linear in the line's length. */
+/** Returns the text that a terminal would leave visible of a line. Linear in the line's length. */
 export function plainText(line: string): string {
   const written = trimEndOf(withoutControlSequences(line), '\r');
   return written
@@ -13,7 +13,10 @@ export function plainText(line: string): string {
     .trimEnd();
 }
 
-/** Makes lines fit to be kept, one after another: plain, without secrets, not too long. Null: nothing of it is left. */
+/**
+ * Makes lines fit to be stored, one after another: plain, without secrets, not too long. Returns null if nothing of a line
+ * is left.
+ */
 export class LineCleaner {
   private readonly redactLine = createLineRedactor();
 
@@ -22,7 +25,8 @@ export class LineCleaner {
     const inBounds = (cut ? line.slice(0, maxLogLine) : line).replaceAll('\n', ' ');
     const found = this.redactLine(plainText(inBounds));
     if (found === null || found.trim() === '') return null;
-    // Of a secret that the cut went through, the front half may have no shape. Most often it is beyond what is kept.
+    // The first half of a secret that the cut went through may have no recognisable shape. Most often it is beyond the kept
+    // part.
     const kept = cut && found.length <= maxLogMessage ? withoutLastWord(found) : found;
     return kept.slice(0, maxLogMessage).toWellFormed() || null;
   }
@@ -34,11 +38,11 @@ function withoutLastWord(text: string): string {
   return text.slice(0, end);
 }
 
-/** Lines out of pieces of a stream. The line that is still being written is kept back, in bounds. */
+/** Makes lines out of pieces of a stream. The unfinished line is kept back, within bounds. */
 export class LineSplitter {
   private rest = '';
 
-  /** The lines `piece` completes. */
+  /** Returns the lines that `piece` completes. */
   push(piece: string): readonly string[] {
     const lines = (this.rest + piece).split('\n');
     this.rest = lines.pop()!;
@@ -48,7 +52,7 @@ export class LineSplitter {
     return [...lines, long];
   }
 
-  /** The last line, though no line end came: a prompt, or the last words of a machine. */
+  /** Returns the last line although no line end came: a prompt, or the last words of a machine. */
   flush(): readonly string[] {
     const { rest } = this;
     this.rest = '';

@@ -1,9 +1,9 @@
-/** What an agent's egress rules refused, as lines of its log. */
+/** Makes lines of an agent's log of the connections that its egress rules refused. */
 import type { EgressMode } from '@lodge/domain';
 import type { NewLogEntry, RefusedConnection, VmDriver } from '@lodge/ports';
 import { LineCleaner } from './lines.ts';
 
-/** Lines of one round; what is refused alike is one. */
+/** Lines of one round; equal refusals share one. */
 const mostLines = 20;
 
 type Refused = Awaited<ReturnType<VmDriver['readRefused']>>;
@@ -19,7 +19,7 @@ export function refusedEntries({ refused, more }: Refused, mode: EgressMode): Ne
     else unlogged += 1;
   }
   const entries = [...lines].flatMap(([sentence, { at, count }]) => {
-    // A cleaner of its own: no name that a guest asks for may hide the lines after it.
+    // Each message has its own cleaner: no name that a guest asks for may hide the lines after it.
     const message = new LineCleaner().clean(count === 1 ? sentence : `${sentence} (${count} times)`);
     return message === null ? [] : [entryOf(message, at)];
   });

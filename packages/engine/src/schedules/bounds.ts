@@ -5,7 +5,7 @@ import type { TurnBounds } from '../claimed/turn-bounds.ts';
 export interface ScheduleBounds extends TurnBounds {
   /** Schedules that one look makes runs of. */
   readonly fired: number;
-  /** How often is looked whether the clock went back. */
+  /** How often the runner checks whether the clock went back. */
   readonly replanEveryMs: number;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Makes runs of schedules whose time has come, and turns of runs that wait. It asks the database alone what time it is. A time that has
- * come is a row before anything is done about it.
+ * Makes runs of due schedules, and turns of waiting runs. It asks only the database for the time. A due time is a row before
+ * anything is done about it.
  */
 import { scheduledPromptOf } from '@lodge/domain';
 import type { ClaimedRun, ScheduleRuns } from '@lodge/ports';

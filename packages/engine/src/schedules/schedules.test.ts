@@ -1,4 +1,4 @@
-/** What comes of schedules, on a real database whose clock the test sets, and a fake host. */
+/** Schedules on a real database, whose clock the test sets, and a fake host. */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';

@@ -1,6 +1,6 @@
 import type { ActorNote, Delivery, SchedulePlace, ScheduleRow, ScheduleRun } from '@lodge/ports';
 
-/** A schedule as its owner gives it; what is left out stays as it is, or as it is by default. */
+/** A schedule as its owner gives it; omitted fields stay as they are, or get their defaults. */
 export interface ScheduleInput {
   readonly name?: string;
   readonly enabled?: boolean;
@@ -14,23 +14,23 @@ export interface ScheduleInput {
   readonly wake?: boolean;
 }
 
-/** What a new one cannot be without. */
+/** A new schedule needs these fields. */
 export type NewSchedule = ScheduleInput & { readonly name: string; readonly prompt: string };
 
 /**
- * What owners do with the schedules of their agents, in every state of the agent. Each refuses with `agent_not_found` where the account
- * has no such agent, and with `schedule_not_found` where the agent has no such schedule.
+ * The owners' use-cases for the schedules of their agents, in every state of the agent. Each refuses with `agent_not_found`
+ * where the account has no such agent, and with `schedule_not_found` where the agent has no such schedule.
  */
 export interface Schedules {
   list(accountId: string, agentId: string): Promise<readonly ScheduleRow[]>;
   get(place: SchedulePlace): Promise<ScheduleRow>;
-  /** With this id. Refuses with `invalid_request` and the field, or `quota_exceeded`. */
+  /** Creates a schedule with this id. Refuses with `invalid_request` and the field, or with `quota_exceeded`. */
   create(place: SchedulePlace, input: NewSchedule, note?: ActorNote): Promise<ScheduleRow>;
-  /** Refuses with `invalid_request` and the field. */
+  /** Changes a schedule. Refuses with `invalid_request` and the field. */
   update(place: SchedulePlace, input: ScheduleInput, note?: ActorNote): Promise<ScheduleRow>;
-  /** A run under way ends. */
+  /** Removes a schedule; its current run ends. */
   remove(place: SchedulePlace, note?: ActorNote): Promise<void>;
-  /** A run of this id, at once. Refuses with `schedule_running`. */
+  /** Begins a run with this id, at once. Refuses with `schedule_running`. */
   run(place: SchedulePlace, runId: string, note?: ActorNote): Promise<ScheduleRun>;
   /** Newest first. */
   runs(

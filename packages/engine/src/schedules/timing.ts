@@ -11,7 +11,7 @@ export function timingOf({ cron, every, at, timeZone, anchor }: Timed): Timing {
   return { kind: 'every', everyMs: everyMsOf(every!)!, anchor };
 }
 
-/** The next time from now on; null where it is not enabled. */
+/** The next time from now on; null if the schedule is not enabled. */
 export const nextRunAt = (settings: Timed & { readonly enabled: boolean }, now: Date): Date | null =>
   settings.enabled ? nextTime(timingOf(settings), now) : null;
 

@@ -73,14 +73,14 @@ function planChange(row: ScheduleRow, input: ScheduleInput, now: Date): PlannedS
   const timing = timingIn(input);
   const settings: ScheduleSettings = { ...row, ...given(input), ...timing };
   const isTimed = timing !== null || input.timeZone !== undefined;
-  // What does not touch its times does not move them.
+  // A change that does not concern its times does not move them.
   if (!isTimed && settings.enabled === row.enabled) {
     return { ...settings, anchor: row.anchor, nextRunAt: row.nextRunAt };
   }
   return planned(settings, input, now);
 }
 
-/** Checked, with the next time from now on. */
+/** Checks the settings and adds the next time from now on. */
 function planned(settings: ScheduleSettings, input: ScheduleInput, now: Date): PlannedSettings {
   const { cron, every, timeZone } = settings;
   if (!isZoneName(timeZone)) throw wrong('time_zone', 'must be a time zone such as Europe/Berlin');
@@ -96,14 +96,14 @@ function planned(settings: ScheduleSettings, input: ScheduleInput, now: Date): P
 
 const wrong = (field: string, what: string): Refusal => new Refusal('invalid_request', `${field} ${what}.`);
 
-/** Which one is given; null: none. */
+/** Returns the given timing; null: none. */
 function timingIn({ cron, every, at }: ScheduleInput): Pick<ScheduleSettings, 'cron' | 'every' | 'at'> | null {
   const count = [cron, every, at].filter((each) => each !== undefined).length;
   if (count > 1) throw new Refusal('invalid_request', 'Only one of cron, every and at can be given.');
   return count === 0 ? null : { cron: cron?.trim() ?? null, every: every ?? null, at: at ?? null };
 }
 
-/** Without the timing, and without what is left out. */
+/** Returns the input without the timing and without omitted fields. */
 function given({ cron: _cron, every: _every, at: _at, ...input }: ScheduleInput): Partial<ScheduleSettings> {
   return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined));
 }

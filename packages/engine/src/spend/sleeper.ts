@@ -1,6 +1,6 @@
 /**
- * Puts agents to sleep whose spend limit says so, once it is reached and nothing holds them awake any more. Which these are is
- * in memory: an agent that is forgotten by a restart makes itself known with its next model call, which is refused as well.
+ * Puts agents to sleep whose spend limit asks for it, once the limit is reached and nothing keeps them awake. The list is in
+ * memory: an agent that a restart forgets shows itself with its next model call, which is refused as well.
  */
 import { Periodic } from '../periodic.ts';
 import type { AgentStore, Log, SpendStore } from '@lodge/ports';
@@ -42,7 +42,7 @@ export class Sleeper {
     this.wanted.add(agentId);
   }
 
-  /** Also when there is nothing to do any more: it does not run, or its limit was raised. */
+  /** Whether the agent sleeps. Also true when it need not: it does not run, or its limit was raised. */
   private async isDone(id: string): Promise<boolean> {
     if ((await this.deps.spend.asleep(id, new Date())) === null) return true;
     const begun = await this.deps.store.begin(id, 'limit', ({ row, isKeptAwake }) =>

@@ -7,9 +7,9 @@ export interface SpendingDeps {
   readonly store: AgentStore;
   readonly events: Pick<EventStore, 'append'>;
   readonly log: Log;
-  /** Without it nobody's spending is limited. */
+  /** Without it there are no spend limits. */
   readonly spend?: Pick<SpendStore, 'asleep' | 'note'>;
-  /** When model calls are a loop (`defaultLoopBounds`). */
+  /** When model calls count as a loop (`defaultLoopBounds`). */
   readonly loopBounds?: LoopBounds;
 }
 
@@ -21,7 +21,7 @@ export interface Spending {
 
 const unlimited = { asleep: () => Promise.resolve(null), note: () => Promise.resolve() };
 
-/** What watches over the model calls of this host's agents. */
+/** Watches over the model calls of this host's agents. */
 export function createSpending({ store, events, log, spend = unlimited, loopBounds }: SpendingDeps): Spending {
   const sleeper = new Sleeper({ store, spend, log });
   const turns = new Turns({

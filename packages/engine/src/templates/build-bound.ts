@@ -1,5 +1,5 @@
 /**
- * The bound on one build of a template. Its image has its time, and its guest's boot. Nothing is known of the host's pace
+ * The bound on one build of a template. The image has its time, and so has the guest's boot. The host's pace is unknown
  * before; from then on it counts.
  */
 export class BuildBound {
@@ -8,19 +8,19 @@ export class BuildBound {
   private timer: NodeJS.Timeout;
   readonly signal: AbortSignal;
 
-  /** `ms` are for each step, times the pace for what is done in the guest. `stopping` ends it, too. */
+  /** `ms` is for each step, multiplied by the pace for work in the guest. `stopping` ends the build, too. */
   constructor(ms: number, stopping: AbortSignal) {
     this.ms = ms;
     this.timer = this.after(ms);
     this.signal = AbortSignal.any([stopping, this.late.signal]);
   }
 
-  /** Why the build was ended, if it was for its time. */
+  /** Why the build was ended, if it ended because of its time. */
   get lateness(): Error | null {
     return this.late.signal.aborted ? (this.late.signal.reason as Error) : null;
   }
 
-  /** A step is done: the image is there, or the guest has answered, at this pace. */
+  /** Begins the next step: the image is there, or the guest has answered, at this pace. */
   next(pace = 1): void {
     this.end();
     this.timer = this.after(this.ms * pace);

@@ -1,4 +1,4 @@
-/** An early template serves agents until the fully warm one is made from it, whoever dies in between. */
+/** An early template serves agents until the fully warm one is made from it, whatever dies in between. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RuntimeKind } from '@lodge/domain';
@@ -11,12 +11,12 @@ import type { Templates } from './templates.ts';
 
 const patience = new AbortController().signal;
 
-/** A host with runtimes whose preparations wait until they are let go on. */
+/** A host with runtimes whose preparations wait until the test lets them go on. */
 class Kitchen {
   readonly host = new FakeHost();
   readonly done: string[] = [];
   readonly inUse = new Set<string>();
-  /** Preparations that fail, by name. */
+  /** Names of preparations that fail. */
   readonly failing = new Set<string>();
   private readonly held = new Map<string, PromiseWithResolvers<void>>();
 
@@ -86,7 +86,7 @@ test('agents are made from the early template until the one that goes on from it
     [true, true, false],
   );
   await templates.stop();
-  // The next process sees it, too, for as long as an agent lies over it.
+  // The next process sees the template, too, for as long as an agent lies over it.
   const next = kitchen.keeper();
   next.start();
   assert.equal((await next.whenReady('runtime_a', patience)).id, full.id);

@@ -1,4 +1,6 @@
-/** Finds and makes one template of a runtime: image first, then the guest, warmed up against a stub provider. */
+/**
+ * Finds and makes one template of a runtime: first the image, then the guest, which is warmed up against a stub provider.
+ */
 import type { AgentRuntime, GuestAddress, ImageBuilder, ReportProgress, RuntimeFacts } from '@lodge/ports';
 import type { EarlyTemplate, RuntimeVersion, Template, TemplateBuild, VmDriver } from '@lodge/ports';
 import type { BuildBound } from './build-bound.ts';
@@ -12,7 +14,7 @@ export interface MakerDeps {
 export interface Wanted {
   readonly runtime: AgentRuntime;
   readonly version: RuntimeVersion;
-  /** `from`: the early one whose guest goes on. */
+  /** `from` is the early template whose guest goes on. */
   readonly stage: 'early' | 'full' | { readonly from: Template };
 }
 
@@ -23,7 +25,7 @@ export class TemplateMaker {
     this.deps = deps;
   }
 
-  /** Its image need not be there any more. */
+  /** Finds a template. Its image need not exist any more. */
   async find({ runtime, version, stage }: Wanted): Promise<Template | null> {
     const { driver, images } = this.deps;
     const variant = stage === 'early' ? earlyVariant(runtime) : runtime.templateVariant;
@@ -55,7 +57,7 @@ export class TemplateMaker {
   }
 }
 
-/** Null: the runtime has none. */
+/** The variant of the early template; null: the runtime has none. */
 export const earlyVariant = ({ templateVariant, early }: AgentRuntime): string | null =>
   early ? `${templateVariant}-early-${early.variant}` : null;
 

@@ -1,12 +1,12 @@
-/** How far the templates of each runtime are, in words for the operator, and who waits for one. */
+/** The progress of each runtime's templates, in words for the operator, and the agents that wait for one. */
 import type { RuntimeKind } from '@lodge/domain';
 import type { Template } from '@lodge/ports';
 
 export interface TemplateProgress {
   readonly runtime: string;
-  /** `early`: agents are made, from a template that is warmed up further. */
+  /** `early`: agents are made from a template that is still being warmed up. */
   readonly state: 'building' | 'early' | 'ready' | 'failed';
-  /** What happens now, or why it failed, in words for the operator. */
+  /** The current step, or why it failed, in words for the operator. */
   readonly step: string;
   /** 0..1 where known. */
   readonly fraction: number | null;
@@ -45,7 +45,7 @@ export class Progress {
     return (this.waiting.get(kind) ?? 0) > 0;
   }
 
-  /** Looks with every report. Rejects when `signal` aborts. */
+  /** Waits for a template and looks with every report. Rejects when `signal` aborts. */
   until(kind: RuntimeKind, look: () => Template | null, signal: AbortSignal): Promise<Template> {
     return new Promise((resolve, reject) => {
       const check = (): void => {

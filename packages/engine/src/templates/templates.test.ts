@@ -1,4 +1,4 @@
-/** Templates come and go: a create waits for one that is made again, and none that an agent's disk lies over is collected. */
+/** A create waits for a template that is made again, and no template that an agent's disk lies over is collected. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -102,7 +102,7 @@ test('a runtime whose template is there waits for no build of another’s, and n
     images: {
       idOf: (name) => Promise.resolve(name),
       find: () => Promise.resolve(null),
-      // It takes as long as it is let.
+      // The build takes as long as the test lets it.
       ensure: (name, _, signal) => {
         asked.push(name);
         return new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('given up'))));

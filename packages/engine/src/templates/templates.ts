@@ -1,5 +1,5 @@
 /**
- * Keeps a current template for every runtime that is offered, so that a create is a clone.
+ * Keeps a current template for every offered runtime, so that a create is a clone.
  *
  *   missing ──> building ──> early ──> ready      one build at a time in this process: two would only slow each other.
  *                  │  ▲         │  ▲                Beside it one that goes on from an early template, at little weight
@@ -7,18 +7,15 @@
  *                failed    either again after a pause that doubles, up to 5 minutes
  *
  * Where nothing serves agents, a runtime's early template is made first (docs/adr/0047-first-agent.md). Agents are made from
- * it at once. Its guest goes on in a VM of its own until it is fully warm; that template is what agents are made from then.
- * Each is found by what it is made from, so who was killed between any two steps goes on with the one that is missing.
+ * it at once. Its guest goes on in a VM of its own until it is fully warm; from then on agents are made from that template.
+ * Each template is found by its inputs, so a builder that was killed between any two steps goes on with the missing one.
  *
- * A ready one that turns out to be gone or damaged (`lost`) is made again. Several versions lie side by side: agents name
- * the one their disk lies over, and what nobody needs is collected by a timer.
+ * A ready template that turns out to be gone or damaged (`lost`) is made again. Several versions lie side by side: agents
+ * name the one that their disk lies over, and a timer collects unneeded ones. The current version is looked up again and
+ * again, because an operator may install another. The old version stays current until the new one's template is ready.
  *
- * Which version of a runtime is current is looked up again and again, for an operator may install another while this process
- * runs. The one that was current stays so until the template of the other is ready.
- *
- * Image and template are made by their ports, named by content hash and safe against builders in other processes; what is
- * kept here is only which one is current and how far the making is. Killing the process leaves at most an unfinished build
- * in a temporary folder, which the ports collect.
+ * The ports make image and template, named by content hash and safe against builders in other processes. Killing this
+ * process leaves at most an unfinished build in a temporary folder, which the ports collect.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { FairGate, backoffMs } from '@lodge/domain';
@@ -35,22 +32,22 @@ import type { TemplateProgress } from './progress.ts';
 export type { TemplateProgress } from './progress.ts';
 
 export interface Templates {
-  /** Begins to make what is missing, in the background, and goes on until `stop`. */
+  /** Begins to make missing templates in the background, and goes on until `stop`. */
   start(): void;
   stop(): Promise<void>;
-  /** What new agents are made from, or null while there is none. */
+  /** The template that new agents are made from; null while there is none. */
   current(kind: RuntimeKind): Template | null;
-  /** What an upgrade brings; the current one, unless new agents are held on an earlier version. */
+  /** The template that an upgrade brings: the current one, unless new agents stay on an earlier version. */
   newest(kind: RuntimeKind): Template | null;
-  /** Whether an upgrade has nothing to bring to an agent over that template: it is the newest, or the newest has gone on from it. */
+  /** Whether an upgrade would bring nothing to an agent over that template. */
   isNewest(kind: RuntimeKind, id: string): boolean;
-  /** The runtime's version in one of them; null where another process has made it current. */
+  /** The runtime's version in a template; null where another process has made it current. */
   versionOf(id: string): string | null;
-  /** A template of any age by its id. */
+  /** Returns a template of any age by its id. */
   get(id: string): Promise<Template | null>;
-  /** Resolves with the current template as soon as there is one, or with the newest; rejects when `signal` aborts. */
+  /** Resolves as soon as there is a current template, or the newest. Rejects when `signal` aborts. */
   whenReady(kind: RuntimeKind, signal: AbortSignal, which?: 'current' | 'newest'): Promise<Template>;
-  /** A clone found that template missing: when it is the current one, it is made again. */
+  /** Reports that a clone found this template missing; the current one is made again. */
   lost(kind: RuntimeKind, id: string): void;
   progress(kind: RuntimeKind): TemplateProgress;
   onProgress(listener: (progress: TemplateProgress) => void): () => void;
@@ -60,14 +57,14 @@ export interface TemplatesDeps {
   readonly driver: VmDriver;
   readonly images: ImageBuilder;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
-  /** Installed versions of them; without it there are those that Lodge brings. */
+  /** Installed versions of the runtimes; without it there are those that Lodge brings. */
   readonly versions?: RuntimeVersions;
-  /** How often it is looked which versions are offered. */
+  /** How often the keeper looks which versions are offered. */
   readonly lookEveryMs?: number;
   readonly log: Log;
-  /** Bound on the image, on the boot, and on what is done in the guest then, which is multiplied by the guest's pace. */
+  /** Bound on the image, on the boot, and on the work in the guest after it, which is multiplied by the guest's pace. */
   readonly buildTimeoutMs: number;
-  /** Templates that agents' disks lie over. */
+  /** The templates that agents' disks lie over. */
   readonly inUse: () => Promise<ReadonlySet<string>>;
   readonly collectEveryMs: number;
 }
@@ -80,9 +77,9 @@ interface Ready {
   readonly upgrade: Template | null;
 }
 
-/** A build that nobody waits for leaves processor time to everybody else, and so takes longer. */
+/** A build that nobody waits for leaves processor time to others, so it may take this many times longer. */
 const unhurriedFactor = 6;
-/** What its VM takes up of the host's memory at most, MiB. */
+/** Most host memory that its VM takes, MiB. */
 const unhurriedMib = 2_560;
 const roomPauseMs = 60_000;
 const defaultLookEveryMs = 10_000;
@@ -97,19 +94,19 @@ class TemplateKeeper implements Templates {
   private readonly ready = new Map<RuntimeKind, Ready>();
   private readonly versions = new Map<string, string>();
   private readonly maker: TemplateMaker;
-  /** Early ones, each with what has gone on from it; null until that is there. */
+  /** Early templates, each with the one that has gone on from it; null until that exists. */
   private readonly early = new Map<string, Template | null>();
-  /** Runtimes whose templates are being found or made. */
+  /** Runtimes whose templates the keeper finds or makes now. */
   private readonly keeping = new Set<RuntimeKind>();
-  /** Runtimes whose early templates are warmed up further. */
+  /** Runtimes whose early templates are still being warmed up. */
   private readonly warming = new Set<RuntimeKind>();
   private readonly byId = new Map<string, Template>();
   private readonly made: Progress;
   private readonly stopping = new AbortController();
   private work: Promise<void> = Promise.resolve();
-  /** What no collection waits for. */
+  /** Work that no collection waits for. */
   private beside: Promise<unknown> = Promise.resolve();
-  /** One build at a time: two would only slow each other. A runtime that somebody waits for goes first. */
+  /** One build at a time. A runtime that somebody waits for goes first. */
   private readonly builds = new FairGate<RuntimeKind>({ inAll: 1, isUrgent: (kind) => this.made.isAwaited(kind) });
   /** Builds that go on from early templates. */
   private readonly unhurried = new FairGate<RuntimeKind>({ inAll: 1 });
@@ -184,13 +181,13 @@ class TemplateKeeper implements Templates {
     return this.made.on(listener);
   }
 
-  /** One keeps the templates of a runtime at a time: it reads what is offered with each of its attempts. */
+  /** Begins to keep a runtime's templates, once at a time. Each attempt reads the offered versions. */
   private begin(kind: RuntimeKind): void {
     if (this.keeping.has(kind)) return;
     this.keeping.add(kind);
     const kept = this.keep(kind, this.deps.runtimes.get(kind)!).finally(() => {
       this.keeping.delete(kind);
-      // It was lost before this was over.
+      // The template was lost before this work was over.
       if (!this.ready.has(kind) && !this.stopping.signal.aborted) this.begin(kind);
     });
     this.also(kept);
@@ -223,7 +220,7 @@ class TemplateKeeper implements Templates {
         const fresh = await this.bring(kind, runtime, offered.fresh);
         const isOne = offered.upgrade.image === offered.fresh.image;
         const before = this.ready.get(kind);
-        // New agents wait for what they need alone.
+        // New agents wait only for the template that they need.
         if (!isOne && !before) this.serve(kind, { offered, fresh, upgrade: null });
         const upgrade = isOne ? fresh : await this.bring(kind, runtime, offered.upgrade);
         this.serve(kind, { offered, fresh, upgrade });
@@ -255,12 +252,12 @@ class TemplateKeeper implements Templates {
     return this.early.get(id) === null;
   }
 
-  /** One that is there waits for no build of another runtime's. */
+  /** Returns a template; an existing one waits for no build of another runtime. */
   private async bring(kind: RuntimeKind, runtime: AgentRuntime, version: RuntimeVersion): Promise<Template> {
     const full = await this.maker.find({ runtime, version, stage: 'full' });
     if (full) return this.known(full, runtime, version);
     const early = await this.maker.find({ runtime, version, stage: 'early' });
-    // While there is one for agents to be made from, another is made behind it, and in no hurry.
+    // While agents have a template to be made from, another is made behind it, without hurry.
     const stage = early === null && (!runtime.early || this.ready.has(kind)) ? 'full' : 'early';
     const { signal } = this.stopping;
     const make = () => this.make(kind, { runtime, version, stage });
@@ -269,7 +266,7 @@ class TemplateKeeper implements Templates {
     return this.known(template, runtime, version);
   }
 
-  /** Agents may lie over early templates of before: those that one of these has gone on from. */
+  /** Finds older early templates that one of the full ones has gone on from; agents may lie over them. */
   private async findEarlyOnes(runtime: AgentRuntime, full: readonly Template[]): Promise<void> {
     const variant = earlyVariant(runtime);
     try {
@@ -289,7 +286,7 @@ class TemplateKeeper implements Templates {
     return template;
   }
 
-  /** Makes what a runtime's early templates were made for, and serves it. Ends when they are lost, or no early one serves. */
+  /** Makes the full template from a runtime's early one and serves it. Ends when the early one is lost. */
   private async warmFurther(kind: RuntimeKind, runtime: AgentRuntime): Promise<void> {
     if (this.warming.has(kind)) return;
     this.warming.add(kind);
@@ -345,7 +342,7 @@ class TemplateKeeper implements Templates {
     this.work = Promise.all([this.work, work]).then(() => undefined);
   }
 
-  /** Removes what neither an agent nor the next create needs; not before it is known what creates need. */
+  /** Removes templates that neither an agent nor the next create needs, once the needs of creates are known. */
   private async collect(): Promise<void> {
     const { driver, runtimes, inUse, log } = this.deps;
     if (this.stopping.signal.aborted) return;

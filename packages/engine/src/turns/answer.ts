@@ -4,36 +4,36 @@ import type { Turn } from '../agents/agents.ts';
 import { filesIn } from './files.ts';
 import { brokenOff, isPerhapsForPictures, refusalOf } from './refusals.ts';
 
-/** A text that is read as a whole is no longer than this. */
+/** Longest text that is read as a whole. */
 const maxTextChars = 1024 * 1024;
 
 /**
- * What an agent answers. It is read once: as events, as a body, or as text and files. It ends done or with a `Refusal`; the
- * agent's keep-awake lease ends with it. What has ended is on the agent's disk before the reader knows of the end.
+ * An agent's answer. It is read once: as events, as a body, or as text and files. It ends done or with a `Refusal`, and the
+ * agent's keep-awake lease ends with it. The turn's changes are on the agent's disk before the reader knows of the end.
  */
 export interface Answer {
-  /** Resolves once the agent has taken the turn up. */
+  /** Resolves once the agent has accepted the turn. */
   readonly opened: Promise<void>;
-  /** The events as they come, of a request with `stream: true`. */
+  /** The events as they come, for a request with `stream: true`. */
   events(): AsyncIterable<GatewayEvent>;
-  /** The body, of any other request. */
+  /** The body, for any other request. */
   body(): Promise<Json>;
-  /** The whole text, of either. `onText`: what is added to it as it comes, of a request with `stream: true`. */
+  /** The whole text, for either. `onText` gets each addition as it comes, for a request with `stream: true`. */
   text(onText?: (text: string) => void): Promise<string>;
   /** Paths of the files below /workspace that the text links to. */
   files(): Promise<readonly string[]>;
-  /** Whether it failed with pictures before the model answered anything: said without them it may succeed. */
+  /** Whether it failed with pictures before the model answered anything; without them it may succeed. */
   readonly isPerhapsForPictures: boolean;
 }
 
 export interface AnswerParts {
   readonly gatewayAnswer: Promise<GatewayAnswer>;
   readonly streams: boolean;
-  /** Whether pictures went to the agent with it. */
+  /** Whether pictures went to the agent with the request. */
   readonly withPictures: boolean;
   readonly turn: Turn;
   readonly flush: () => Promise<void>;
-  /** Ends the turn, and with it what holds the agent awake. */
+  /** Ends the turn and its keep-awake lease. */
   readonly end: () => void;
 }
 
@@ -52,7 +52,7 @@ export class TurnAnswer implements Answer {
         throw this.failed(error, refusalOf);
       },
     );
-    // Whoever reads the answer without waiting for it to open is told there.
+    // A caller that reads the answer without waiting for `opened` gets the error there.
     this.opened.catch(() => undefined);
   }
 
@@ -109,7 +109,7 @@ export class TurnAnswer implements Answer {
     return texts.join('');
   }
 
-  /** What is known here of the turn's model calls comes first, whatever the runtime makes of it. */
+  /** Lodge's own knowledge of the turn's model calls comes first, whatever the runtime reports. */
   private failed(error: unknown, asRefusal: (error: unknown) => unknown): unknown {
     const { turn, withPictures } = this.parts;
     if (turn.refusal !== null) return turn.refusal;

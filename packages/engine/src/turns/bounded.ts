@@ -3,7 +3,7 @@ import { Refusal } from '@lodge/domain';
 export interface Bounded {
   /** Aborts with a `Refusal` when `parent` aborts, when the time is over, or at `end`. */
   readonly signal: AbortSignal;
-  /** What was bounded is over; more than once is once. */
+  /** Ends the use; calling it again changes nothing. */
   readonly end: () => void;
 }
 

@@ -1,16 +1,16 @@
-/** Longer texts are looked at so far. */
+/** Only this much of a longer text is searched. */
 const maxTextChars = 256 * 1024;
 const maxPathChars = 1_024;
 const maxFiles = 20;
 
-/** What stands before the path in a link to a file of the workspace. */
+/** Prefixes of the path in a link to a file of the workspace. */
 const schemes = ['file://', 'sandbox:', ''] as const;
 const folder = '/workspace/';
 
 /**
- * The files of the workspace that an answer links to: absolute paths below /workspace that are the target of a Markdown link or
- * image, each once, in order. Nothing says that such a file exists. The text is a guest's: its length, the paths and their
- * number are bounded, and no character is looked at twice.
+ * The files of the workspace that an answer links to: absolute paths below /workspace that are the target of a Markdown link
+ * or image, each once, in order. Nothing proves that such a file exists. The text is a guest's, so its length, the paths and
+ * their number are bounded, and no character is looked at twice.
  */
 export function filesIn(answer: string): readonly string[] {
   const text = answer.slice(0, maxTextChars);
@@ -29,7 +29,9 @@ interface Target {
   readonly end: number;
 }
 
-/** The target of the link that begins there, `<in brackets>` or without a blank in it; null where there is none of ours. */
+/**
+ * The target of the link that begins there, `<in brackets>` or without a blank in it; null where it is no workspace file.
+ */
 function targetAt(text: string, begin: number): Target | null {
   const isBracketed = text[begin] === '<';
   const start = isBracketed ? begin + 1 : begin;

@@ -1,6 +1,6 @@
 /**
- * What keeps agents awake from this process: one lease per agent in the database, however many users share it, counted
- * here. Leases run out by themselves when the process dies.
+ * Keeps agents awake from this process: one lease per agent in the database, however many users share it. The users are
+ * counted here. Leases run out by themselves when the process dies.
  */
 import type { AgentRow, AgentStore, Log } from '@lodge/ports';
 
@@ -9,17 +9,20 @@ const prolongEveryMs = 5_000;
 
 interface Lease {
   count: number;
-  /** The last change of the lease in the database that is under way: the next waits for it, or a release could take a new lease out. */
+  /**
+   * The last change of the lease in the database that is in progress. The next one waits for it, or a release could remove a
+   * new lease.
+   */
   tail: Promise<void> | null;
 }
 
 export class KeepAwakeLeases {
   private readonly store: AgentStore;
   private readonly log: Log;
-  /** One process: two servers of one host have leases of their own. */
+  /** Names one process: two servers of one host have separate leases. */
   private readonly holder: string;
   private readonly leases = new Map<string, Lease>();
-  /** The prolonging under way: a release that came before its end would be undone by it. */
+  /** The renewal in progress: it would undo a release that came before its end. */
   private prolonging: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
@@ -37,7 +40,10 @@ export class KeepAwakeLeases {
     clearInterval(this.timer);
   }
 
-  /** One more user of the agent; gives the agent as it is once it is kept awake. Null when there is none; then there is no lease, as when it rejects. */
+  /**
+   * Adds a user and returns the agent once it is kept awake. Returns null when there is no such agent. Then there is no
+   * lease, and neither is there one when it rejects.
+   */
   async take(id: string): Promise<AgentRow | null> {
     const entry = this.entry(id);
     entry.count += 1;
@@ -52,7 +58,7 @@ export class KeepAwakeLeases {
     }
   }
 
-  /** One more user, without a look at the agent. */
+  /** Adds a user without a look at the agent. */
   join(id: string): void {
     const entry = this.entry(id);
     entry.count += 1;
@@ -62,7 +68,7 @@ export class KeepAwakeLeases {
     });
   }
 
-  /** One user less. */
+  /** Removes a user. */
   drop(id: string): void {
     const entry = this.leases.get(id);
     if (!entry || entry.count === 0) return;
@@ -70,7 +76,7 @@ export class KeepAwakeLeases {
     if (entry.count > 0) return;
     this.after(id, entry, async () => {
       await this.prolonging;
-      // Somebody came meanwhile: the lease is theirs.
+      // If a user came meanwhile, the lease is theirs.
       if (entry.count === 0) await this.store.endKeepAwake(id, this.holder);
     });
   }

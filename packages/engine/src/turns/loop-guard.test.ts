@@ -12,7 +12,7 @@ const agentId = 'k7d2m9q4x1ab';
 const reached = { code: 'spend_limit_exceeded', message: 'It is reached.', retryAfterSeconds: 9 } as const;
 const askedBy = (payerId: string, limited = false): AskedTurn => ({ askers: [payerId], depth: 1, payerId, limited });
 
-/** Turns over a ledger that refuses what it is told to. Time is the test's. */
+/** Turns over a ledger that refuses on request. The test sets the time. */
 function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
   t.mock.timers.enable({ apis: ['Date', 'setTimeout'], now: new Date('2027-05-10T12:00:00Z') });
   const notices: string[] = [];
@@ -20,7 +20,7 @@ function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
   const noted: string[] = [];
   let refusal: CallRefusal | null = null;
   let isDown = false;
-  /** Agents whose limit is reached, and in whose name calls were opened and closed. */
+  /** Agents whose limit is reached, and the agents in whose name calls were opened and closed. */
   const broke = new Set<string>();
   const booked: string[] = [];
   const closedFor: string[] = [];
@@ -73,7 +73,7 @@ function setUp(t: TestContext, bounds = { calls: 5, same: 3 }) {
     reasoningTokens: null,
     imageTokens: null,
   });
-  /** One call from beginning to end. */
+  /** Makes one call from beginning to end. */
   const ask = async (digest: string = randomUUID(), outcome: LlmCall['outcome'] = 'ok') => {
     const asked = call(digest);
     const refused = await ledger.open(asked);

@@ -1,16 +1,17 @@
 /**
- * The model calls of this host's agents, as turns see them. A turn is a chat from its beginning to its end; calls of an agent
- * that no chat is under way with (its own doings) count in spans of ten minutes. Which of several turns at once a call belongs
- * to nobody can tell, so they share one span, and each adds its allowance to it.
+ * Sees the model calls of this host's agents by turn. A turn is a chat from its beginning to its end. Calls of an agent
+ * outside any chat (its own activity) count in spans of ten minutes. Nobody can know which of several concurrent turns a
+ * call belongs to, so they share one span, and each adds its allowance to it.
  *
- * A span is cut as a loop when too many calls were admitted in it, or the same request was answered too often. A refusal that
- * ends the turn (a loop, a spend limit) is told to every turn of the agent, once no call that was admitted is under way any
- * more and what it brought had a moment to come through: no runtime has to be waited for until it gives up by itself.
+ * A span is cut as a loop when too many calls were admitted in it, or the same request was answered too often. A refusal
+ * that ends the turn (a loop, a spend limit) reaches every turn of the agent. It does so once no admitted call is running
+ * any more and the results had a moment to arrive. So nobody waits until the runtime gives up by itself.
  *
- * A turn that another agent asked for is paid for by that agent: each call is written as its own. Where turns with several payers are
- * under way at once, the calls are shared out evenly among the turns; a payer whose limit refuses one leaves it to the next.
+ * When another agent asked for a turn, that agent pays: each call is written as its own. Where turns with several payers run
+ * at once, the calls are shared out evenly among the turns; if one payer's limit refuses a call, the next one pays.
  *
- * In memory, by process: agents are called by the process that has their machine. What a restart forgets begins anew.
+ * The state is in memory, by process: the process that has an agent's machine makes its turns. A restart begins with empty
+ * spans.
  */
 import { Refusal } from '@lodge/domain';
 import type { AskedTurn, Turn } from '../agents/agents.ts';
@@ -28,9 +29,9 @@ export const defaultLoopBounds: LoopBounds = { calls: 200, same: 10 };
 export interface TurnsDeps {
   readonly log: Log;
   readonly bounds: LoopBounds;
-  /** Tells the agent's owner. */
+  /** Notifies the agent's owner. */
   readonly tell: (agentId: string, message: string) => Promise<void>;
-  /** Called with an agent that is to be put to sleep. */
+  /** Called with an agent that must be put to sleep. */
   readonly sleep: (agentId: string) => void;
   /** Called once a call is in the ledger. */
   readonly note: (call: LlmCall) => Promise<void>;
@@ -51,17 +52,17 @@ interface Payer extends Pick<AskedTurn, 'payerId' | 'limited'> {
 }
 
 interface Span {
-  /** Null within turns: it ends with the last of them. */
+  /** Null within turns: the span ends with the last of them. */
   readonly until: number | null;
   allowed: number;
   calls: number;
   /** How often each request was answered, by its digest. */
   readonly answers: Map<string, number>;
-  /** Set once it is cut. */
+  /** Set once the span is cut. */
   loop: CallRefusal | null;
 }
 
-/** A call under way. */
+/** A call in progress. */
 interface Admitted {
   readonly span: Span;
   readonly digest: string;
@@ -74,13 +75,13 @@ interface Caller {
 }
 
 const outsideMs = 10 * 60_000;
-/** For what the last calls brought to come through to the client. */
+/** Time for the results of the last calls to reach the client. */
 const graceMs = 2_000;
 /** A cut turn is over soon. */
 const loopRetrySeconds = 60;
-/** Agents that are remembered without a look for those whose span has ended. */
+/** Beyond this number, agents whose span has ended are looked for and forgotten. */
 const maxCallers = 1_000;
-/** Calls that another agent pays for and whose row was never written. */
+/** Bound on calls that another agent pays for and whose row was never written. */
 const maxPayers = 10_000;
 
 class ActiveTurn implements Turn {
@@ -88,7 +89,7 @@ class ActiveTurn implements Turn {
   refusal: Refusal | null = null;
   hasModelAnswered = false;
   isFinal = false;
-  /** Calls that were booked for it. */
+  /** Calls that were counted for the turn. */
   calls = 0;
   readonly asked: AskedTurn;
   private readonly cutting = new AbortController();
@@ -106,7 +107,7 @@ class ActiveTurn implements Turn {
 export class Turns {
   private readonly deps: TurnsDeps;
   private readonly callers = new Map<string, Caller>();
-  /** Of calls that another agent than their own pays for, until they are closed. */
+  /** Payers of calls that another agent pays for, until the calls are closed. */
   private readonly payers = new Map<string, string>();
 
   constructor(deps: TurnsDeps) {
@@ -125,12 +126,12 @@ export class Turns {
     return turn;
   }
 
-  /** Who asked for the agent's turns that are under way. */
+  /** The askers of the agent's running turns. */
   asked(agentId: string): readonly AskedTurn[] {
     return [...(this.callers.get(agentId)?.turns ?? [])].map(({ asked }) => asked);
   }
 
-  /** The ledger, with an eye on loops, and on who is to know of a refusal. */
+  /** Wraps the ledger: it looks for loops and passes refusals on to the turns. */
   watch(ledger: CallLedger): CallLedger {
     return {
       open: (call) => this.open(ledger, call),
@@ -152,7 +153,7 @@ export class Turns {
   private async open(ledger: CallLedger, call: OpenCall): Promise<CallRefusal | null> {
     const { agentId, id, digest } = call;
     const caller = this.caller(agentId);
-    // One that is opened again, for the answer was lost, counts once.
+    // A call that is opened again because its answer was lost counts once.
     if (!caller.underWay.has(id)) {
       const span = this.spanOf(caller);
       const loop = this.loopIn(span, agentId, digest);
@@ -177,7 +178,7 @@ export class Turns {
     }
   }
 
-  /** By the first of them whose limits admit it; the last one's refusal where nobody's do. */
+  /** Opens the call for the first payer whose limits admit it; returns the last one's refusal if none do. */
   private async openFor(payers: readonly Payer[], ledger: CallLedger, call: OpenCall): Promise<CallRefusal | null> {
     let refusal: CallRefusal | null = null;
     for (const { payerId, turns, limited } of payers) {
@@ -228,7 +229,7 @@ export class Turns {
     if (this.payers.size > maxPayers) this.payers.delete(this.payers.keys().next().value!);
   }
 
-  /** `agentId`: whose limit it is; `turns`: those that it is told to. */
+  /** Notes a refusal. `agentId` has the limit; `turns` get the refusal. */
   private refused(agentId: string, refusal: CallRefusal, turns: Iterable<ActiveTurn>): void {
     const reported = new Refusal(refusal.code, refusal.message, {
       agentId: agentId,
@@ -297,7 +298,7 @@ export class Turns {
   }
 }
 
-/** It was not made after all. */
+/** Takes a call back that was not made after all. */
 function uncount({ underWay }: Caller, id: string): void {
   const admitted = underWay.get(id);
   if (!admitted) return;
@@ -305,7 +306,9 @@ function uncount({ underWay }: Caller, id: string): void {
   underWay.delete(id);
 }
 
-/** Who may pay for a call of the agent now, the one whose turn had the fewest calls first; itself outside of turns. */
+/**
+ * The agents that may pay for a call now, the one whose turn had the fewest calls first; outside of turns the agent itself.
+ */
 function payersOf({ turns }: Caller, agentId: string): readonly Payer[] {
   const payers = new Map<string, ActiveTurn[]>();
   const going = [...turns].filter(({ isFinal }) => !isFinal);

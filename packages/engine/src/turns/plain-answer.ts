@@ -1,6 +1,6 @@
 /** A longer answer is cut. */
 export const maxAnswerChars = 64 * 1024;
 
-/** What a database and a platform take of an answer: a guest wrote it. */
+/** Makes an answer acceptable to a database and a platform: a guest wrote it. */
 export const plainAnswer = (text: string): string =>
   text.slice(0, maxAnswerChars).replaceAll('\0', '').toWellFormed().trim();

@@ -15,7 +15,7 @@ const notAnswering: TurnRefusal = {
   message: 'The agent does not answer at the moment. Try again shortly.',
 };
 
-/** What whoever asked is told of each kind of failure. */
+/** The refusals for callers, by kind of failure. */
 const failures: Readonly<Record<FailureKind, TurnRefusal>> = {
   not_connected: notAnswering,
   not_serving: notAnswering,
@@ -43,7 +43,7 @@ const failures: Readonly<Record<FailureKind, TurnRefusal>> = {
   turn_failed: { code: 'internal_error', message: 'The agent could not finish this turn.', mayRepeat: false },
 };
 
-/** Failures that pictures in the request may be the reason of: runtimes tell a provider's refusal in more than one way. */
+/** Failures that pictures in the request may have caused: runtimes report a provider's refusal in more than one way. */
 const mayBeForPictures: readonly FailureKind[] = [
   'request_refused',
   'request_too_large',
@@ -63,11 +63,11 @@ function ofFailure({ facts, cause }: GatewayFailure): Refusal {
   });
 }
 
-/** Why an answer that was under way ended, whatever ended it. */
+/** Why an answer broke off, whatever ended it. */
 export function brokenOff(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   return ofFailure(error instanceof GatewayFailure ? error : new GatewayFailure({ kind: 'broken_off' }, error));
 }
 
-/** The same error, a gateway's failure as a refusal. */
+/** Returns the same error, with a gateway's failure as a refusal. */
 export const refusalOf = (error: unknown): unknown => (error instanceof GatewayFailure ? ofFailure(error) : error);

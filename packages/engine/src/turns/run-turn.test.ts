@@ -1,4 +1,4 @@
-/** The one way to say something to an agent, on a real database and a fake host: what holds whoever asks. */
+/** The one way to talk to an agent, on a real database and a fake host: its rules hold for every caller. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
@@ -17,7 +17,7 @@ const limit: CallRefusal = {
   retryAfterSeconds: 60,
   ends: 'turn',
 };
-/** What puts agents to sleep, while it is set. */
+/** The refusal that puts agents to sleep, while it is set. */
 let asleep: CallRefusal | null = null;
 /** Turns that began and have not ended. */
 const underWay: TurnOrigin[] = [];

@@ -1,10 +1,10 @@
 /**
- * Somebody says something to an agent, or to a member of it: the one way, whoever asks.
+ * Somebody says something to an agent, or to a member of it. This is the only way, for every caller.
  *
- * A turn wakes its agent and keeps it awake, has the agent's runtime answer, and ends: with its answer, with a refusal (a spend
- * limit, a loop, a failure of the runtime), when its asker goes away, or when its time is over. However it ends, it is cancelled
- * in the guest, the guest's disk is written out, and the keep-awake lease is given back. A process that dies leaves a lease that
- * runs out by itself.
+ * A turn wakes its agent and keeps it awake, lets the agent's runtime answer, and ends: with its answer, with a refusal (a
+ * spend limit, a loop, a failure of the runtime), when its caller goes away, or when its time is over. At every end it is
+ * cancelled in the guest, the guest's disk is written out, and the keep-awake lease ends. A process that dies leaves a lease
+ * that runs out by itself.
  */
 import type { Json } from '@lodge/domain';
 import { Refusal } from '@lodge/domain';
@@ -16,7 +16,7 @@ import type { Answer } from './answer.ts';
 import { bounded } from './bounded.ts';
 import { hasPictures } from './pictures.ts';
 
-/** Who makes an agent take a turn. */
+/** The origin of a turn. */
 export type TurnOrigin = 'api' | 'channel' | 'schedule' | 'hook' | 'agent';
 
 export interface TurnRequest {
@@ -24,15 +24,15 @@ export interface TurnRequest {
   readonly accountId: string;
   /** Null: the agent itself. */
   readonly member: string | null;
-  /** What names the conversation, any text. Null: the turn stands alone. */
+  /** Any text that names the conversation. Null: the turn stands alone. */
   readonly conversation: string | null;
   readonly origin: TurnOrigin;
-  /** With the origin `agent`: who asked, and who pays. */
+  /** With the origin `agent`: the asker and the payer. */
   readonly asked?: AskedTurn;
   readonly said: Said;
-  /** A stopped agent is started too. */
+  /** Whether a stopped agent is started too. */
   readonly wake: boolean;
-  /** How long the agent may take to wake. */
+  /** Bound on the wait until the agent is awake. */
   readonly wakeTimeoutMs: number;
   /** Bound on the whole turn. */
   readonly timeoutMs: number;
@@ -44,17 +44,17 @@ export interface TurnRequest {
 export interface Said {
   readonly api: TurnApi;
   readonly body: Json;
-  /** The same with pictures, for a guest that hands them on to the model. */
+  /** The same with pictures, for a guest that passes them to the model. */
   readonly pictured?: Json;
 }
 
-/** A text, and what is said instead where the model is shown pictures with it. */
+/** A text, and the text that replaces it where the model sees pictures. */
 export interface Pictured {
   readonly text: string;
   readonly pictures: readonly { readonly type: string; readonly base64: string }[];
 }
 
-/** Says a text, as a person would. */
+/** Makes a request of a text, like a person's message. */
 export const message = (text: string, pictured: Pictured | null = null): Said => ({
   api: 'chat/completions',
   body: chat(text),
@@ -74,7 +74,7 @@ export type RunTurn = (request: TurnRequest) => Promise<Answer>;
 export interface RunTurnDeps {
   readonly agents: Pick<Agents, 'get' | 'use' | 'turn'>;
   readonly gateway: Gateway;
-  /** Told when a turn begins; gives what to call when it has ended. */
+  /** Called when a turn begins; returns a function to call when it has ended. */
   readonly onTurn?: (origin: TurnOrigin) => () => void;
 }
 
@@ -85,7 +85,7 @@ export function createRunTurn(deps: RunTurnDeps): RunTurn {
     const { signal, end } = bounded(asked.signal, asked.timeoutMs);
     try {
       const live = await liveAgent(deps, asked, signal);
-      // Whose agent it is was checked by then: what becomes of its turns is nobody else's to know.
+      // The agent's account was checked by then: only that account may know what becomes of its turns.
       const turn = deps.agents.turn(agentId, signal, asked.asked);
       const request = requestOf(asked, live);
       const gatewayAnswer = open(deps, asked, live, request, turn.signal);

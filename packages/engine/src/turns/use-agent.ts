@@ -1,7 +1,7 @@
 /**
- * An agent for a request: running, and awake until the request has ended. The keep-awake lease comes first and the look at the
- * agent after it, in one statement: a pause or stop for idleness was decided either before (then the row shows it, and it is
- * waited for) or not at all. On the way that matters, of an agent that runs, this is all it costs.
+ * Gives a request its agent: running, and awake until the request has ended. The keep-awake lease comes first and the look
+ * at the agent after it, in one statement. So a pause or stop for idleness was decided either before (then the row shows it,
+ * and the request waits for it) or not at all. A request to a running agent, the common case, costs nothing more.
  */
 import { Refusal } from '@lodge/domain';
 import type { LiveAgent, UseOptions } from '../agents/agents.ts';
@@ -13,21 +13,21 @@ import { guestOfRow } from '../agents/guest-of.ts';
 import { getAgent, isThere, notFound } from '../agents/reading.ts';
 
 const flushTimeoutMs = 5_000;
-/** An agent that was woken and is asleep again: once is chance. */
+/** Bound on waking an agent that falls asleep again; once is chance. */
 const maxWakes = 3;
 const maxOwners = 10_000;
 
 interface Flush {
   readonly done: Promise<void>;
-  /** Wanted by those who came since it began. */
+  /** The flush for users that came since this one began. */
   next: Promise<void> | null;
 }
 
 export class Uses {
   private readonly deps: AgentsDeps;
-  /** Whose an agent is never changes; known here, another account's request leaves no trace on it. */
+  /** The account of an agent never changes. Known here, another account's request leaves no trace on the agent. */
   private readonly owners = new Map<string, string>();
-  /** Under way, by the guest's address. */
+  /** Running flushes, by the guest's address. */
   private readonly flushes = new Map<string, Flush>();
 
   constructor(deps: AgentsDeps) {
@@ -42,7 +42,7 @@ export class Uses {
     try {
       for (let wakes = 0; !isLive(row);) {
         if (!isThere(row)) throw notFound(id);
-        // It boots: who did not ask for it to be woken is told at once.
+        // The agent boots; a caller that did not ask to wake it is refused at once.
         if (row.status === 'provisioning' && wakes === 0 && !options.wake) throw notRunning(id);
         if (isAtRest(row)) {
           if (wakes >= maxWakes) throw notAwake(row);
@@ -66,7 +66,7 @@ export class Uses {
     this.owners.set(id, accountId);
   }
 
-  /** Begins what makes the agent run, where it may be woken. */
+  /** Begins the operation that makes the agent run, if it may be woken. */
   private async wake(row: AgentRow, { wake: asked, message = false }: UseOptions): Promise<AgentRow> {
     const { autoResume, autoStart } = row.lifecycle;
     const may = asked || (row.status === 'paused' ? autoResume : row.status === 'stopped' && autoStart);
@@ -77,13 +77,13 @@ export class Uses {
     try {
       return (await act(this.deps, row.accountId, row.id, row.status === 'paused' ? 'resume' : 'start')).row;
     } catch (error) {
-      // Another operation came first: it is waited for, and then decided anew.
+      // Another operation came first: the caller waits for it and then decides anew.
       if (error instanceof Refusal && error.code === 'agent_transitioning') return row;
       throw error;
     }
   }
 
-  /** The row when nothing is under way any more. */
+  /** Returns the row when no operation is in progress any more. */
   private async awaitRest(id: string, deadline: number, signal: AbortSignal): Promise<AgentRow | null> {
     const timeoutMs = Math.max(0, deadline - Date.now());
     const row = await awaitAgent(this.deps.store, id, (now) => !isThere(now) || isAtRest(now), timeoutMs, signal);
@@ -100,7 +100,7 @@ export class Uses {
     const { templates, runtimes, settingsOf, keepAwake } = this.deps;
     const template = row.templateId === null ? null : await templates.get(row.templateId);
     if (template === null || row.vmAddress === null) throw notRunning(row.id);
-    // Its address is another agent's on this host, or nobody's.
+    // On this host, the address belongs to another agent or to nobody.
     if (row.host !== null && row.host !== this.deps.holder) {
       throw new Refusal('agent_unavailable', 'This agent is on another host of this deployment: ask there.', {
         agentId: row.id,
@@ -123,7 +123,10 @@ export class Uses {
     return { row, endpoint, turnFailure, guest, web, flush, release };
   }
 
-  /** One at a time in a guest: who comes meanwhile shares the next, which begins behind all that they have changed. */
+  /**
+   * Flushes a guest's disk, one flush at a time. Users that come meanwhile share the next one, which begins after all their
+   * changes.
+   */
   private flush(row: AgentRow): Promise<void> {
     const present = this.flushes.get(row.vmAddress!);
     if (present) return (present.next ??= present.done.then(() => this.beginFlush(row)));
@@ -139,7 +142,7 @@ export class Uses {
     return flush.done;
   }
 
-  /** What the turn has changed is on the disk of the guest before the agent may sleep. */
+  /** Puts the turn's changes on the disk of the guest before the agent may sleep. */
   private async writeOut(row: AgentRow): Promise<void> {
     const { id, runtimeKind } = row;
     try {

@@ -1,4 +1,7 @@
-/** What goes on beside the calls: sums are kept up, calls whose server died are ended, and rows and contents keep their bounds. */
+/**
+ * Does the work beside the calls: updates sums, ends calls whose server died, and keeps rows and contents within their
+ * bounds.
+ */
 import { Periodic } from '../periodic.ts';
 import type { CallBounds, CallSweeper, ContentBounds, Log, UsageStore } from '@lodge/ports';
 
@@ -11,7 +14,7 @@ export interface UsageKeeperDeps {
 }
 
 export interface UsageKeeper {
-  /** Ends what an earlier process left, and begins. Rejects when the database does not answer. */
+  /** Ends the leftovers of an earlier process, and begins. Rejects when the database does not answer. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }

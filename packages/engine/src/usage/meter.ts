@@ -1,6 +1,6 @@
 /**
- * Reads the counters of VMs into the store: now and then, and before whatever ends an execution. They only rise within one,
- * so what a crash loses is what came since the last reading, and a reading that is made twice adds nothing.
+ * Reads the counters of VMs into the store: now and then, and before every end of an execution. Counters only rise within an
+ * execution. So a crash loses only the growth since the last reading, and a repeated reading adds nothing.
  */
 import { Periodic } from '../periodic.ts';
 import type { Log, UsageStore, VmDriver, VmObservation, VmUsage } from '@lodge/ports';
@@ -14,7 +14,7 @@ export interface MeterDeps {
 }
 
 const minuteMs = 60_000;
-/** Neither an agent's machine that ends nor the figures of others wait longer for one reading. */
+/** Longest wait for one reading, both for a machine that ends and for the figures of others. */
 const readingMs = 2_000;
 const hasCounters: ReadonlySet<VmObservation['state']> = new Set(['running', 'paused', 'unresponsive']);
 
@@ -43,7 +43,7 @@ export class Meter {
   private async readAll(signal: AbortSignal): Promise<void> {
     for (const { agentId, state } of await this.deps.driver.list()) {
       if (signal.aborted) return;
-      // The counters are the host's own: they rise also where the emulator does not answer.
+      // The counters are the host's own: they rise even if the emulator does not answer.
       if (!hasCounters.has(state)) continue;
       const found = await within(this.deps.driver.usage(agentId)).catch((error: unknown) => {
         this.deps.log.warn({ err: error, agent_id: agentId }, 'counters of a VM not read; it will be repeated');
@@ -53,7 +53,7 @@ export class Meter {
     }
   }
 
-  /** Before a VM ends. Bounded; never rejects: a machine ends also where its figures cannot be read. */
+  /** Reads the counters before a VM ends. Bounded; never rejects: a machine ends even if its figures cannot be read. */
   async readLast(agentId: string): Promise<void> {
     try {
       await within(this.deps.driver.usage(agentId).then((found) => this.record(agentId, found)));
@@ -69,7 +69,7 @@ export class Meter {
   }
 }
 
-/** Rejects when the work takes too long; it goes on, and nobody waits for it. */
+/** Rejects when the work takes too long; the work goes on, and nobody waits for it. */
 async function within<T>(work: Promise<T>): Promise<T> {
   const tooLong = Promise.withResolvers<never>();
   const timer = setTimeout(() => tooLong.reject(new Error('reading took too long')), readingMs);

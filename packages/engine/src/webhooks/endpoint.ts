@@ -1,8 +1,9 @@
 /**
- * One receiver, for as long as this process delivers to it: makes deliveries of events, sends them, and writes what came of them.
+ * One receiver, for as long as this process delivers to it: makes deliveries of events, sends them, and writes their
+ * outcomes.
  *
- * Deliveries about one agent are a lane: the next is sent when the end of the one before is written. Lanes go side by side. What
- * was sent and not written when the process dies is sent again by the next holder, under the same id.
+ * Deliveries about one agent form a lane: the next is sent when the end of the one before is written. Lanes run side by
+ * side. A delivery that was sent and not written when the process dies is sent again by the next holder, under the same id.
  */
 import { retryWaitMs, webhookTestType } from '@lodge/domain';
 import type { RetryRules } from '@lodge/domain';
@@ -21,9 +22,9 @@ export interface EndpointDeps {
   readonly sender: Pick<WebhookSender, 'send'>;
   /** Opens the secrets of a webhook, the present one first. */
   readonly secretsOf: (held: HeldWebhook) => readonly string[];
-  /** A place among all attempts of this process; null: none is free, and the endpoint is woken when one may be. */
+  /** Returns a place among all attempts of this process; null: none is free, and the endpoint is woken when one may be. */
   readonly places: { take(endpoint: Endpoint): (() => void) | null };
-  /** It does nothing any more: its lease has ended, or it was disabled. */
+  /** Called when the endpoint has ended: its lease is over, or the webhook was disabled. */
   readonly ended: (endpoint: Endpoint) => void;
   readonly retries: RetryRules;
   readonly log: Log;
@@ -31,11 +32,11 @@ export interface EndpointDeps {
 }
 
 export interface EndpointBounds {
-  /** Attempts at once. */
+  /** Concurrent attempts. */
   readonly atOnce: number;
-  /** Deliveries in memory. */
+  /** Most deliveries in memory. */
   readonly window: number;
-  /** Deliveries that wait for one receiver; beyond that its events wait in the event store. */
+  /** Most deliveries that wait for one receiver; beyond that its events wait in the event store. */
   readonly maxPending: number;
   /** Events that become deliveries in one transaction. */
   readonly step: number;
@@ -43,7 +44,7 @@ export interface EndpointBounds {
 
 export const defaultEndpointBounds: EndpointBounds = { atOnce: 8, window: 500, maxPending: 10_000, step: 500 };
 
-/** A test waits for no event. */
+/** The lane of a delivery. A test waits for no event. */
 const laneOf = ({ id, type, agentId }: DueDelivery): string =>
   type === webhookTestType ? `test ${id}` : (agentId ?? '');
 
@@ -59,12 +60,12 @@ export class Endpoint {
   private mayHaveEvents = true;
   private mayHaveMore = true;
   private isStale = false;
-  /** Events wait for room among the pending deliveries. */
+  /** True while events wait for room among the pending deliveries. */
   private isFull = false;
   private round: Promise<void> | null = null;
   private isWanted = false;
   private timer: NodeJS.Timeout | undefined;
-  /** When there was something to do last. */
+  /** When there was last something to do. */
   lastBusyAt = Date.now();
 
   constructor(deps: EndpointDeps, held: HeldWebhook) {
@@ -72,7 +73,7 @@ export class Endpoint {
     this.held = held;
   }
 
-  /** The account has more events, or a place has become free. */
+  /** Says that the account has more events, or a place has become free. */
   wake(what: 'events' | 'work' | 'changed' = 'work'): void {
     if (what === 'events') this.mayHaveEvents = true;
     if (what === 'changed') this.isStale = true;
@@ -98,7 +99,7 @@ export class Endpoint {
     return this.busy.size === 0 && this.results.length === 0 && this.count === 0 && this.round === null;
   }
 
-  /** Nothing more is sent or written; resolves when nothing is under way. */
+  /** Sends and writes nothing more; resolves when nothing is running. */
   async stop(): Promise<void> {
     this.cut.abort();
     clearTimeout(this.timer);
@@ -133,14 +134,14 @@ export class Endpoint {
       const taken = await queue.takeEvents(this.held, bounds.step, bounds.maxPending);
       if (taken === null) return this.end();
       this.made(taken.made);
-      // Where nothing was made there is no room: there will be when some have ended.
+      // If nothing was made there is no room; there will be when some have ended.
       this.isFull = taken.more && taken.made.length === 0;
       this.mayHaveEvents ||= taken.more && !this.isFull;
       if (this.count >= bounds.window) return;
     }
   }
 
-  /** They are the last ones: with all before them here, they need not be read again. */
+  /** Adds new deliveries. They are the last ones, so if all earlier ones are here they need not be read again. */
   private made(deliveries: readonly DueDelivery[]): void {
     if (this.mayHaveMore || this.isStale || this.count + deliveries.length > this.deps.bounds.window) {
       this.mayHaveMore ||= deliveries.length > 0;
@@ -227,9 +228,9 @@ export class Endpoint {
     } as const;
   }
 
-  /** Writes what has come of attempts, all at once; their lanes go on then. */
+  /** Writes the outcomes of attempts, all at once; their lanes go on then. */
   private async settle(): Promise<void> {
-    // Further ones come while these are written.
+    // Further outcomes come while these are written.
     const ended = this.results.slice();
     if (ended.length === 0) return;
     const results = ended.map(({ result }) => result);

@@ -1,4 +1,4 @@
-/** What owners do with their webhooks. Each refuses with `webhook_not_found` where the account has no such one. */
+/** The owners' use-cases for their webhooks. Each refuses with `webhook_not_found` where the account has no such one. */
 import { Refusal, webhookTestType } from '@lodge/domain';
 import type { ActorNote, DeliveryQuery, DeliveryRow, SecretBox, WebhookRow, WebhookStore } from '@lodge/ports';
 import { webhookSecretContext } from '@lodge/ports';
@@ -17,7 +17,7 @@ export interface WebhooksDeps {
   /** A fresh `whsec_…`. */
   readonly makeSecret: () => string;
   readonly maxPerAccount: number;
-  /** Receivers may be at addresses that are not public, and by http. */
+  /** Whether receivers may have addresses that are not public, and use http. */
   readonly privateAddresses: boolean;
 }
 
@@ -32,12 +32,12 @@ export interface Webhooks {
   list(accountId: string): Promise<readonly WebhookRow[]>;
   get(accountId: string, id: string): Promise<WebhookRow>;
   change(accountId: string, id: string, input: Partial<WebhookInput>, note: ActorNote): Promise<WebhookRow>;
-  /** The secret before signs for `overlapMs` longer. */
+  /** Makes a new secret. The earlier one signs for `overlapMs` longer. */
   rotate(accountId: string, id: string, overlapMs: number, note: ActorNote): Promise<MadeWebhook>;
   remove(accountId: string, id: string, note: ActorNote): Promise<void>;
   deliveries(query: DeliveryQuery): Promise<readonly DeliveryRow[]>;
   delivery(accountId: string, id: string, delivery: bigint): Promise<DeliveryRow>;
-  /** Sends one event that nothing has caused; resolves with how it ended, or as it stands after `waitMs`. */
+  /** Sends one event that nothing has caused. Resolves with its end, or with its state after `waitMs`. */
   test(accountId: string, id: string, waitMs: number, signal: AbortSignal): Promise<DeliveryRow>;
   redeliver(accountId: string, id: string, delivery: bigint): Promise<DeliveryRow>;
 }
@@ -95,7 +95,7 @@ function sealed({ secrets }: WebhooksDeps, id: string, secret: string) {
   return { sealedSecret: secrets.seal(secret, webhookSecretContext(id)), secretLast4: secret.slice(-4) };
 }
 
-/** What is connected to is checked at every attempt; here is told what can never be. */
+/** Refuses addresses that can never be used. Every attempt checks the address that it connects to. */
 function checkUrl({ privateAddresses }: WebhooksDeps, text: string): void {
   const url = URL.parse(text);
   if (url === null) throw new Refusal('invalid_request', 'url must be a URL.');
@@ -106,7 +106,7 @@ function checkUrl({ privateAddresses }: WebhooksDeps, text: string): void {
   if (url.hash !== '') throw new Refusal('invalid_request', 'url must have no fragment.');
 }
 
-/** Ends of deliveries are told of; what was told before the first look is seen by it. */
+/** Waits for the end of a delivery. The first look sees an end whose notification came before it. */
 async function awaitEnd(
   store: WebhookStore,
   accountId: string,

@@ -1,4 +1,4 @@
-/** What comes of messages, on a real database and a fake host; the relay's part is done by hand. */
+/** Messages are answered on a real database and a fake host; the test does the relay's part by hand. */
 import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

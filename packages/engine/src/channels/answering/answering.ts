@@ -1,4 +1,4 @@
-/** Answers what came in on channels: makes a turn of each conversation in which messages wait (`ClaimedWork`). */
+/** Answers channel messages: makes a turn of each conversation in which messages wait (`ClaimedWork`). */
 import type { ChannelTurns, WaitingConversation } from '@lodge/ports';
 import { attempt } from '../../claimed/attempt.ts';
 import { TurnCut } from '../../claimed/cut.ts';

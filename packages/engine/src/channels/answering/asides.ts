@@ -1,4 +1,4 @@
-/** Commands that no turn holds up. */
+/** Commands that no turn delays. */
 import type { ChannelTurns, Log } from '@lodge/ports';
 import type { Agents } from '../../agents/agents.ts';
 import { commandAnswer, reasons } from './words.ts';
@@ -9,10 +9,10 @@ export interface AsidesDeps {
   readonly log: Log;
 }
 
-/** In one look. What is answered makes a further look. */
+/** Commands of one look. An answered command causes a further look. */
 const maxAtOnce = 20;
 
-/** One that fails is tried again with the next look, and holds up no other. */
+/** Answers the commands. A failed one is tried again with the next look and delays no other. */
 export async function answerAsides({ agents, turns, log }: AsidesDeps): Promise<void> {
   for (const { id, accountId, agentId, command } of await turns.asides(maxAtOnce)) {
     try {

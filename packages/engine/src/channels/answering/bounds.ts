@@ -1,14 +1,14 @@
 import type { WorkBounds } from '../../claimed/work.ts';
 
-/** Bounds of the turns that messages make. A look is for work that nobody told of, and for `/stop`. */
+/** Bounds of the turns that messages make. A look finds work without a notification, and `/stop`. */
 export interface AnsweringBounds extends WorkBounds {
-  /** Turns under way of one agent. */
+  /** Concurrent turns of one agent. */
   readonly turnsPerAgent: number;
-  /** Of one turn, its files included. */
+  /** Bound on one turn with its files. */
   readonly turnMs: number;
-  /** How long an agent may take to wake. */
+  /** Bound on the wait until an agent is awake. */
   readonly wakeMs: number;
-  /** How often what the agent has said so far is told to who shows it. */
+  /** How often a relay gets the text so far, to show it. */
   readonly tellEveryMs: number;
   /** Waits before a turn that could not begin is tried again; after the last one it has failed. */
   readonly waitsMs: readonly number[];
@@ -28,5 +28,5 @@ export const defaultAnsweringBounds: AnsweringBounds = {
 
 const mib = 1024 * 1024;
 
-/** Of files that are put into a workspace for one turn, and that its answer sends. */
+/** Bounds on the files that one turn puts into a workspace, and on those that its answer sends. */
 export const fileBounds = { count: 20, bytes: 50 * mib, allBytes: 100 * mib } as const;

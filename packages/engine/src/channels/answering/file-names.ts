@@ -1,11 +1,11 @@
-/** Names and types of files on their way between platforms and workspaces. */
+/** Names and types of files between platforms and workspaces. */
 
 const maxNameBytes = 120;
 const unsafe = /[\p{C}\p{Z}/\\]+/gu;
 
 /**
- * A name that a folder takes, of at most `maxNameBytes` bytes of UTF-8: no separator, no control character, no dot in front. It
- * keeps its ending. A stranger gave it.
+ * A name that a folder accepts, of at most `maxNameBytes` bytes of UTF-8, without separators, control characters or a
+ * leading dot. It keeps its ending. A stranger chose the given name.
  */
 export function safeName(given: string): string {
   const plain = given
@@ -54,7 +54,7 @@ const types: Readonly<Record<string, string>> = {
   zip: 'application/zip',
 };
 
-/** A guess by the name's ending. */
+/** Guesses a media type from the name's ending. */
 export function mediaTypeOf(name: string): string {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
   return Object.hasOwn(types, ending) ? types[ending]! : 'application/octet-stream';

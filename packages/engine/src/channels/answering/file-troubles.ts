@@ -1,6 +1,6 @@
 import type { GuestFileTrouble } from '@lodge/ports';
 
-/** Why a file does not pass, in a few words. */
+/** Says in a few words why a file was not passed on. */
 export const fileTroubles: Readonly<Record<GuestFileTrouble, string>> = {
   not_there: 'it is not there',
   not_a_file: 'it is not a file',

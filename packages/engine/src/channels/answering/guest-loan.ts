@@ -1,7 +1,7 @@
 import type { GuestAddress } from '@lodge/ports';
 import type { Agents, LiveAgent, UseOptions } from '../../agents/agents.ts';
 
-/** The guest of an agent for a turn with files: awake from the first one asked for until `release`. */
+/** The guest of an agent for a turn with files: awake from the first request until `release`. */
 export class GuestLoan {
   private readonly use: () => Promise<LiveAgent>;
   private live: Promise<LiveAgent> | null = null;
@@ -14,7 +14,7 @@ export class GuestLoan {
     this.use = () => agents.use(agent.accountId, agent.agentId, options);
   }
 
-  /** Rejects with a `Refusal`. */
+  /** Returns the guest. Rejects with a `Refusal`. */
   async guest(): Promise<GuestAddress> {
     return (await (this.live ??= this.use())).guest;
   }

@@ -1,4 +1,4 @@
-/** Files of senders, into the agent's workspace. */
+/** Puts senders' files into the agent's workspace. */
 import type { PromptMessage } from '@lodge/domain';
 import { GuestFileFailure } from '@lodge/ports';
 import type { ChannelFiles, GuestAddress, GuestFiles, WaitingFile, WaitingMessage } from '@lodge/ports';
@@ -12,10 +12,10 @@ export interface InboxDeps {
   readonly guestFiles: GuestFiles;
 }
 
-/** Where the files of a message lie now, and those that are not there, each with a few words. */
+/** Where the files of a message lie now, and the missing ones, each with a few words. */
 export type Delivered = Pick<PromptMessage, 'files' | 'missingFiles' | 'pictures' | 'voiceNotes'>;
 
-/** What is left of the bounds of one turn. */
+/** The rest of the bounds of one turn. */
 export interface Budget {
   count: number;
   bytes: number;
@@ -28,7 +28,7 @@ export const newBudget = (pictures: TurnPictures): Budget => ({
   pictures,
 });
 
-/** Each message has a folder of its own: a turn that is repeated writes the same files again. */
+/** Each message has a folder of its own, so a repeated turn writes the same files again. */
 export async function deliver(
   deps: InboxDeps,
   message: WaitingMessage,
@@ -70,7 +70,7 @@ interface Place {
   readonly signal: AbortSignal;
 }
 
-/** What it is, or why it could not be put there. */
+/** Returns the file, or why it could not be put there. */
 async function put(
   { files, guestFiles }: InboxDeps,
   file: WaitingFile,

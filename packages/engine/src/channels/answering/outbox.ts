@@ -1,4 +1,4 @@
-/** Files that an answer links to, out of the agent's workspace. */
+/** Takes the files that an answer links to out of the agent's workspace. */
 import type { Holder } from '@lodge/domain';
 import { GuestFileFailure, NoRoomError } from '@lodge/ports';
 import type { ChannelAnswer, ChannelFiles, GuestAddress, GuestFiles } from '@lodge/ports';
@@ -6,7 +6,7 @@ import { fileBounds } from './bounds.ts';
 import { mediaTypeOf, safeName } from './file-names.ts';
 import { fileTroubles } from './file-troubles.ts';
 
-/** Whose workspace files are taken from, and where they are asked for. */
+/** The agent whose workspace has the files, and the guest that is asked for them. */
 export interface FileSource {
   readonly owner: Holder;
   readonly guestOf: () => Promise<GuestAddress>;
@@ -19,13 +19,13 @@ export interface OutboxDeps {
 
 export interface Collected {
   readonly files: ChannelAnswer['files'];
-  /** Sentences on those that cannot be sent. */
+  /** Sentences about the files that cannot be sent. */
   readonly notSent: readonly string[];
 }
 
 const root = '/workspace/';
 
-/** The guest is asked for only where there is a file. On an abort nothing is kept. */
+/** Collects the files. Asks for the guest only if there is a file. Keeps nothing after an abort. */
 export async function collect(
   deps: OutboxDeps,
   paths: readonly string[],
@@ -58,7 +58,10 @@ export async function collect(
   return { files, notSent };
 }
 
-/** What nobody needs any more. A file that stays for now goes later: no row says that it is needed. */
+/**
+ * Removes files that nobody needs any more. One that cannot be removed now is removed later, because no row says that it is
+ * needed.
+ */
 export async function discard(
   { files }: { readonly files: Pick<ChannelFiles, 'remove'> },
   written: readonly { readonly key: string }[],

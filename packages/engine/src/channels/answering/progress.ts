@@ -7,12 +7,12 @@ export interface TellingDeps {
   readonly bounds: Pick<AnsweringBounds, 'tellEveryMs'>;
 }
 
-/** The end of what was said: more is not shown. */
+/** Only the end of the text is shown, up to this length. */
 const maxTellChars = 1_000;
 
 /**
- * Tells now and then what the agent has said so far, for a relay to show. It is decoration: it waits for nothing, nothing waits
- * for it, and a tell that fails is no matter. Short turns tell nothing.
+ * Reports now and then what the agent has said so far, for a relay to show. It is decoration: it waits for nothing, nothing
+ * waits for it, and a failed report does not matter. Short turns report nothing.
  */
 export class Telling {
   private readonly deps: TellingDeps;
@@ -46,7 +46,7 @@ export class Telling {
       if (await this.deps.turns.tell(this.conversation, said)) this.lastSaid = said;
       else this.end();
     } catch {
-      // The next one may get through.
+      // The next report may get through.
     } finally {
       this.isTelling = false;
     }

@@ -1,4 +1,4 @@
-/** One turn: messages that wait, with their files, said to the agent in their conversation's session. */
+/** One turn: the waiting messages with their files are given to the agent in their conversation's session. */
 import { promptOf } from '@lodge/domain';
 import type { PromptMessage, Shares } from '@lodge/domain';
 import type { ChannelAnswer, ChannelFiles, GuestFiles, WaitingConversation, WaitingMessage } from '@lodge/ports';
@@ -23,7 +23,7 @@ export interface SayDeps extends TellingDeps {
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;
   readonly bounds: AnsweringBounds;
-  /** Of pictures on their way to agents. */
+  /** Bytes of pictures on their way to agents. */
   readonly held: Shares;
 }
 
@@ -35,7 +35,7 @@ export interface Saying {
   readonly wake: boolean;
 }
 
-/** Rejects with a `Refusal`, or with the reason of `cut`. */
+/** Makes the turn. Rejects with a `Refusal`, or with the reason of `cut`. */
 export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Promise<ChannelAnswer> {
   const { conversation, messages, session, wake } = saying;
   const { agentId, accountId, channel } = conversation;
@@ -79,7 +79,10 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
   }
 }
 
-/** The whole answer. Where pictures may be why there is none, for not every model takes them, it is asked for once more without. */
+/**
+ * Returns the whole answer. Not every model accepts pictures: where they may be the reason for a failure, asks once more
+ * without them.
+ */
 async function answered(
   conversation: WaitingConversation,
   prompts: readonly PromptMessage[],

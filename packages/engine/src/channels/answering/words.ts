@@ -1,4 +1,6 @@
-/** What Lodge says in an agent's place, and what it tells the owner. A sender learns nothing of the owner's account. */
+/**
+ * Sentences that Lodge says in an agent's place, and those for the owner. A sender learns nothing of the owner's account.
+ */
 import { helpText } from '@lodge/domain';
 import type { ChannelCommand } from '@lodge/domain';
 import type { AgentRow } from '@lodge/ports';
@@ -18,7 +20,7 @@ export const sayings = {
 
 export const reasons = { ...workReasons, stopped: 'The sender stopped it.' } as const;
 
-/** What a command is answered with; what it does besides is done where it is found. */
+/** The answer to a command. The caller does the rest of the command. */
 export function commandAnswer(command: ChannelCommand, agent: AgentRow): string {
   switch (command) {
     case 'help':

@@ -1,4 +1,4 @@
-/** What becomes of pictures and voice notes that come on a channel, on a real database and a fake host. */
+/** Pictures and voice notes from a channel, on a real database and a fake host. */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +17,7 @@ import { RelayHand } from '../../../../testkit/src/plane/relay-hand.ts';
 import { createToyRuntime } from '../../../../testkit/src/plane/toy-runtime/toy-runtime.ts';
 import { pictureBounds } from './picture.ts';
 
-/** Answers, but for turns with pictures as long as it is told to fail them. */
+/** A gateway that answers, except for turns with pictures while the test makes those fail. */
 class PickyGateway extends FakeGateway {
   failure: FailureKind | null = null;
 
@@ -95,7 +95,7 @@ async function* asBytes(bytes: Buffer): AsyncGenerator<Uint8Array> {
 
 type Sent = readonly [name: string, bytes: Buffer, kind?: InboundFile['kind']];
 
-/** A message with files; gives what it was answered with. */
+/** Sends a message with files; returns the answers. */
 async function send(text: string, ...sent: readonly Sent[]): Promise<readonly string[]> {
   const mediaType = 'image/png';
   await relay.write(text, {

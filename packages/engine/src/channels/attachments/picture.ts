@@ -1,17 +1,17 @@
-/** Pictures as models take them: told by their bytes, never unpacked here. */
+/** Pictures as models accept them. Their bytes identify them, and nothing here decodes them. */
 
 const mib = 1024 * 1024;
 
-/** Of the pictures that one turn hands to the model; what is beyond them stays a file. */
+/** Bounds on the pictures that one turn gives the model; further ones stay files. */
 export const pictureBounds = {
   count: 4,
-  /** The least that a provider takes is 5 MiB of base64 for each (Anthropic). */
+  /** The smallest limit of a provider is 5 MiB of base64 for each (Anthropic). */
   bytes: 3.75 * mib,
-  /** 6 MiB of base64: the broker takes 8 MiB for a request with all that was said before. */
+  /** 6 MiB of base64: the broker accepts 8 MiB for a request with the whole conversation. */
   allBytes: 4.5 * mib,
-  /** Of all turns of this process that are on their way to their agents. */
+  /** Bound on the pictures of all turns of this process on their way to agents. */
   heldBytes: 64 * mib,
-  /** Three turns at once. */
+  /** Room for three turns at once. */
   heldOfAgent: 13.5 * mib,
   heldOfAccount: 32 * mib,
 } as const;
@@ -24,10 +24,10 @@ export interface Picture {
   readonly base64: string;
 }
 
-/** So many bytes at the beginning tell what a file is. */
+/** Number of leading bytes that identify a file's type. */
 export const headBytes = 16;
 
-/** What a file is by its first bytes; null where it is none of these. What its name and its sender say of it proves nothing. */
+/** The type of a file by its first bytes; null where it is none of these. The file's name and its sender prove nothing. */
 export function pictureTypeOf(head: Uint8Array): PictureType | null {
   const text = Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, headBytes)).toString('latin1');
   if (text.startsWith('\x89PNG\r\n\x1a\n\0\0\0\rIHDR')) return 'image/png';

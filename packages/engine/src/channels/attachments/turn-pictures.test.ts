@@ -8,7 +8,7 @@ const holder = { accountId: 'account', agentId: 'agent' };
 const heldOf = (inAll: number): Shares => new Shares({ perAgent: inAll, perAccount: inAll, inAll, few: inAll });
 const jpeg = (bytes: number): Buffer => Buffer.concat([Buffer.from('ffd8ffe0', 'hex'), Buffer.alloc(bytes - 4, 'x')]);
 
-/** In pieces, as files come. */
+/** Passes the file in pieces, as files arrive. */
 function passing(pictures: TurnPictures, bytes: Buffer, pieceBytes = 64 * 1024) {
   const file = pictures.file();
   for (let at = 0; at < bytes.length; at += pieceBytes) file.look(bytes.subarray(at, at + pieceBytes));

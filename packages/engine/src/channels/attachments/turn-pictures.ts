@@ -4,7 +4,7 @@ import { isOgg, voiceSeconds } from './voice-note.ts';
 import { headBytes, pictureBounds, pictureTypeOf } from './picture.ts';
 import type { Picture } from './picture.ts';
 
-/** Bytes of files that this process holds at once beside their way through it. */
+/** The bytes of pictures that this process may hold in memory at once. */
 export const heldPictures = (): Shares =>
   new Shares({
     perAgent: pictureBounds.heldOfAgent,
@@ -13,23 +13,23 @@ export const heldPictures = (): Shares =>
     few: pictureBounds.allBytes,
   });
 
-/** What one turn holds of them. */
+/** The share of one turn. */
 interface Room {
-  /** False where so many more may not be held. */
+  /** Returns false where so many more bytes may not be held. */
   take(bytes: number): boolean;
   giveBack(bytes: number): void;
 }
 
-/** What a file that went by turned out to be. */
+/** The type of a file that has passed. */
 export interface Seen {
   readonly isPicture: boolean;
-  /** Of a voice note, where the file tells it. */
+  /** Length of a voice note, where the file says it. */
   readonly seconds: number | null;
 }
 
 const nothing: Seen = { isPicture: false, seconds: null };
 
-/** The pictures among the files of one turn, within the bounds. What it holds is given back by `release`. */
+/** The pictures among the files of one turn, within the bounds. `release` frees the bytes that it holds. */
 export class TurnPictures {
   private readonly held: Shares;
   private readonly holder: Holder;
@@ -45,7 +45,7 @@ export class TurnPictures {
     return this.kept;
   }
 
-  /** Begins with another file. */
+  /** Begins another file. */
   file(): PassingFile {
     return new PassingFile(
       { take: (bytes) => this.take(bytes), giveBack: (bytes) => this.giveBack(bytes) },
@@ -76,7 +76,7 @@ export class TurnPictures {
   }
 }
 
-/** A file on its way into the workspace: its bytes are kept as long as they may be those of a picture or a voice note. */
+/** A file on its way into the workspace. Its bytes are kept as long as they may be those of a picture or a voice note. */
 export class PassingFile {
   private readonly room: Room;
   private readonly add: (picture: Picture) => boolean;

@@ -1,17 +1,20 @@
-/** Voice notes: no runtime's gateway takes sound, so the agent is told of the file and how long it is. */
+/** Voice notes: no runtime's gateway accepts sound, so the agent learns the file's path and its length. */
 
-/** Of a page of an Ogg stream, RFC 3533: the mark, then 2 bytes, then how many samples the stream has up to its end. */
+/**
+ * Layout of a page of an Ogg stream, RFC 3533: the mark, then 2 bytes, then the number of samples that the stream has up to
+ * its end.
+ */
 const pageMark = 'OggS';
 const pageHeadBytes = 27;
 const samplesAt = 6;
-/** RFC 7845: what Opus counts is always 48,000 a second, and begins with samples that are not played. */
+/** RFC 7845: Opus always counts 48,000 samples a second and begins with samples that are not played. */
 const opusMark = 'OpusHead';
 const samplesPerSecond = 48_000;
 const skippedAt = 10;
 const opusHeadBytes = 19;
-/** The first packet lies this far into an Ogg file: behind the page's head and the one entry of its table. */
+/** Offset of the first packet in an Ogg file: behind the page's head and the one entry of its table. */
 const firstPacketAt = pageHeadBytes + 1;
-/** A page is not longer. */
+/** Longest page. */
 const maxPageBytes = 65_307;
 const maxSeconds = 24 * 60 * 60;
 
@@ -19,8 +22,8 @@ export const isOgg = (head: Uint8Array): boolean =>
   Buffer.from(head.buffer, head.byteOffset, Math.min(head.length, pageMark.length)).toString('latin1') === pageMark;
 
 /**
- * How long an Opus recording plays, by its first and its last page; null where the file is nothing of the kind. A sender wrote
- * it: only the ends of it are looked at, each byte once.
+ * How long an Opus recording plays, by its first and its last page; null where the file is something else. A sender wrote
+ * it, so only its ends are read, each byte once.
  */
 export function voiceSeconds(file: Buffer): number | null {
   if (!isOgg(file) || file.length < firstPacketAt + opusHeadBytes) return null;

@@ -1,4 +1,4 @@
-/** Disk is capacity: the host's disk never runs full of what agents write, and who wrote is told. */
+/** Disk is capacity: agents never fill the host's disk, and the agent that wrote is named. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defaultDisk } from '@lodge/domain';
@@ -24,7 +24,9 @@ const stopped = async (plane: Plane): Promise<AgentRow> => {
   return plane.agents.awaitVerb(world.accountId, agent.id, 'stop', 120_000, never);
 };
 
-/** Has these agents' guests write, together, so much in each tick until `stop`; tells how little was ever free. */
+/**
+ * Lets these agents' guests write this many MiB together in each tick until `stop`; returns the least free space there was.
+ */
 function fill(host: FakeHost, agents: readonly Pick<AgentRow, 'id'>[], mibATick: number) {
   const figures = { leastFreeMib: host.disk.freeMib };
   const timer = setInterval(() => {
@@ -68,7 +70,7 @@ test('ten that fill the disk are paused before it is full, and told why; who doe
   await plane.agents.awaitVerb(world.accountId, bystander.id, 'pause', 120_000, never);
   (await plane.agents.use(world.accountId, bystander.id, options)).release();
 
-  // Above the floor, and not by enough to let agents go on that would be paused at once.
+  // Above the floor, but not far enough to resume agents that would be paused again at once.
   host.disk.freeMib = defaultDisk.floorMib + 1;
   await assert.rejects(act(plane, writer!, 'resume'), full);
   host.disk.freeMib = 100_000;

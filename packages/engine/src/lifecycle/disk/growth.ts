@@ -1,7 +1,7 @@
 import type { DiskGrowth } from '@lodge/domain';
 import type { DiskUse } from '@lodge/ports';
 
-/** What was written longer ago says nothing of who fills the disk now. */
+/** Earlier writing does not show who fills the disk now. */
 const windowMs = 10_000;
 
 interface Sample {
@@ -9,15 +9,15 @@ interface Sample {
   readonly diskMib: number;
 }
 
-/** What each agent's disk has grown by of late. */
+/** The recent growth of each agent's disk. */
 export class Growth {
   private readonly samples = new Map<string, readonly Sample[]>();
 
-  /** `now` in milliseconds of any clock that only goes forward. */
+  /** Adds samples. `now` is in milliseconds, of any clock that only goes forward. */
   add(uses: readonly DiskUse[], now: number): void {
     for (const { agentId, diskMib } of uses) {
       const earlier = this.samples.get(agentId) ?? [];
-      // The last one before the window is where the growth within it begins.
+      // The growth within the window begins at the last sample before it.
       const from = Math.max(
         0,
         earlier.findLastIndex(({ at }) => at <= now - windowMs),
@@ -38,7 +38,7 @@ export class Growth {
     for (const agentId of this.samples.keys()) if (!there.has(agentId)) this.samples.delete(agentId);
   }
 
-  /** From the next sample on its growth begins anew. */
+  /** Begins the agent's growth anew with the next sample. */
   forget(agentId: string): void {
     this.samples.delete(agentId);
   }

@@ -1,18 +1,18 @@
 /**
  * Keeps the host's disk from running full, for the database lies on it as well as the agents' disks.
  *
- * Looks at free space so often that guests cannot write down to the floor in between (`nextDiskLookMs`), and now and then
- * at what each agent has written. Below the floor whoever writes most is paused. The VM is frozen first and its row
- * written beside that: a commit waits for a disk that is busy with what the guests write.
+ * Looks at free space so often that guests cannot write down to the floor in between (`nextDiskLookMs`), and now and then at
+ * each agent's usage. Below the floor the agent that writes most is paused. The VM is frozen first and its row is written at
+ * the same time: a commit waits for a disk that is busy with the guests' writes.
  *
- *   ample, low:      agents' figures are read now and then; from `low` on nothing is kept that can be done without (`hasRoom`)
+ *   ample, low:      agents' figures are read now and then; from `low` on no dispensable data is kept (`hasRoom`)
  *   short:           the largest writers are frozen and paused, until the others write little
- *   critical:        everyone who writes is; a VM that is only being made is taken away, its disk kept
+ *   critical:        every writer is; a VM that is only being made is taken away, its disk kept
  *   no longer short: a VM that was frozen while another operation had its agent goes on; an agent that was paused waits
  *                    for its owner
  *
- * Nothing here outlives the process. A frozen VM whose row says `running` is let go on by the reconcile loop, and frozen
- * again by the next look.
+ * Nothing here outlives the process. The reconcile loop lets a frozen VM go on if its row says `running`; the next look
+ * freezes it again.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { diskLevel, nextDiskLookMs, writersToPause } from '@lodge/domain';
@@ -30,26 +30,26 @@ export interface DiskDeps {
   readonly settings: DiskSettings;
 }
 
-/** How often the figures of all agents are read. Those of VMs that run are looked at anew below the floor each time. */
+/** How often the figures of all agents are read. Below the floor, each look reads those of running VMs again. */
 const readEveryMs: Readonly<Record<DiskLevel, number>> = { ample: 10_000, low: 2_000, short: 2_000, critical: 1_000 };
-/** Reading them takes no more than this part of the time. */
+/** Reading the figures takes no more than this part of the time. */
 const busiest = 0.2;
 const afterFailureMs = 1_000;
-/** A freeze takes milliseconds; QEMU then writes out what it holds of the disk. The next look does not wait for that. */
+/** A freeze takes milliseconds; QEMU then writes its pending disk data out. The next look does not wait for that. */
 const freezeWaitMs = 200;
 
 export class DiskKeeper {
   private readonly deps: DiskDeps;
   private readonly stopping = new AbortController();
   private readonly growth = new Growth();
-  /** By agent, as last read; null before the first reading. */
+  /** Usage by agent, as last read; null before the first reading. */
   private uses: ReadonlyMap<string, DiskUse> | null = null;
   private reading: Promise<readonly DiskUse[]> | null = null;
   private readAgainAt = 0;
   private level: DiskLevel = 'ample';
   private readonly freezing = new Set<string>();
   private readonly beginning = new Set<string>();
-  /** VMs that were frozen and whose agents could not be paused, by their executions. */
+  /** Frozen VMs whose agents could not be paused, by execution. */
   private readonly frozen = new Map<string, string>();
   private heldMib = 0;
   private rounds: Promise<void> | null = null;
@@ -67,14 +67,14 @@ export class DiskKeeper {
     await this.rounds;
   }
 
-  /** The host's disk as it is now, with the agents' figures read at least once. */
+  /** Returns the host's disk as it is now. The agents' figures have been read at least once by then. */
   async host(): Promise<HostDisk> {
     if (this.uses === null) await this.read();
     const { freeMib } = await this.deps.driver.hostDisk();
     return { ...this.deps.settings, freeMib };
   }
 
-  /** Whether the last look found room for what can be done without: before any agent is paused there is none. */
+  /** Whether the last look found room for dispensable data. There is none before any agent is paused. */
   get hasRoom(): boolean {
     return this.level === 'ample';
   }
@@ -84,12 +84,12 @@ export class DiskKeeper {
     return this.level === 'short' || this.level === 'critical';
   }
 
-  /** What the agent's disk takes up, as last read; null when nothing of it is known here. */
+  /** The agent's disk usage, as last read; null when this host knows nothing of it. */
   usedMib(agentId: string): number | null {
     return this.uses?.get(agentId)?.diskMib ?? null;
   }
 
-  /** What those of the agents that are on this host, or on none yet, have on its disk, as last read. */
+  /** The disk usage of those agents that are on this host, or on none yet, as last read. */
   holders(agents: readonly AgentHolder[]): readonly DiskHolder[] {
     const nothing = { diskMib: 0, snapshotMib: 0 };
     return agents
@@ -97,7 +97,7 @@ export class DiskKeeper {
       .map(({ id, size }) => ({ ...nothing, ...this.uses?.get(id), size }));
   }
 
-  /** Sets room aside for a snapshot until the function given is called; null when there is none. */
+  /** Reserves room for a snapshot until the returned function is called; null when there is none. */
   async holdRoom(mib: number): Promise<(() => void) | null> {
     const host = await this.host();
     const left = { ...host, freeMib: host.freeMib - this.heldMib - mib };
@@ -119,14 +119,14 @@ export class DiskKeeper {
     }
   }
 
-  /** Gives the milliseconds until the next look. */
+  /** Looks once and returns the milliseconds until the next look. */
   private async look(): Promise<number> {
     const host = await this.host();
     const level = diskLevel(host);
     this.say(level, host);
     const isDue = performance.now() >= this.readAgainAt;
     if (this.isShort) {
-      // What may take long beside what must not.
+      // Readings may take long; freezing must not wait for them.
       if (isDue)
         this.read().catch((error: unknown) => this.deps.log.warn({ err: error }, "agents' disks not looked at"));
       await this.relieve(host);
@@ -175,13 +175,13 @@ export class DiskKeeper {
     for (const use of uses) {
       if (!chosen.has(use.agentId)) continue;
       frozen.push(this.freeze(use, level));
-      // Not waited for: a commit needs the disk.
+      // The freeze does not wait for this, because a commit needs the disk.
       if (!this.beginning.has(use.agentId)) void this.pause(use);
     }
     await Promise.race([Promise.all(frozen), sleep(freezeWaitMs, undefined, { ref: false })]);
   }
 
-  /** Never rejects: what could not be frozen still grows, and is chosen again. */
+  /** Freezes the VM. Never rejects: a VM that could not be frozen still grows, and is chosen again. */
   private async freeze(use: DiskUse, level: DiskLevel): Promise<void> {
     const { agentId } = use;
     this.freezing.add(agentId);
@@ -190,13 +190,16 @@ export class DiskKeeper {
     } catch (error) {
       this.deps.log.warn({ agent_id: agentId, err: error }, 'an agent that writes was not frozen');
     } finally {
-      // What it wrote until now is dealt with.
+      // The VM's writing until now is dealt with.
       this.growth.forget(agentId);
       this.freezing.delete(agentId);
     }
   }
 
-  /** Writes the pause into the agent's row. Never rejects: a frozen VM whose row says nothing of it goes on, and is chosen again. */
+  /**
+   * Writes the pause into the agent's row. Never rejects: a frozen VM whose row does not say so goes on, and is chosen
+   * again.
+   */
   private async pause({ agentId, executionId }: DiskUse): Promise<void> {
     this.beginning.add(agentId);
     try {
@@ -215,8 +218,8 @@ export class DiskKeeper {
   private async endWriting({ agentId, executionId, snapshotMib }: DiskUse, level: DiskLevel): Promise<void> {
     const { driver, endings } = this.deps;
     if (executionId !== null) return driver.pause(agentId, executionId);
-    // A guest that boots may write for minutes before it answers, and its VM cannot be paused until then. Where there is a
-    // snapshot no guest boots.
+    // A booting guest may write for minutes before it answers, and its VM cannot be paused until then. With a snapshot no
+    // guest boots.
     if (level !== 'critical' || snapshotMib > 0) return;
     if ((await driver.inspect(agentId))?.state === 'partial') await endings.remove(agentId, { keepDisk: true });
   }

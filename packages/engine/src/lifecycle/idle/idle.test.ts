@@ -1,4 +1,4 @@
-/** Sleep and waking: idle agents go to sleep, one that is used never does, and many that wake one agent wake it once. */
+/** Idle agents go to sleep, an agent in use never does, and many requests that wake one agent wake it once. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeHost, hangAt } from '@lodge/vm/fake';

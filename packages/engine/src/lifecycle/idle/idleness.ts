@@ -1,7 +1,7 @@
 /**
- * Puts agents to sleep that nobody uses: a running one is paused, a paused one is stopped, as their lifecycle says. The clock
- * is the database's, and each decision is taken again under the agent's row lock, where it sees what holds the agent awake:
- * a request that arrives meanwhile comes either before the decision, which it then prevents, or after it, and wakes the agent.
+ * Puts unused agents to sleep: a running one is paused, a paused one is stopped, as their lifecycle says. The clock is the
+ * database's. Each decision is taken again under the agent's row lock, which shows what keeps the agent awake. So a request
+ * that arrives meanwhile either comes before the decision and prevents it, or comes after it and wakes the agent.
  */
 import { idleVerb } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
@@ -17,7 +17,7 @@ export interface IdlenessDeps {
 }
 
 const maxAtATime = 32;
-/** An agent whose operation came to nothing is not asked again at once. */
+/** Pause before an agent is asked again after its operation achieved nothing. */
 const notAgainWithinMs = 10_000;
 
 export class Idleness {
@@ -48,7 +48,7 @@ export class Idleness {
     const now = Date.now();
     for (const [key, at] of this.begunAt) if (now - at > notAgainWithinMs) this.begunAt.delete(key);
     for (const { id, verb } of await store.idle(holder, maxAtATime)) {
-      // A stop writes the agent's memory down: paused it takes no more of the disk.
+      // A stop writes the agent's memory to the disk. While paused, the agent uses no more of it.
       if (verb === 'stop' && disk.isShort) continue;
       const key = `${verb} ${id}`;
       if (this.begunAt.has(key)) continue;

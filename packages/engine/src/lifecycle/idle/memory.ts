@@ -1,6 +1,6 @@
 /**
- * Makes room in the host's memory by stopping paused agents, least recently active first. A stop keeps all they have; they
- * come back in about a second. Called by admissions that would not fit otherwise, and by a timer when the host runs short.
+ * Makes room in the host's memory by stopping paused agents, least recently active first. A stop keeps all their state, and
+ * they come back in about a second. Admissions that would not fit otherwise call it, and a timer when the host runs short.
  */
 import { mayBeEvicted } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
@@ -15,12 +15,14 @@ export interface MemoryDeps {
   readonly disk: Pick<DiskKeeper, 'isShort'>;
   readonly log: Log;
   readonly holder: string;
-  /** Below so much available memory on the host, MiB, paused agents are stopped. */
+  /** Below this available memory on the host, MiB, paused agents are stopped. */
   readonly watermarkMib: number;
 }
 
 const lookEveryMs = 5_000;
-/** A stop's own bounds are longer; whoever waits for room does not wait for all of them. */
+/**
+ * Longest wait for one stop. A stop's own bounds are longer, and the caller that needs room does not wait for all of them.
+ */
 const stopWaitMs = 30_000;
 const maxAtATime = 4;
 
@@ -46,10 +48,13 @@ export class MemoryRelief {
     return this.rounds.stop();
   }
 
-  /** Stops the paused agents that were active longest ago, as many as hold `memoryMib` by their size; resolves with false when there is none to stop. */
+  /**
+   * Stops the paused agents that were active longest ago, until their sizes add up to `memoryMib`. Resolves with false when
+   * there is none to stop.
+   */
   async makeRoom(memoryMib: number): Promise<boolean> {
     const { store, disk, holder } = this.deps;
-    // A stop writes the agent's memory down.
+    // A stop writes the agent's memory to the disk.
     if (disk.isShort) return false;
     const chosen: AgentRow[] = [];
     let heldMib = 0;
@@ -71,7 +76,7 @@ export class MemoryRelief {
     }
   }
 
-  /** Whether the agent holds no memory any more. */
+  /** Stops the agent. Returns whether it holds no memory any more. */
   private async evict({ id }: AgentRow): Promise<boolean> {
     const { store } = this.deps;
     const begun = await store.begin(id, 'memory', ({ row, isKeptAwake }) =>

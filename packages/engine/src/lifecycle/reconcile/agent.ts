@@ -1,14 +1,14 @@
 /**
- * One pass over one agent: read the row and the host, take the one step the domain names, write what became of it.
+ * One pass over one agent: reads the row and the host, takes the one step that the domain names, and writes its outcome.
  *
  *        row (desired, status, operation) ──┐
  *                                           ├──> nextStep ──> one step ──> observe (status, operation: null, log)
  *        host (VM by execution) ────────────┘
  *
  * The pass holds the agent's lease and renews it while it works. Every write is guarded by the row's generation and the
- * lease (`AgentStore.observe`), so a decision that was overtaken changes nothing. An operation ends in the same write as
- * the status it led to, so whatever is killed in between, the next pass sees the operation and goes on with it; each step's
- * file says what a kill leaves. When the database is away the pass throws and is repeated; the VM is as it was.
+ * lease (`AgentStore.observe`), so an overtaken decision changes nothing. An operation ends in the same write as the status
+ * that it led to. So whatever is killed in between, the next pass sees the operation and goes on with it; each step's file
+ * says what a kill leaves. When the database is away the pass throws and is repeated, and the VM stays as it was.
  */
 import { nextStep } from '@lodge/domain';
 import type { Step } from '@lodge/domain';
@@ -52,7 +52,7 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
     if (first === null || (first.step.do === 'nothing' && isPlaced(first.agent))) return;
     if (!(await deps.store.lease(id, deps.holder, leaseTtlMs))) return;
     try {
-      // Whoever had the lease until now may have changed everything since.
+      // The earlier holder of the lease may have changed everything since.
       const seen = await look(id);
       if (seen !== null) await act(deps, seen, stop, tries);
     } finally {
@@ -61,7 +61,7 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
   };
 }
 
-/** What was tried before in this process, and is not tried again at once. */
+/** Steps that this process has tried and does not try again at once. */
 interface Tries {
   readonly resizes: ResizesTried;
   readonly applies: FailedApplies;
@@ -73,11 +73,11 @@ interface Look {
   readonly step: Step;
 }
 
-/** Takes the step, with the lease held and renewed, for as long as it is wanted. */
+/** Takes the step for as long as it is wanted, with the lease held and renewed. */
 async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortSignal, tries: Tries): Promise<void> {
   const { store, holder, log } = deps;
   const { id, generation } = agent;
-  // An agent from before hosts were written down, found here.
+  // The row is from a time before hosts were recorded, and the agent is here.
   if (!isPlaced(agent)) await store.observe(id, generation, holder, { host: holder });
   if (step.do === 'nothing') return;
   const overtaken = watchGeneration(deps, agent);
@@ -89,7 +89,7 @@ async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortS
   try {
     await takeStep(step, new Pass(deps, agent, vm, AbortSignal.any([stop, overtaken.signal])), tries);
   } catch (error) {
-    // The row's change that overtook this pass has woken the next one already.
+    // The change that overtook this pass has already woken the next one.
     if (overtaken.signal.aborted || (error instanceof Overtaken && (await isOvertaken(deps, agent)))) return;
     throw error;
   } finally {
@@ -154,7 +154,7 @@ async function isOvertaken({ store }: ReconcilerDeps, agent: AgentRow): Promise<
   return (await store.find(agent.id))?.generation !== agent.generation;
 }
 
-/** Aborts `signal` once the agent wants something else than when the pass began. */
+/** Aborts `signal` once the agent's desired state differs from that at the beginning of the pass. */
 function watchGeneration(deps: ReconcilerDeps, agent: AgentRow): { readonly signal: AbortSignal; close(): void } {
   const abort = new AbortController();
   const look = (): void => {
@@ -169,7 +169,7 @@ function watchGeneration(deps: ReconcilerDeps, agent: AgentRow): { readonly sign
   const close = deps.store.onChange((id) => {
     if (id === null || id === agent.id) look();
   });
-  // A change between the read of the row and the subscription would go unseen.
+  // Without this look, a change between the read of the row and the subscription would go unseen.
   look();
   return { signal: abort.signal, close };
 }

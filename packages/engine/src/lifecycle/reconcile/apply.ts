@@ -1,6 +1,6 @@
 /**
- * What of an agent's settings lies in its guest is brought into effect: before the agent is reported running, when it goes
- * on after a pause, and while it runs. A kill before the row says so leaves it to the next pass, which finds it done.
+ * Brings those settings of an agent that lie in its guest into effect: before the agent is reported running, when it goes on
+ * after a pause, and while it runs. After a kill the next pass applies them again, which changes nothing.
  */
 import { backoffMs } from '@lodge/domain';
 import type { AgentRow, GuestAddress, RuntimeFacts } from '@lodge/ports';
@@ -9,7 +9,7 @@ import type { Pass } from './pass.ts';
 
 const pauses = { firstMs: 2_000, maxMs: 5 * 60_000 };
 
-/** Which agents did not take their settings, and when they are tried next. */
+/** The agents that did not accept their settings, and when each is tried again. */
 export class FailedApplies {
   private readonly failed = new Map<string, { readonly what: string; readonly count: number; readonly next: number }>();
 
@@ -19,7 +19,7 @@ export class FailedApplies {
     return last?.what === nameOf(agent, digest) && Date.now() < last.next;
   }
 
-  /** How often these settings have failed in a row. */
+  /** Counts a failure; returns how often these settings have failed in a row. */
   add(agent: AgentRow, digest: string): number {
     const what = nameOf(agent, digest);
     const last = this.failed.get(agent.id);
@@ -36,11 +36,11 @@ export class FailedApplies {
 
 const nameOf = ({ executionId }: AgentRow, digest: string): string => `${executionId} ${digest}`;
 
-/** In an agent that runs. */
+/** Applies the settings in a running agent. */
 export async function apply(pass: Pass, failed: FailedApplies): Promise<void> {
   const { agent, id, settingsDigest } = pass;
   const { keepAwake } = pass.deps;
-  // Its guest is at work: idleness would freeze it in the midst, for nobody speaks to it.
+  // Nobody talks to the agent while its guest is at work, so without the lease idleness would freeze it halfway.
   if ((await keepAwake.take(id)) === null) return;
   try {
     await bringIntoEffect(pass, pass.guest);
@@ -59,8 +59,8 @@ export async function apply(pass: Pass, failed: FailedApplies): Promise<void> {
 }
 
 /**
- * In an agent that is about to be reported running, whose guest has what `applied` says: what the row is to say of it then.
- * Where it fails the agent runs nevertheless, and the loop goes on trying.
+ * Applies the settings in an agent that is about to be reported running. `applied` is what its guest has; returns the digest
+ * for the row. On a failure the agent runs nevertheless, and the loop goes on trying.
  */
 export async function applyBefore(
   pass: Pass,
@@ -78,7 +78,7 @@ export async function applyBefore(
   }
 }
 
-/** Rejects with `StepFailed` when the runtime did not take them, or not in time. */
+/** Applies the settings. Rejects with `StepFailed` when the runtime did not accept them, or not in time. */
 export async function bringIntoEffect(pass: Pass, guest: GuestAddress, facts?: RuntimeFacts): Promise<void> {
   const { deps, runtime, settings } = pass;
   const from = facts ?? (await pass.template())?.facts;

@@ -6,8 +6,8 @@ import type { Pass } from './pass.ts';
 const lookEveryMs = 1000;
 
 /**
- * The current template; says in the record what it waits for. As long as it is being made it is waited for, which has a bound of its
- * own (`BuildBound`); one that could not be made, until the deadline. Null when the agent was failed instead.
+ * Returns the current template, and says in the record what the agent waits for. The wait for a build has the build's own
+ * bound (`BuildBound`); the wait after a failed build ends at the deadline. Returns null when the agent was failed instead.
  */
 export async function awaitTemplate(pass: Pass, deadline: AbortSignal): Promise<Template | null> {
   const { templates } = pass.deps;

@@ -1,7 +1,7 @@
 /**
- * Steps at whose end an agent runs: `clone`, `boot`, `restore`. What a kill between any two lines leaves:
- *   - clone: a partial VM, or a whole one nobody was told of, under an execution the row names or not; the next pass makes
- *     a clone afresh, which supersedes it;
+ * Steps at whose end an agent runs: `clone`, `boot`, `restore`. A kill between any two lines leaves this:
+ *   - clone: a partial VM, or a whole one that nobody knows of, under an execution the row names or not; the next pass
+ *     makes a clone afresh, which supersedes it;
  *   - boot: the row says `provisioning`, the disk is there; the next pass boots it again;
  *   - restore: before the snapshot is used up, the snapshot; after it, a VM of the execution in the row, which the next pass
  *     goes on with, or a disk, which it boots.
@@ -24,12 +24,12 @@ import type { Reason } from './reason.ts';
 
 type From = 'clone' | 'boot' | 'snapshot';
 
-/** A start that fails is tried once more from scratch: an emulator killed under it is no reason to give up. */
+/** Attempts at a start. The second one begins from scratch: a killed emulator is no reason to give up. */
 const attempts = 2;
-/** A template that vanished is made again this often before a create gives up. */
+/** How often a vanished template is made again before a create gives up. */
 const maxRebuilds = 2;
 
-/** A clone of the current template. */
+/** Clones the current template. */
 export async function clone(pass: Pass): Promise<void> {
   const { agent, deps } = pass;
   let deadline = AbortSignal.timeout(Math.max(1, begunAt(agent) + deps.bounds.provisionMs - Date.now()));
@@ -38,7 +38,7 @@ export async function clone(pass: Pass): Promise<void> {
     const isThere = deps.templates.current(agent.runtimeKind) !== null;
     const template = await awaitTemplate(pass, deadline);
     if (!template) return;
-    // A template that took long leaves the agent its time.
+    // The agent has its full time after the wait for a template.
     if (!isThere) deadline = AbortSignal.timeout(deps.bounds.provisionMs);
     try {
       await bringUp(pass, { from: 'clone', template, deadline });
@@ -61,13 +61,13 @@ export async function clone(pass: Pass): Promise<void> {
   }
 }
 
-/** From when the time of a create counts, in Unix time, ms: the wait for a template does not. */
+/** When the time of a create began to count, in Unix time, ms. The wait for a template does not count. */
 function begunAt({ createdAt, operation, statusReason }: AgentRow): number {
   const waited = statusReason?.code === 'waiting_for_template' ? statusReason.at.getTime() : 0;
   return Math.max(createdAt.getTime(), operation?.startedAt.getTime() ?? 0, waited);
 }
 
-/** The agent's own disk, booted cold, under the template it was made from. */
+/** Boots the agent's own disk cold, over the template that it was made from. */
 export async function boot(pass: Pass, { crashed }: { readonly crashed: boolean }): Promise<void> {
   await noteBoot(pass, crashed);
   const template = await pass.template();
@@ -92,7 +92,7 @@ export async function boot(pass: Pass, { crashed }: { readonly crashed: boolean 
   }
 }
 
-/** The agent's row says that it is booted from its disk from here on, and why. */
+/** Writes into the agent's row that it boots from its disk from here on, and why. */
 async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
   const { agent } = pass;
   if (crashed) {
@@ -105,7 +105,7 @@ async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
       crashes: [...recentCrashes(agent.crashes, now), now],
       vmAddress: null,
       pausedAt: null,
-      // What was to be done to the VM has come to nothing; what was to make the agent run goes on.
+      // An operation on the VM has come to nothing; one that makes the agent run goes on.
       ...((agent.operation?.kind === 'pause' || agent.operation?.kind === 'upgrade') && { operation: null }),
       event,
     });
@@ -117,7 +117,7 @@ async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
     status: 'provisioning',
     statusReason: null,
     vmAddress: null,
-    // Whoever starts an agent that had given up gives it its chances again.
+    // A start of an agent that had given up resets its crashes.
     ...(agent.status === 'error' && { crashes: [] }),
     event: { type: 'agent.starting', data: pass.because },
   });
@@ -130,7 +130,7 @@ function bootFailure({ agent }: Pass): Reason {
     : { code: 'provisioning_failed', message: 'The VM or the runtime in it failed to start from its disk.' };
 }
 
-/** Disk and memory as the stop left them; the disk alone when that does not load. */
+/** Restores disk and memory as the stop left them, or the disk alone when the memory does not load. */
 export async function restore(pass: Pass): Promise<void> {
   const template = await pass.template();
   if (template) {
@@ -167,12 +167,12 @@ async function bringUp(pass: Pass, start: Start): Promise<void> {
   const startedAt = performance.now();
   const { executionId, vm } = await makeVm(pass, start);
   const vmMs = performance.now() - startedAt;
-  // The broker must know the agent by its address before the runtime can be the first to call it.
+  // The broker must know the agent by its address before the runtime can make its first call.
   await pass.observe({ vmAddress: vm.address });
   await readyRuntime(pass, start, vm);
   const applied = await settingsAfter(pass, start, vm);
   const totalMs = performance.now() - startedAt;
-  // It runs again because an upgrade came to nothing: that stays to be read.
+  // The agent runs again because an upgrade failed; the reason stays readable.
   const isBack = agent.operation === null && agent.statusReason?.code === 'upgrade_failed';
   await pass.observe({
     status: 'running',
@@ -192,7 +192,10 @@ async function bringUp(pass: Pass, start: Start): Promise<void> {
   deps.log.info({ agent_id: agent.id, execution_id: executionId, from: start.from, ...figures }, 'agent running');
 }
 
-/** A clone that does not take its settings is none: nothing of it is worth keeping yet. */
+/**
+ * Applies the settings after a start. A clone that does not accept its settings has failed: it holds nothing worth keeping
+ * yet.
+ */
 async function settingsAfter(
   pass: Pass,
   { from, template }: Start,
@@ -204,7 +207,7 @@ async function settingsAfter(
         await bringIntoEffect(pass, guestOf(pass.deps.driver, vm), template.facts);
       return { settingsApplied: pass.settingsDigest };
     case 'boot':
-      // What the guest wrote last may not have reached its disk.
+      // The guest's last writes may not have reached its disk.
       return applyBefore(pass, guestOf(pass.deps.driver, vm), null);
     case 'snapshot':
       return applyBefore(pass, guestOf(pass.deps.driver, vm), pass.agent.settingsApplied);
@@ -213,7 +216,7 @@ async function settingsAfter(
 
 async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<{ executionId: string; vm: Vm }> {
   const { agent, deps } = pass;
-  // A restore that was cut short after its VM ran is gone on with: its snapshot is used up.
+  // A restore that was cut short after its VM ran is continued, because its snapshot is used up.
   const adopted = from === 'snapshot' && pass.vm?.state === 'running' && pass.vm.executionId === agent.executionId;
   const executionId = adopted ? agent.executionId! : randomUUID();
   const facts = {
@@ -234,18 +237,18 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
   const { id: agentId, egress } = agent;
   const create = async (signal: AbortSignal): Promise<Vm> => {
     const made = await deps.driver.create({ agentId, executionId, machine, template, from, egress }, signal);
-    // It has those that it was made with.
+    // The VM still has the rules that it was made with.
     if (adopted) await deps.driver.setEgress(agentId, egress);
     return made;
   };
-  // A boot has its slot for all of its minutes already.
+  // A boot already has its slot for all of its minutes.
   const vm = await pass.within(deadline, (signal) =>
     from === 'boot' ? create(signal) : pass.inSlot('warm', () => create(signal), signal),
   );
   return { executionId, vm };
 }
 
-/** A VM that ends meanwhile ends the wait: its guest would never answer. */
+/** Waits until the runtime is ready. The VM's end ends the wait, because its guest would never answer. */
 export async function readyRuntime(pass: Pass, { from, template, deadline }: Start, vm: Vm): Promise<void> {
   const { runtime, settings, deps } = pass;
   const ended = new AbortController();
@@ -276,7 +279,10 @@ function runs({ agent, because }: Pass, from: From, { machine }: Vm, ms: number)
   return { type: runType(agent), data: { from, ...because, duration_ms: Math.round(ms), vcpus, memory_mib } };
 }
 
-/** By what the agent was before. An operation that nobody asked for, and none at all, lead back from a failure. */
+/**
+ * The kind of start, by the agent's earlier state. An operation that nobody requested, or none at all, means recovery from a
+ * failure.
+ */
 function runType({ acknowledged, operation, status }: AgentRow) {
   if (!acknowledged) return 'agent.provisioned';
   if (operation === null || operation.cause === 'health' || status === 'error') return 'agent.recovered';

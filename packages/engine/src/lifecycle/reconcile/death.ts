@@ -1,6 +1,6 @@
 /**
- * Why an agent's VM ended, told where its owner reads: the last lines of its console in the agent's log, and the reason for
- * event and row. The lines come first, so a kill between the two repeats lines and loses none.
+ * Reports why an agent's VM ended where its owner reads it: the last lines of the console go to the agent's log, and the
+ * reason goes to event and row. The lines come first, so a kill between the two repeats lines and loses none.
  */
 import { reasonOfDeath, sentenceOfDeath } from '@lodge/domain';
 import type { StatusReasonCode, VmDeath, VmDeathCode } from '@lodge/domain';
@@ -12,16 +12,16 @@ import type { Pass } from './pass.ts';
 
 export interface ReportedDeath {
   readonly code: VmDeathCode;
-  /** What an agent in `error` for it has as its code. */
+  /** The code of an agent that is in `error` because of the death. */
   readonly reason: StatusReasonCode;
   /** One public sentence. */
   readonly message: string;
 }
 
-/** Asking takes milliseconds: what is to be known of a VM that ended was written down as it did. */
+/** Bound on the question. It takes milliseconds, because the facts were written down when the VM ended. */
 const askTimeoutMs = 10_000;
 
-/** Of the VM that is dead, or halted, on the host now. Null: nothing is, or nobody knows. */
+/** Reports the VM that is dead or halted on the host now. Null: none is, or nobody knows. */
 export async function tellDeath(pass: Pass): Promise<ReportedDeath | null> {
   try {
     return await tell(pass, await pass.within(askTimeoutMs, () => pass.deps.driver.death(pass.id)));
@@ -32,7 +32,7 @@ export async function tellDeath(pass: Pass): Promise<ReportedDeath | null> {
   }
 }
 
-/** Of the VM whose start failed, where it failed because that VM ended. */
+/** Reports the VM whose end made a start fail; null if the start failed for another reason. */
 export async function tellFailedStart(pass: Pass, { cause }: StepFailed): Promise<ReportedDeath | null> {
   const inError = cause instanceof VmError ? cause.death : null;
   const reported = inError ? await tell(pass, inError) : await tellDeath(pass);

@@ -6,7 +6,7 @@ import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
 import type { RulesPut } from './rules-put.ts';
 
-/** What the passes over one agent stand on. */
+/** Dependencies of the passes over one agent. */
 export interface ReconcilerDeps {
   readonly store: AgentStore;
   readonly logs: Pick<AgentLogStore, 'append' | 'appendFrom'>;
@@ -16,48 +16,50 @@ export interface ReconcilerDeps {
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;
   readonly log: Log;
-  /** Who holds the leases: the same name after a restart of this host's control plane, which is the only one that drives its VMs. */
+  /**
+   * Name of the lease holder: it stays the same after a restart of this host's control plane, which alone drives its VMs.
+   */
   readonly holder: string;
   readonly bounds: StepBounds;
   readonly slots: {
-    /** Clones and restores: seconds of CPU each, so that more at a time only makes each slower. */
+    /** Clones and restores: each takes seconds of CPU, so more at once only slow each other down. */
     readonly warm: FairGate;
-    /** Cold boots, which take minutes without KVM: apart, so that no create waits behind them. */
+    /** Cold boots, which take minutes without KVM; a separate gate, so that no create waits behind them. */
     readonly cold: FairGate;
-    /** Snapshots: bound by the disk. Their guests may be silent, so accounts have parts of it. */
+    /** Snapshots, bound by the disk. Their guests may be silent, so each account has a share. */
     readonly save: FairGate;
   };
-  /** Empty at the start of a process. */
+  /** Empty when the process starts. */
   readonly rulesPut: RulesPut;
-  /** Sets room aside for a snapshot. */
+  /** Reserves room for a snapshot. */
   readonly disk: Pick<DiskKeeper, 'holdRoom'>;
-  /** Keeps an agent awake that the loop itself has at work. */
+  /** Keeps an agent awake while the loop works in its guest. */
   readonly keepAwake: Pick<KeepAwakeLeases, 'take' | 'drop'>;
-  /** What the last look into the agent's guest found wrong. */
+  /** The trouble that the last look into the agent's guest found. */
   readonly trouble: (agentId: string) => 'out_of_memory' | 'disk_full' | null;
 }
 
-/** How long each step may take at pace 1, milliseconds. What is over ends its operation with a reason. */
+/** How long each step may take at pace 1, milliseconds. An operation that takes longer ends with a reason. */
 export interface StepBounds {
   /** From the create, or from the beginning of a cold boot, until the agent runs. */
   readonly provisionMs: number;
   readonly freezeMs: number;
-  /** The same on a disk that is short, and busy: QEMU writes out what it holds of it before it answers. */
+  /** The same on a disk that is short and busy: QEMU writes its pending disk data out before it answers. */
   readonly freezeOnFullDiskMs: number;
   readonly thawMs: number;
-  /** Until the turn in hand has ended and the guest's disk is written out. */
+  /** Until the running turn has ended and the guest's disk is written out. */
   readonly quiesceMs: number;
   readonly snapshotMs: number;
-  /** From a snapshot to an agent that runs. */
+  /** From a snapshot to a running agent. */
   readonly restoreMs: number;
-  /** Until a runtime that is to be restarted has ended. */
+  /** Until a runtime has ended for a restart. */
   readonly shutdownMs: number;
   readonly resizeMs: number;
   /** Until changed egress rules are on the network of a machine. */
   readonly restrictMs: number;
   /** Until changed settings are in effect in a guest. */
   readonly applyMs: number;
-  /** From the beginning of an upgrade until the agent runs on the newer template, or is given up and rolled back. */
+  /** From the beginning of an upgrade until the agent runs on the newer template, or the upgrade is rolled back. */
   readonly upgradeMs: number;
   /** Until process, namespace and memory of a VM are freed. */
   readonly removeMs: number;
@@ -78,7 +80,7 @@ export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
   removeMs: 60_000,
 };
 
-/** The same bounds on a host of this pace (`VmDriver.pace`): within each step something waits for a guest. */
+/** Scales the bounds to a host's pace (`VmDriver.pace`), because each step waits for a guest somewhere. */
 export function pacedBounds(bounds: StepBounds, pace: number): StepBounds {
   const entries = Object.entries(bounds).map(([name, ms]: [string, number]) => [name, ms * pace]);
   return Object.fromEntries(entries) as StepBounds;

@@ -1,4 +1,7 @@
-/** Steps at whose end nothing of an agent runs: `fail`, `free`, `delete`; and `record-status`, for what has come to its end already. */
+/**
+ * Steps at whose end nothing of an agent runs: `fail`, `free` and `delete`; and `record-status`, for a state that is reached
+ * already.
+ */
 import type { AgentStatus, Happening } from '@lodge/domain';
 import { tellDeath } from './death.ts';
 import type { ReportedDeath } from './death.ts';
@@ -7,7 +10,7 @@ import type { Pass } from './pass.ts';
 import { withDeath } from './reason.ts';
 import type { Reason } from './reason.ts';
 
-/** Nothing of the agent is left; a kill before the last line leaves a row that still says deleted. */
+/** Deletes all of the agent. A kill before the last line leaves a row that still says deleted. */
 export async function remove(pass: Pass): Promise<void> {
   const { deps, id } = pass;
   await pass.giveUpAddress();
@@ -17,8 +20,8 @@ export async function remove(pass: Pass): Promise<void> {
 }
 
 /**
- * Gives up until somebody asks again. A kill before the last line leaves the facts that led here, and a disk; where the VM
- * cannot be taken away in time the agent is in `error` nevertheless, and the next pass frees it.
+ * Gives up until somebody asks again. A kill before the last line leaves the facts that led here, and a disk. If the VM
+ * cannot be taken away in time the agent is in `error` nevertheless, and the next pass frees the VM.
  */
 export async function fail(pass: Pass, { code, message }: Reason): Promise<void> {
   await pass.giveUpAddress();
@@ -33,18 +36,18 @@ export async function fail(pass: Pass, { code, message }: Reason): Promise<void>
   pass.logToOperator('warn', 'agent in error', { code });
 }
 
-/** `fail` for a VM that died: says why it did. */
+/** Does the same as `fail` for a VM that died, and says why it died. */
 export async function failAfterDeath(pass: Pass, reason: Reason): Promise<void> {
   const death = await tellDeath(pass);
   await fail(pass, death ? withDeath(reason, death) : reason);
 }
 
-/** Ends what is left of the machine of an agent that is, or becomes, `stopped` or `error`. */
+/** Frees the rest of the machine of an agent that is, or becomes, `stopped` or `error`. */
 export async function free(pass: Pass, status: 'stopped' | 'error'): Promise<void> {
   const { agent } = pass;
   await pass.giveUpAddress();
   const died = agent.status === 'running' || agent.status === 'paused';
-  // Of one that is in `error` it was told before; what could not be taken away then is looked at again and again.
+  // The death of an agent in `error` was reported before; a VM that could not be taken away comes here again and again.
   const death = died ? await tellDeath(pass) : null;
   await takeAway(pass);
   if (agent.operation === null) {
@@ -61,7 +64,7 @@ export async function free(pass: Pass, status: 'stopped' | 'error'): Promise<voi
   });
 }
 
-/** The row says what is so already: the step was done, and the control plane ended before it said so. */
+/** Writes a status that is true already: the step was done, and the control plane ended before it said so. */
 export async function recordStatus(pass: Pass, status: AgentStatus): Promise<void> {
   const { agent } = pass;
   if (status !== 'stopped' || agent.status === 'stopped') {
@@ -89,7 +92,7 @@ const stopped = (
   return { type: 'agent.stopped', data: { ...because, kept, duration_ms: null, memory_mib: null, ...why } };
 };
 
-/** A start that the host had no room for: the snapshot stays for the next one. */
+/** Keeps an agent stopped that the host had no room to start; its snapshot stays for the next start. */
 export async function keepStopped(pass: Pass, { code, message }: Reason): Promise<void> {
   await pass.observe({
     status: 'stopped',

@@ -1,4 +1,7 @@
-/** `freeze` and `thaw`: the vCPUs stop and go on. Both may be repeated; a kill between doing and saying leaves them to the next pass. */
+/**
+ * `freeze` and `thaw`: the vCPUs stop and go on. Both may be repeated; a kill between doing and saying leaves them to the
+ * next pass.
+ */
 import type { StatusReason } from '@lodge/domain';
 import { applyBefore } from './apply.ts';
 import { boot } from './bring-up.ts';
@@ -44,7 +47,7 @@ export async function thaw(pass: Pass): Promise<void> {
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     if (!(await pass.stillThere())) throw new LookAgain(error.cause);
-    // What it was about to write is in its memory: it stays, and goes on where there is room.
+    // The guest's pending writes are in its memory; they stay there and go on where there is room.
     if ((await deps.driver.inspect(pass.id))?.halted === 'host_disk_full') return freeze(pass, { halted: true });
     pass.logToOperator('warn', 'VM not resumed; booting its disk', { err: error.cause });
     const event = { type: 'agent.resume_failed', data: {} } as const;
@@ -62,7 +65,7 @@ export async function thaw(pass: Pass): Promise<void> {
   deps.rulesPut.add(agent, agent.executionId);
 }
 
-/** The machine goes on as before, where it is, and its idle time begins anew. */
+/** The machine goes on where it was, and its idle time begins anew. */
 export function runningAgain({ vm, agent }: Pass) {
   return {
     status: 'running',

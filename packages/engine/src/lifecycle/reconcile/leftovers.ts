@@ -1,7 +1,7 @@
 /**
- * Removes what the host holds for agents that are not in the store: VMs, namespaces and disks of a delete or a create that a
- * crash cut short. It must not touch anything of an agent that is in the store, whatever its state. The order makes that
- * sure: the host is listed first, the store asked after, and an agent's row is committed before its first file is made.
+ * Removes the host's resources of agents that are not in the store: VMs, namespaces and disks of a delete or a create that a
+ * crash cut short. It must not touch anything of an agent that is in the store, whatever its state. The order ensures that:
+ * the host is listed first, the store is asked after it, and an agent's row is committed before its first file is made.
  */
 import type { AgentStore, Log } from '@lodge/ports';
 import type { DriverInUse, Endings } from '../endings.ts';
@@ -20,7 +20,7 @@ export function createLeftoverCollector({ store, driver, endings, log }: Leftove
     for (const agentId of held) {
       if (existing.has(agentId)) continue;
       log.warn({ agent_id: agentId }, 'removing what is left of an agent that is gone');
-      // One that cannot be removed keeps none of the others.
+      // One that cannot be removed must not keep the others.
       await endings.remove(agentId, { keepDisk: false }).catch((error: unknown) => {
         log.error({ err: error, agent_id: agentId }, 'what is left of an agent was not removed; it will be repeated');
       });

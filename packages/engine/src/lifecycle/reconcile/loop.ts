@@ -1,10 +1,10 @@
 /**
- * The reconcile loop: brings every agent's VM to what its row wants.
+ * The reconcile loop: brings every agent's VM to the desired state of its row.
  *
- * It takes no input. A wake (a changed row, a VM that ended) or the timer only says *look now*; what to do is read from the
- * store and from the host each time, so a lost wake costs a few seconds and a repeated one nothing. At most one pass runs per
- * agent, a bounded number in all. A pass that throws (the database is away, say) is repeated after a pause; passes are
- * idempotent, so it does not matter how far it came.
+ * It takes no input. A wake (a changed row, a VM that ended) or the timer only says *look now*. Each pass reads its work
+ * from the store and the host, so a lost wake costs a few seconds and a repeated one nothing. At most one pass runs per
+ * agent, and their total is bounded. A pass that throws (the database is away, say) is repeated after a pause. Passes are
+ * idempotent, so it does not matter how far one came.
  */
 import type { AgentStore, Log } from '@lodge/ports';
 import type { DriverInUse } from '../endings.ts';
@@ -16,17 +16,17 @@ export interface LoopDeps {
   readonly log: Log;
   /** Names this host's control plane. */
   readonly holder: string;
-  /** One pass over one agent; aborted at stop. */
+  /** Makes one pass over one agent; aborted at stop. */
   readonly reconcileAgent: (id: string, signal: AbortSignal) => Promise<void>;
-  /** Removes what no agent owns. */
+  /** Removes resources that no agent owns. */
   readonly collectLeftovers: () => Promise<void>;
-  /** Passes at the same time. */
+  /** Concurrent passes. */
   readonly concurrency: number;
   readonly scanIntervalMs: number;
 }
 
 const retryPauseMs = 1_000;
-/** After a pass that found the host changed under it. */
+/** Pause after a pass that found the host changed under it. */
 const lookAgainMs = 50;
 
 export class ReconcileLoop {
@@ -52,7 +52,7 @@ export class ReconcileLoop {
     this.scan();
   }
 
-  /** Aborts what is under way and waits for it. VMs stay. */
+  /** Aborts the passes in progress and waits for them. VMs stay. */
   async stop(): Promise<void> {
     clearInterval(this.timer);
     this.stopping.abort();
@@ -61,7 +61,7 @@ export class ReconcileLoop {
     await this.scanning;
   }
 
-  /** Look at this agent now; null: at all of them. */
+  /** Looks at this agent now; null: at all of them. */
   wake(id: string | null): void {
     if (id === null) {
       this.scan();
@@ -108,7 +108,7 @@ export class ReconcileLoop {
     try {
       const { store, driver, holder } = this.deps;
       for (const agent of await store.present(holder)) this.waiting.add(agent.id);
-      // Whoever rests has no machine: one that has is looked at too.
+      // A resting agent has no machine; one that has is looked at too.
       for (const { agentId, state } of await driver.list()) {
         if (state !== 'disk-only' && state !== 'suspended') this.waiting.add(agentId);
       }

@@ -1,4 +1,4 @@
-/** What every step of a pass works with: the agent as the pass read it, guarded writes and bounded waits. */
+/** The common parts of every step of a pass: the agent as the pass read it, guarded writes and bounded waits. */
 import type { AgentStatus, OperationCause } from '@lodge/domain';
 import type {
   AgentRow,
@@ -14,7 +14,9 @@ import { guestOf } from '../../agents/guest-of.ts';
 import { settingsDigest } from '../../agents/settings.ts';
 import type { ReconcilerDeps } from './deps.ts';
 
-/** The agent wants something else than when the pass began, or another holder drives it: what the pass decided is void. */
+/**
+ * The agent's desired state has changed since the pass began, or another holder drives it: the decision of the pass is void.
+ */
 export class Overtaken extends Error {
   constructor() {
     super('the pass was overtaken');
@@ -22,7 +24,7 @@ export class Overtaken extends Error {
   }
 }
 
-/** The host is not as the pass saw it (the VM ended, say): it is to be looked at again. */
+/** The host is not as the pass saw it (the VM ended, say), so it must be looked at again. */
 export class LookAgain extends Error {
   constructor(cause: unknown) {
     super('the host has changed under the pass', { cause });
@@ -30,7 +32,7 @@ export class LookAgain extends Error {
   }
 }
 
-/** VM or runtime failed, or were not done in time, as opposed to the store; `cause` is for the operator's log alone. */
+/** VM or runtime failed or were too slow, as opposed to the store; `cause` is for the operator's log alone. */
 export class StepFailed extends Error {
   readonly timedOut: boolean;
   constructor(cause: unknown, timedOut: boolean) {
@@ -44,7 +46,7 @@ export class StepFailed extends Error {
   }
 }
 
-/** A VM that does not answer is still there: what failed is tried again on it, and it is not taken for dead. */
+/** A VM that does not answer still exists: the failed step is tried again on it, and the VM does not count as dead. */
 const holdsExecution: ReadonlySet<VmObservation['state'] | undefined> = new Set(['running', 'paused', 'unresponsive']);
 
 export class Pass {
@@ -76,17 +78,17 @@ export class Pass {
     return this.deps.settingsOf(this.agent);
   }
 
-  /** What is to be in effect in the guest by them. */
+  /** The digest of the settings that should be in effect in the guest. */
   get settingsDigest(): string {
     return settingsDigest(this.runtime, this.settings);
   }
 
-  /** Does the work once it is its account's turn. Rejects with the signal's reason when that fires before. */
+  /** Does the work when its account's turn comes. Rejects with the signal's reason when the signal fires first. */
   inSlot<T>(kind: keyof ReconcilerDeps['slots'], work: () => Promise<T>, signal = this.signal): Promise<T> {
     return this.deps.slots[kind].through(this.agent.accountId, work, { signal });
   }
 
-  /** Where the guest is: as the host says, for the row gives up the address before the VM goes. */
+  /** The guest's address as the host says it, because the row gives the address up before the VM goes. */
   get guest(): GuestAddress {
     return guestOf(this.deps.driver, { agentId: this.id, address: this.vm?.address ?? this.agent.vmAddress ?? '' });
   }
@@ -95,17 +97,17 @@ export class Pass {
     return performance.now() - this.startedAt;
   }
 
-  /** As this pass found it, or has written it since. */
+  /** The status that this pass found, or has written since. */
   get status(): AgentStatus {
     return this.written;
   }
 
-  /** Why the operation under way was begun, as its event says; null: there is none. */
+  /** Why the running operation was begun, as its event says; null: there is none. */
   get because(): { readonly cause: OperationCause | null } {
     return { cause: this.agent.operation?.cause ?? null };
   }
 
-  /** How long the pass has taken, as its event says. */
+  /** The duration of the pass, as its event says. */
   get took(): { readonly duration_ms: number } {
     return { duration_ms: Math.round(this.elapsedMs) };
   }
@@ -115,32 +117,34 @@ export class Pass {
     return this.agent.templateId === null ? null : this.deps.templates.get(this.agent.templateId);
   }
 
-  /** Whether the execution of the row still has a VM; when not, another step is due than the one that failed. */
+  /** Whether the execution of the row still has a VM; when not, another step is due than the failed one. */
   async stillThere(): Promise<boolean> {
     const vm = await this.deps.driver.inspect(this.id);
     return vm?.executionId === this.agent.executionId && holdsExecution.has(vm?.state);
   }
 
-  /** Writes facts; rejects with `Overtaken` when they are void. */
+  /** Writes facts. Rejects with `Overtaken` when they are void. */
   async observe(facts: Observation): Promise<void> {
     const written = await this.deps.store.observe(this.id, this.agent.generation, this.deps.holder, facts);
     if (!written) throw new Overtaken();
     if (facts.status !== undefined) this.written = facts.status;
   }
 
-  /** Has the agent's log go on with what the runtime of its other guest writes: from the first line, or from now on. */
+  /** Continues the agent's log with the lines of another guest's runtime: from the first line, or from now on. */
   readLogFrom(executionId: string, where: 'start' | 'end'): Promise<void> {
     const offset = where === 'start' ? 0 : Number.MAX_SAFE_INTEGER;
     return this.deps.logs.appendFrom(this.id, 'gateway', { executionId, offset }, []);
   }
 
-  /** Before the VM goes: its address may be another agent's the moment after, and must not be taken for this one's. */
+  /**
+   * Gives the address up before the VM goes: another agent may have it a moment later, and must not be taken for this one.
+   */
   giveUpAddress(): Promise<void> {
     return this.observe({ vmAddress: null });
   }
 
   /**
-   * Work of driver or runtime within a bound, which holds even if the work does not heed its signal. Rejects with
+   * Runs work of driver or runtime within a bound, which holds even if the work ignores its signal. Rejects with
    * `StepFailed`, or with the reason of `signal` when the pass itself ended.
    */
   async within<T>(bound: number | AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {

@@ -8,7 +8,10 @@ export interface Reason {
   readonly message: string;
 }
 
-/** The public reason of a start that failed; `fallback` where nothing more telling is known. `death`: its VM ended. */
+/**
+ * Returns the public reason of a failed start; `fallback` where nothing more specific is known. `death` says that its VM
+ * ended.
+ */
 export function reasonOf(failed: StepFailed, fallback: Reason, death: ReportedDeath | null): Reason {
   if (death) return withDeath(fallback, death);
   if (failed.isVm('no_capacity')) {
@@ -19,7 +22,7 @@ export function reasonOf(failed: StepFailed, fallback: Reason, death: ReportedDe
   return { code: 'provisioning_timeout', message: 'The agent did not become ready in time.' };
 }
 
-/** The reason, and why the VM ended. What says nothing particular about a VM leaves the code as it is. */
+/** Adds to the reason why the VM ended. A death without a specific cause leaves the code as it is. */
 export function withDeath({ code, message }: Reason, { reason, message: why }: ReportedDeath): Reason {
   return { code: reason === 'vm_crashed' ? code : reason, message: `${message} ${why}` };
 }

@@ -1,13 +1,14 @@
 /**
- * Gives a running machine the size its row asks for. Tried once per execution and size: memory that the guest did not give
- * back stays until the next start, which makes the machine as asked for. A kill leaves it to the next pass.
+ * Gives a running machine the size that its row asks for. Each size is tried once per execution: memory that the guest did
+ * not give back stays until the next start, which makes the machine in its full size. A kill leaves the resize to the next
+ * pass.
  */
 import { sizes } from '@lodge/domain';
 import type { AgentRow } from '@lodge/ports';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 
-/** Which sizes were tried on which execution. */
+/** The sizes that were tried on each execution. */
 export class ResizesTried {
   private readonly tried = new Map<string, string>();
 

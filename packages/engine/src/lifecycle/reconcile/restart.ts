@@ -1,6 +1,6 @@
 /**
- * A restart: the runtime ends its work, the machine is ended, and its disk is booted cold. A kill before the row says
- * `provisioning` leaves the restart to be begun again; after it, a boot.
+ * A restart: the runtime ends its work, the machine is ended, and its disk is booted cold. After a kill before the row says
+ * `provisioning`, the restart begins again; after a later kill, the boot does.
  */
 import { recentCrashes, sentenceOf } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
@@ -30,13 +30,13 @@ export async function restart(pass: Pass, { unhealthy }: { readonly unhealthy: b
     await pass.within(deps.bounds.removeMs, () => deps.endings.remove(id, { keepDisk: true }));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    // The boot supersedes what is left.
+    // The boot supersedes the rest of the old machine.
     pass.logToOperator('warn', 'the VM to be restarted could not be taken away yet', { err: error.cause });
   }
   await boot(pass, { crashed: false });
 }
 
-/** As much of an end in good order as the guest is able to. */
+/** Ends the guest as orderly as it can be ended. */
 async function endOrderly(pass: Pass, frozen: boolean): Promise<void> {
   const { agent, deps, runtime, guest } = pass;
   try {

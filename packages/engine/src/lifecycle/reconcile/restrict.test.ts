@@ -1,4 +1,7 @@
-/** Egress rules on a real database and the fake host: what a record says holds on the machine's network, whatever was killed or failed on the way. */
+/**
+ * Egress rules on a real database and the fake host: the record's rules hold on the machine's network, whatever was killed
+ * or failed on the way.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -38,7 +41,7 @@ async function said(id: string): Promise<string[]> {
   return lines.map(({ message }) => message);
 }
 
-/** The rules that each of an agent's machines had as it took its first step. */
+/** Records the rules that each of an agent's machines had at its first step. */
 function watchStarts(host: FakeHost): EgressRules[] {
   const seen: EgressRules[] = [];
   host.behaviour = async (step, { agentId }) => {
@@ -134,7 +137,7 @@ test('killed before the network has them: the next process puts them on', async 
 
 test('killed after the network has them and before the row says so: the next process says so', async () => {
   const host = new FakeHost();
-  /** Its process ends with the write that says what is in effect. */
+  /** Its process ends with the write that says which rules are in effect. */
   const store = new Proxy(world.store.agents, {
     get(target, name) {
       const value: unknown = Reflect.get(target, name, target);

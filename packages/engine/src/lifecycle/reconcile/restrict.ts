@@ -1,7 +1,7 @@
 /**
- * `restrict`: puts the row's egress rules on the network of the agent's machine, which runs or is frozen. It is done when they
- * have changed, and once to each machine that an earlier process left, whatever the row says. A kill between doing and saying
- * leaves it to the next process; a machine that is made has them before its first instruction.
+ * `restrict`: puts the row's egress rules on the network of the agent's machine, which runs or is frozen. It runs when the
+ * rules have changed, and once for each machine of an earlier process, whatever the row says. A kill between doing and
+ * saying leaves it to the next process; a new machine has its rules before its first instruction.
  */
 import type { AgentRow } from '@lodge/ports';
 import type { ReconcilerDeps } from './deps.ts';
@@ -17,7 +17,7 @@ export async function restrict(pass: Pass): Promise<void> {
     if (!(error instanceof StepFailed)) throw error;
     if (!(await pass.stillThere())) throw new LookAgain(error.cause);
     if (deps.rulesPut.failed(id)) await pass.observe({ event: { type: 'agent.egress_delayed', data: {} } });
-    // The loop says it to the operator, and tries again.
+    // The loop logs the error for the operator and tries again.
     throw error;
   }
   if (agent.egressApplied !== agent.egressVersion) {
@@ -27,7 +27,7 @@ export async function restrict(pass: Pass): Promise<void> {
   deps.rulesPut.add(agent, agent.executionId);
 }
 
-/** Lets a frozen VM go on, under the rules of now. */
+/** Lets a frozen VM go on, under the current rules. */
 export async function goOnRestricted({ driver, rulesPut }: ReconcilerDeps, agent: AgentRow): Promise<void> {
   if (!rulesPut.has(agent)) await driver.setEgress(agent.id, agent.egress);
   await driver.resume(agent.id, agent.executionId!);

@@ -1,6 +1,6 @@
 import type { AgentRow } from '@lodge/ports';
 
-/** Which rules this process has put on which agent's machine. */
+/** The rules that this process has put on each agent's machine. */
 export class RulesPut {
   private readonly put = new Map<string, string>();
   private readonly failing = new Set<string>();
@@ -14,7 +14,7 @@ export class RulesPut {
     this.failing.delete(id);
   }
 
-  /** Whether it is the first failure in a row. */
+  /** Notes a failure; returns whether it is the first one in a row. */
   failed(id: string): boolean {
     const first = !this.failing.has(id);
     this.failing.add(id);

@@ -1,8 +1,8 @@
 /**
- * A stop: new work is refused (the row shows the operation), the turn in hand ends, the guest writes its disk out, and then
- * memory and disk are kept as one while everything else is freed. What a kill leaves, and the next pass does:
- *   - before the snapshot is whole: the VM, running or frozen, its gateway open or not; the stop is begun again;
- *   - after it: the snapshot; the row is settled.
+ * A stop: new work is refused (the row shows the operation), the running turn ends, and the guest writes its disk out. Then
+ * memory and disk are kept together, and everything else is freed. A kill leaves this, and the next pass does:
+ *   - before the snapshot is whole: the VM, running or frozen, its gateway open or not; the stop begins again;
+ *   - after it: the snapshot; the row gets its status.
  * A stop that fails leaves the agent running, and says so.
  */
 import { sentenceOf } from '@lodge/domain';
@@ -30,12 +30,15 @@ export async function suspend(pass: Pass): Promise<void> {
   }
 }
 
-/** Room for what the VM's memory takes up, which its snapshot does not exceed by much; null when the stop has ended for want of it. */
+/**
+ * Reserves room for the VM's memory, which its snapshot does not exceed by much. Returns null when the stop has ended for
+ * lack of room.
+ */
 async function holdRoom(pass: Pass): Promise<(() => void) | null> {
   const { deps, id, agent } = pass;
   const usage = await deps.driver.usage(id);
   const room = await deps.disk.holdRoom(usage?.memoryMib ?? 0);
-  // Not let go on: a frozen guest would write again.
+  // The VM stays frozen: its guest would write again.
   if (room === null) {
     const { event, statusReason } = notDone(pass, 'the host has no room for its snapshot', 'as_before');
     const isFull = agent.statusReason?.code === 'host_disk_full';
@@ -46,7 +49,7 @@ async function holdRoom(pass: Pass): Promise<(() => void) | null> {
 
 async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
   const { agent, deps, id } = pass;
-  // A frozen guest cannot end its work: it goes on for as long as that takes.
+  // A frozen guest cannot end its work, so it goes on for as long as that takes.
   if (pass.vm?.state === 'paused' && !(await goOn(pass))) return;
   const kept = await quiesce(pass, template.facts);
   if (kept === null) return;
@@ -77,7 +80,7 @@ async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
   pass.logToOperator('info', 'agent stopped', { bytes: suspension.bytes, snapshot_ms: Math.round(suspension.ms) });
 }
 
-/** Lets a frozen VM go on. False when the stop, or upgrade, has ended with that. */
+/** Lets a frozen VM go on. Returns false when the stop, or upgrade, has ended with that. */
 export async function goOn(pass: Pass): Promise<boolean> {
   const { deps, agent } = pass;
   try {
@@ -92,7 +95,7 @@ export async function goOn(pass: Pass): Promise<boolean> {
   }
 }
 
-/** The runtime's facts from here on; null when the stop has ended with the agent running. */
+/** Ends the guest's work. Returns the runtime's facts from here on; null when the stop has ended with the agent running. */
 export async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeFacts | null> {
   const { deps, runtime, guest } = pass;
   try {
@@ -107,7 +110,7 @@ export async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeF
   }
 }
 
-/** Back to a gateway that is open, after a stop that got as far as closing it. */
+/** Opens the gateway again, after a stop that got as far as closing it. */
 export async function reopen(pass: Pass, facts: RuntimeFacts, why: string): Promise<void> {
   const { deps, runtime, guest, settings, id, agent } = pass;
   try {
@@ -128,7 +131,7 @@ export async function cameToNothing(pass: Pass, why: string): Promise<void> {
   await pass.observe({ ...runningAgain(pass), ...notDone(pass, why, 'runs_on') });
 }
 
-/** A stop and an upgrade begin alike; what they say when they come to nothing. */
+/** The event of a stop or an upgrade that came to nothing; both begin alike. */
 export function notDone({ agent }: Pass, why: string | null, outcome: 'runs_on' | 'as_before' | 'boots') {
   const isUpgrade = agent.operation?.kind === 'upgrade';
   const event = { type: isUpgrade ? 'agent.upgrade_failed' : 'agent.stop_failed', data: { why, outcome } } as const;
@@ -136,7 +139,7 @@ export function notDone({ agent }: Pass, why: string | null, outcome: 'runs_on' 
   return { event, statusReason: { code, message: sentenceOf(event)!, at: new Date() } };
 }
 
-/** The operation ends here: what follows is a start like any other. */
+/** Ends the operation: a start like any other follows. */
 async function startFromDisk(pass: Pass, why: string | null): Promise<void> {
   await pass.observe({
     ...notDone(pass, why, 'boots'),

@@ -1,4 +1,7 @@
-/** Gateways are watched from outside: restarted within bounds, told apart by what is wrong, left alone while they work. */
+/**
+ * Gateways are watched from outside: Lodge restarts them within bounds, tells their troubles apart, and leaves working ones
+ * alone.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeHost } from '@lodge/vm/fake';

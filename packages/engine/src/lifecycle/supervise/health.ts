@@ -1,9 +1,10 @@
 /**
- * Looks at running agents from outside: does the gateway answer, has the guest run out of memory, is its disk full. A gateway
- * that fails several looks in a row is restarted with its machine, by an operation like any other; the domain bounds how often.
+ * Checks running agents from outside: whether the gateway answers, the guest has run out of memory, or its disk is full. A
+ * gateway that fails several checks in a row is restarted with its machine, by an ordinary operation; the domain bounds how
+ * often.
  *
- * What was found is kept in memory only: after a restart of the control plane a crash has a less telling reason until the
- * next look. An agent with a turn under way is given far longer: a gateway at work may be slow to answer.
+ * The findings are kept in memory only: after a restart of the control plane a crash has a less specific reason until the
+ * next look. An agent with a running turn is given far longer, because a gateway at work may be slow to answer.
  */
 import { crashWindowMs } from '@lodge/domain';
 import { Periodic } from '../../periodic.ts';
@@ -14,17 +15,17 @@ export interface HealthDeps {
   readonly events: Pick<EventStore, 'append'>;
   readonly log: Log;
   readonly holder: string;
-  /** One look into a running agent's guest; rejects when the guest itself does not answer. */
+  /** Looks into a running agent's guest once; rejects when the guest itself does not answer. */
   readonly look: (agent: AgentRow, signal: AbortSignal) => Promise<RuntimeHealth>;
   readonly lookEveryMs: number;
-  /** The host's, as `VmDriver` says it. */
+  /** The host's pace, as `VmDriver` says it. */
   readonly pace: () => number;
 }
 
-/** Times the host's pace. */
+/** Multiplied by the host's pace. */
 const lookTimeoutMs = 15_000;
 const maxAtATime = 4;
-/** Looks in a row that fail before a gateway counts as unhealthy: of an agent at rest, and of one with work under way. */
+/** Failed looks in a row before a gateway counts as unhealthy: of an agent at rest, and of one that is working. */
 const failuresAtRest = 3;
 const failuresAtWork = 20;
 const fullBelowMib = 64;
@@ -33,7 +34,7 @@ interface Found {
   readonly executionId: string;
   failures: number;
   oomKills: number;
-  /** When the guest's kernel last ended a process for want of memory; counts for as long as a crash does. */
+  /** When the guest's kernel last ended a process for lack of memory. It counts for as long as a crash does. */
   outOfMemoryAt: number;
   full: boolean;
 }
@@ -61,7 +62,7 @@ export class HealthWatch {
     return this.rounds.stop();
   }
 
-  /** What the last look found wrong. */
+  /** The trouble that the last look found. */
   trouble(agentId: string): 'out_of_memory' | 'disk_full' | null {
     const found = this.found.get(agentId);
     if (!found) return null;
@@ -113,7 +114,7 @@ export class HealthWatch {
   }
 
   private async note(agent: AgentRow, found: Found, { oomKills, diskFreeMib }: RuntimeHealth): Promise<void> {
-    // A cold boot counts from nothing again.
+    // After a cold boot the counter begins at zero again.
     const killed = oomKills !== null && oomKills > (oomKills < found.oomKills ? 0 : found.oomKills);
     const full = diskFreeMib !== null && diskFreeMib < fullBelowMib;
     if (oomKills !== null) found.oomKills = oomKills;
@@ -128,7 +129,7 @@ export class HealthWatch {
   private of({ id, executionId }: AgentRow): Found {
     const there = this.found.get(id);
     if (there?.executionId === executionId) return there;
-    // A machine that came back from its snapshot counts on.
+    // A machine that came back from its snapshot continues its counter.
     const before = there ?? { oomKills: 0, outOfMemoryAt: -Infinity, full: false };
     const fresh: Found = { ...before, executionId: executionId!, failures: 0 };
     this.found.set(id, fresh);
@@ -136,7 +137,7 @@ export class HealthWatch {
   }
 }
 
-/** Runs, and nothing is being done to its machine. */
+/** Whether the agent runs and no operation changes its machine. */
 function isAtRest({ desired, status, operation, executionId, vmAddress }: AgentRow): boolean {
   return (
     desired === 'running' && status === 'running' && operation === null && executionId !== null && vmAddress !== null

@@ -1,16 +1,16 @@
-/** The first half of an upgrade, up to a VM that is backed up: the work in hand ends, disk and memory are kept as they are. */
+/** The first half of an upgrade, up to a backed-up VM: the running work ends, and disk and memory are kept as they are. */
 import { LookAgain, StepFailed } from '../reconcile/pass.ts';
 import type { Pass } from '../reconcile/pass.ts';
 import { giveUp } from './give-up.ts';
 import { cameToNothing, goOn, quiesce, reopen } from '../reconcile/suspend.ts';
 
-/** By the time the operation began: kills and repeats do not prolong it. */
+/** The deadline, counted from the beginning of the operation, so that kills and repeats do not prolong it. */
 export function deadlineOf({ agent, deps }: Pass): AbortSignal {
   const begunAt = agent.operation!.startedAt.getTime();
   return AbortSignal.timeout(Math.max(1, begunAt + deps.bounds.upgradeMs - Date.now()));
 }
 
-/** False when the upgrade has ended, with the agent as it was. */
+/** Returns false when the upgrade has ended, with the agent as it was. */
 export async function leave(pass: Pass, deadline: AbortSignal): Promise<boolean> {
   const { agent, deps, id, runtime } = pass;
   const template = await pass.template();

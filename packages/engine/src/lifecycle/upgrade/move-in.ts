@@ -1,6 +1,6 @@
 /**
- * The second half of an upgrade: another VM in the place of the one that is backed up. Its disk is the newest template's with the
- * agent's data on it, and is booted, for a runtime that runs already has what the template had in mind.
+ * The second half of an upgrade: another VM takes the place of the backed-up one. Its disk is the newest template's with the
+ * agent's data. It is booted, because a running runtime would still have the template's state in memory.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { StepFailed } from '../reconcile/pass.ts';
 import type { Pass } from '../reconcile/pass.ts';
 import { giveUp } from './give-up.ts';
 
-/** A gateway that has just come up may still be slow; and then it may take this many looks. */
+/** Looks that a gateway may take after its start, when it may still be slow. */
 const maxLooks = 3;
 const betweenLooksMs = 1_000;
 
@@ -57,7 +57,7 @@ export async function moveIn(pass: Pass, deadline: AbortSignal): Promise<void> {
   await dropBackup(pass);
 }
 
-/** What a kill leaves of this, or a failure, is tried again by the next pass. */
+/** Frees the backup. The next pass tries again after a kill or a failure. */
 export async function dropBackup({ deps, id }: Pass): Promise<void> {
   await deps.driver.dropBackup(id);
 }
@@ -83,7 +83,7 @@ async function makeInItsPlace(pass: Pass, template: Template, deadline: AbortSig
   await pass.within(bounds.removeMs, () => endings.remove(id, { keepDisk: true }));
   return pass.inSlot('cold', async () => {
     const vm = await pass.within(deadline, (signal) => make('boot', signal));
-    // Its log begins anew, and it may be the first to call the broker.
+    // The new guest's log begins anew, and the guest may make the first call to the broker.
     await pass.readLogFrom(vm.executionId, 'start');
     await pass.observe({ vmAddress: vm.address });
     await readyRuntime(pass, { from: 'boot', template, deadline }, vm);

@@ -1,4 +1,6 @@
-/** Upgrades on a real database and the fake host: whatever fails or is killed on the way, there is one agent, with its files. */
+/**
+ * Upgrades on a real database and the fake host: whatever fails or is killed on the way, there is one agent, with its files.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { AgentRow } from '@lodge/ports';
@@ -20,7 +22,7 @@ async function upgrade(plane: Plane, id: string): Promise<AgentRow> {
   return plane.agents.awaitVerb(world.accountId, id, 'upgrade', 15_000, never);
 }
 
-/** An agent of the older release, with a word in a file and a thought in memory, and a control plane of the newer one. */
+/** An agent of the older release, with a word in a file and another in memory, and a control plane of the newer one. */
 async function older(host: FakeHost, changes: Parameters<typeof startPlane>[2] = {}) {
   const first = await startPlane(world, host, { release: 'old' });
   const row = await running(world, first);
@@ -34,7 +36,7 @@ async function older(host: FakeHost, changes: Parameters<typeof startPlane>[2] =
   return { row, plane };
 }
 
-/** The agent runs, once, with what it was told. */
+/** Asserts that the agent runs, once, and remembers its words. */
 function assertWhole(host: FakeHost, row: AgentRow): void {
   assert.deepEqual([row.status, row.operation], ['running', null]);
   assert.deepEqual([host.vms.get(row.id)?.executionId, host.vms.get(row.id)?.alive], [row.executionId, true]);
@@ -132,7 +134,7 @@ test('a host without room for two disks leaves the agent as it is', async () => 
   await plane.end();
 });
 
-/** All that an upgrade does on the host, in order: each step with how often it was passed before. */
+/** All steps of an upgrade on the host, in order, each with how often it was passed before. */
 const steps: readonly (readonly [FakeStep, number])[] = [
   ...fakeBackupSteps.map((step) => [step, 0] as const),
   ...fakeSteps.map((step) => [step, 0] as const),

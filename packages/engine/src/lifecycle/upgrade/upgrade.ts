@@ -1,5 +1,5 @@
 /**
- * An upgrade moves an agent to the newest template of its runtime: another VM, with what of the guest is the agent's own.
+ * An upgrade moves an agent to the newest template of its runtime: another VM gets the agent's own part of the guest.
  *
  *   its VM ──> suspended with its data, backed up ──> a clone of the newest template gets the data ──> its disk is booted
  *     ▲                        │                                                                             │
@@ -7,10 +7,10 @@
  *                                                                                     healthy: the row names it
  *                                                                                     the backup is freed ◄┘
  *
- * Of the two copies the agent is the one whose execution the row names, and that changes in the write that ends the
- * operation. So what a kill leaves is never in doubt: before there is a backup, the VM, with which the upgrade is begun
- * again; then the operation, and the other VM is made anew; after the write, a backup that is freed; and after a
- * write that gave the upgrade up, a backup that is restored.
+ * The agent is the copy whose execution the row names, and that changes in the write that ends the operation. So the state
+ * after a kill is never in doubt. Before there is a backup, the VM remains, and the upgrade begins again. Then the operation
+ * remains, and the other VM is made anew. After the write, a backup remains that is freed; after a write that gave the
+ * upgrade up, a backup that is restored.
  */
 import { deadlineOf, leave } from './leave.ts';
 import { moveIn } from './move-in.ts';
