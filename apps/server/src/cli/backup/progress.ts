@@ -7,11 +7,13 @@ const terminalMs = 500;
 export function progressTeller(stream: NodeJS.WriteStream): (progress: Progress) => void {
   let last = performance.now();
   return ({ doneBytes, totalBytes }) => {
+    const isOver = doneBytes >= totalBytes;
+    if (isOver && stream.isTTY) stream.write('\r\u001b[K');
     const now = performance.now();
-    if (totalBytes === 0 || now - last < (stream.isTTY ? terminalMs : everyMs)) return;
+    if (isOver || now - last < (stream.isTTY ? terminalMs : everyMs)) return;
     last = now;
     const [done, total] = [doneBytes, totalBytes].map((bytes) => Math.round(bytes / 2 ** 20));
-    const text = `  ${Math.min(100, Math.floor((100 * doneBytes) / totalBytes))} %: ${done} of ${total} MiB read`;
-    stream.write(stream.isTTY ? `\r${text.padEnd(60)}\r` : `${text}\n`);
+    const text = `  ${Math.floor((100 * doneBytes) / totalBytes)} %: ${done} of ${total} MiB read`;
+    stream.write(stream.isTTY ? `\r${text}\u001b[K` : `${text}\n`);
   };
 }
