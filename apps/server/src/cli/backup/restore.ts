@@ -125,14 +125,14 @@ async function putBack({ config, log, openSource, key }: PutBack): Promise<boole
     await assertEmptyFolder(config);
     await writeFile(mark, 'restore', { mode: 0o600, flush: true });
     await clear(config);
-    try {
-      return await fill({ config, log, openSource, key });
-    } catch (error) {
+    const hasSettings = await fill({ config, log, openSource, key }).catch(async (error: unknown) => {
+      // The mark stays where not all of it can be cleared away.
       await clear(config);
+      await rm(mark);
       throw error;
-    } finally {
-      await rm(mark, { force: true });
-    }
+    });
+    await rm(mark);
+    return hasSettings;
   } finally {
     await unlock();
     if (isNew) await rmdir(dataDir).catch(() => undefined);
