@@ -8,8 +8,8 @@ import type { Host } from './machine-host/host.ts';
 
 export interface LodgeOptions {
   readonly log: Log;
-  /** What a machine host handed over; by default this process is the host itself, and needs root. */
-  readonly host?: Host;
+  /** The parts that a machine host hands over or opens the way to. */
+  readonly host: Host;
   /** What can run in guests; by default every runtime Lodge has. */
   readonly runtimes?: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly onTemplateProgress?: (progress: TemplateProgress) => void;

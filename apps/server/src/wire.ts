@@ -2,7 +2,6 @@
  * Puts Lodge together: the only file that picks adapters. Order matters at both ends. The API opens as soon as the database
  * answers; VMs, broker and templates follow behind it. At the end requests stop first and the database last.
  */
-import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { cryptography, openSecretBox } from '@lodge/access';
@@ -39,10 +38,9 @@ import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
 import { spendDefaults } from './config/spend-defaults.ts';
-import { lockInstance } from './host/instance-lock.ts';
 import type { Finding } from './host/finding.ts';
 import type { LodgeBounds, LodgeOptions } from './lodge-options.ts';
-import { makeOwnFolder, ownFolderOf } from './machine-host/control-user.ts';
+import { ownFolderOf } from './machine-host/control-user.ts';
 import type { Host } from './machine-host/host.ts';
 import { watchEventLoop } from './metrics/event-loop.ts';
 import type { Metrics } from './metrics/metrics.ts';
@@ -89,8 +87,7 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
   };
   try {
     const log = withRequestFields(options.log);
-    const host = options.host ?? (await openHere(config, log, closing));
-    const assembled = await assemble(config, { ...options, host, log }, closing);
+    const assembled = await assemble(config, { ...options, log }, closing);
     const { baseUrl, firstKey, ownerLink, weaknesses, parts } = assembled;
     endRequests = assembled.endRequests;
     ready = assembled.startMachines();
@@ -101,27 +98,13 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
   }
 }
 
-/** For tests and measurements: all of it in one process. */
-async function openHere(config: Config, log: Log, closing: Closing): Promise<Host> {
-  await mkdir(config.dataDir, { recursive: true, mode: 0o711 });
-  closing.push(await lockInstance(config.dataDir));
-  await makeOwnFolder(config, null);
-  // A control plane without privileges has no use for it.
-  const { openHost } = await import('./machine-host/host.ts');
-  return openHost(config, log, closing, null);
-}
-
 interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink' | 'weaknesses' | 'parts'> {
   readonly startMachines: () => Promise<void>;
   /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
   readonly endRequests: () => Promise<void>;
 }
 
-async function assemble(
-  config: Config,
-  options: LodgeOptions & { readonly host: Host },
-  closing: Closing,
-): Promise<Assembled> {
+async function assemble(config: Config, options: LodgeOptions, closing: Closing): Promise<Assembled> {
   const { log, host, bounds = {}, ...given } = options;
   const store = await startStore(config, host, log, closing);
   const metrics = await metricsOf(config);

@@ -14,12 +14,11 @@ import { installedVersions } from '../host/installed-versions.ts';
 import type { User } from './control-user.ts';
 import type { RelayGroup } from '../relay/groups.ts';
 import type { Launched } from '../relay/relay-process.ts';
-import { launchRelay, relayDoorOf } from './relays/door.ts';
 import { openRelays } from './relays/open.ts';
 import { readServiceAccount } from './service-account.ts';
 
-/** What a control plane is given. Everything else it makes itself. */
-export interface Host {
+/** The parts that take root to open, or that only root may read. */
+export interface OpenedHost {
   readonly driver: VmDriver;
   readonly images: ImageBuilder;
   readonly versions: RuntimeVersions;
@@ -30,6 +29,10 @@ export interface Host {
   readonly tls: Tls | null;
   /** Who pulls notices of mail from Pub/Sub; null without push. */
   readonly pubsubAccount: ServiceAccount | null;
+}
+
+/** The parts that a control plane is given. It makes everything else itself. */
+export interface Host extends OpenedHost {
   /** Starts the relay process of a group of platforms; the one before it is killed first. */
   readonly launchRelay: (group: RelayGroup) => Promise<Launched>;
 }
@@ -40,10 +43,10 @@ export interface Tls {
 }
 
 /**
- * Starts the database, reads keys, and opens the door to relays; the driver is not started. `control`: the control plane's user,
- * null where that is this process. Rejects with what to do about it.
+ * Starts the database, reads keys, and opens the door to relays; the driver is not started. `control` is the control plane's user.
+ * Rejects with advice to the operator.
  */
-export async function openHost(config: Config, log: Log, closing: Closing, control: User | null): Promise<Host> {
+export async function openHost(config: Config, log: Log, closing: Closing, control: User): Promise<OpenedHost> {
   await openRelays(config, { control, log }, closing);
   const connectionString = await openDatabase(config, log, closing);
   const masterKey = await readMasterKey(masterKeySource(config));
@@ -53,16 +56,7 @@ export async function openHost(config: Config, log: Log, closing: Closing, contr
   const installed = installedVersions(config);
   const images = createImageBuilder({ cacheDir: config.cacheDir, versionsDir: installed.folder, log });
   const versions = createRuntimeVersions({ installed, images, log });
-  return {
-    driver,
-    images,
-    versions,
-    connectionString,
-    masterKey,
-    tls,
-    pubsubAccount,
-    launchRelay: (group) => launchRelay(relayDoorOf(config), group),
-  };
+  return { driver, images, versions, connectionString, masterKey, tls, pubsubAccount };
 }
 
 async function openDatabase(config: Config, log: Log, closing: Closing): Promise<string> {

@@ -24,7 +24,7 @@ import { startControlProcess } from './control-process.ts';
 import type { ControlProcess, ControlProcessOptions } from './control-process.ts';
 import { ControlUserError, controlUser, makeOwnFolder } from './control-user.ts';
 import { handoverMessage, takeSecrets } from './handover.ts';
-import type { Host, openHost } from './host.ts';
+import type { OpenedHost, openHost } from './host.ts';
 
 /** What the control plane started is ended within it, when nobody waits for anything else. */
 const lastTimeoutMs = 2_000;
@@ -104,7 +104,7 @@ async function endedWithAll({ ended }: ControlProcess, group: ControlGroup, log:
 }
 
 /** Both processes load their modules at the same time. */
-async function openHere(...given: Parameters<typeof openHost>): Promise<Host> {
+async function openHere(...given: Parameters<typeof openHost>): Promise<OpenedHost> {
   const { openHost: open } = await import('./host.ts');
   return open(...given);
 }
