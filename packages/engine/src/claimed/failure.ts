@@ -2,20 +2,20 @@ import { Refusal, oneLine } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
 import { workReasons } from './words.ts';
 
-/** The outcome of a turn that did not come to its end. */
+/** The outcome of a turn that did not reach its end. */
 export interface WorkFailure {
   /** One sentence for the owner. */
   readonly reason: string;
   /** The refusal's code; null where something failed within this service. */
   readonly code: ErrorCode | null;
-  /** The agent may have begun to do what it was told. */
+  /** Whether the agent may have begun to act. */
   readonly mayHaveActed: boolean;
-  /** Null: it has failed for good. */
+  /** Delay until the retry; null: the work has failed for good. */
   readonly retryAfterMs: number | null;
 }
 
 export interface RetryRules {
-  /** Waits before what failed is tried again; after the last one it has failed for good. */
+  /** Waits before failed work is tried again; after the last one it has failed for good. */
   readonly waitsMs: readonly number[];
   /** The longest wait, also where a refusal asks for a longer one. */
   readonly maxWaitMs: number;
@@ -24,9 +24,9 @@ export interface RetryRules {
 }
 
 export interface Tried {
-  /** How often the turn was begun, this time included. */
+  /** Attempts so far, including this one. */
   readonly tries: number;
-  /** The turn was on its way to the agent. */
+  /** Whether the turn was on its way to the agent. */
   readonly hasBegun: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** A task of a schedule or a hook: what its agent is to do, and how an attempt does it and ends. */
+/** A task of a schedule or a hook: the agent's work, and how an attempt does it and ends. */
 import type { ErrorCode } from '@lodge/domain';
 import type { AgentRow, ClaimedTurn, ClaimedTurns, Log, TurnEnd } from '@lodge/ports';
 import type { Agents } from '../agents/agents.ts';
@@ -15,11 +15,11 @@ export interface Task {
   readonly conversation: string;
   readonly origin: TurnOrigin;
   readonly text: string;
-  /** Whether it wakes an agent that does not run. */
+  /** Whether the task wakes an agent that does not run. */
   readonly wakes: (agent: AgentRow) => boolean;
-  /** Why it does not. */
+  /** Why the task does not wake the agent. */
   readonly asleep: string;
-  /** In the log. */
+  /** Fields for the log. */
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
@@ -34,7 +34,7 @@ export interface TaskDeps<Piece extends ClaimedTurn> {
   readonly log: Log;
 }
 
-/** Another attempt cannot help with these: keys, limits, and an agent that is not there to be woken. */
+/** Errors that another attempt cannot help: keys, limits, and an agent that must not be woken. */
 const final: readonly ErrorCode[] = [
   'invalid_request',
   'request_too_large',

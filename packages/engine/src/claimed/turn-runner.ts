@@ -1,4 +1,4 @@
-/** Makes turns of what waits in the store (`ClaimedWork`), one attempt after another, and forgets what is old. */
+/** Makes turns of the work that waits in the store (`ClaimedWork`), one attempt after another, and forgets old work. */
 import type { ClaimedTurn, ClaimedTurns } from '@lodge/ports';
 import { Periodic } from '../periodic.ts';
 import { attempt } from './attempt.ts';
@@ -7,7 +7,7 @@ import type { TaskDeps } from './task.ts';
 import type { TurnBounds } from './turn-bounds.ts';
 import { ClaimedWork } from './work.ts';
 
-/** Who makes the turns. */
+/** Dependencies for making turns. */
 export interface TurnRunnerDeps extends Pick<TaskDeps<ClaimedTurn>, 'agents' | 'runTurn' | 'log'> {
   /** Names this process among those that may make turns. */
   readonly holder: string;
@@ -19,7 +19,7 @@ export interface TurnRunnerParts<Piece extends ClaimedTurn>
   extends TurnRunnerDeps, Pick<TaskDeps<Piece>, 'taskOf' | 'what'> {
   readonly turns: ClaimedTurns<Piece>;
   readonly bounds: TurnBounds;
-  /** Done with each look, before anything is claimed. */
+  /** Runs with each look, before anything is claimed. */
   readonly before?: () => Promise<unknown>;
   /** Further rounds. */
   readonly rounds?: readonly Periodic[];
@@ -59,7 +59,7 @@ export class TurnRunner<Piece extends ClaimedTurn> {
     this.work.start();
   }
 
-  /** Resolves when nothing is under way any more. Claims outlast the turns' last while without being renewed. */
+  /** Resolves when no work is running any more. Claims outlast the last grace period of the turns without being renewed. */
   async stop(): Promise<void> {
     await Promise.all([this.work.stop(), ...this.rounds.map((round) => round.stop())]);
   }

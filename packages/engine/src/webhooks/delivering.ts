@@ -1,5 +1,5 @@
 /**
- * Delivers events to the webhooks of all accounts. Each webhook is one process's at a time, by a lease that it renews; a process
+ * Delivers events to the webhooks of all accounts. One process at a time has a webhook, by a lease that it renews; a process
  * that dies leaves leases that end by themselves.
  */
 import { Places, webhookRetries } from '@lodge/domain';
@@ -23,18 +23,18 @@ export interface DeliveringDeps {
 }
 
 export interface DeliveringBounds extends EndpointBounds {
-  /** Webhooks of this process. */
+  /** Most webhooks of this process. */
   readonly endpoints: number;
-  /** Attempts at once, in all and of one account. */
+  /** Concurrent attempts, in all and of one account. */
   readonly attempts: number;
   readonly attemptsPerAccount: number;
   readonly leaseMs: number;
-  /** How often is looked for work that nobody told of. */
+  /** How often the process looks for work without a notification. */
   readonly lookEveryMs: number;
-  /** A webhook without anything to do is held so long. */
+  /** How long a webhook without work is kept. */
   readonly idleMs: number;
   readonly pruneEveryMs: number;
-  /** Ended deliveries are kept so long, and so many of a webhook. */
+  /** How long ended deliveries are kept, and how many of a webhook. */
   readonly keptMs: number;
   readonly kept: number;
 }
@@ -59,7 +59,7 @@ export class WebhookDelivering {
   private readonly bounds: DeliveringBounds;
   private readonly endpoints = new Map<string, Endpoint>();
   private readonly attempts: Places;
-  /** Those that found no place. */
+  /** Endpoints that found no place. */
   private readonly waiting = new Set<Endpoint>();
   private readonly rounds: readonly Periodic[];
   private looking: Promise<void> | null = null;
@@ -94,7 +94,7 @@ export class WebhookDelivering {
     for (const round of this.rounds) round.start();
   }
 
-  /** Attempts under way are broken off: the next holder makes them again. */
+  /** Breaks running attempts off; the next holder makes them again. */
   async stop(): Promise<void> {
     this.isStopping = true;
     for (const end of this.unsubscribe) end();
@@ -111,18 +111,18 @@ export class WebhookDelivering {
     return [...this.endpoints.values()].filter(({ held }) => accountId === null || held.accountId === accountId);
   }
 
-  /** A webhook of the account is another now, or has other deliveries. */
+  /** A webhook of the account has changed, or has other deliveries. */
   private changed(accountId: string | null): void {
     void this.refresh(this.of(accountId))
       .catch((error: unknown) => this.deps.log.warn({ err: error }, 'webhooks were not renewed'))
       .finally(() => this.note(accountId, 'changed'));
   }
 
-  /** Those held here are woken at once; for others is looked. */
+  /** Wakes the account's webhooks of this process at once, and looks for others. */
   private note(accountId: string | null, what: 'events' | 'changed'): void {
     const own = this.of(accountId);
     for (const endpoint of own) endpoint.wake(what);
-    // Further ones of the account wait for the next round: a look at each event would cost more than the event.
+    // Further webhooks of the account wait for the next round: a look at each event would cost more than the event.
     if (what === 'events' && own.length > 0) return;
     this.look().catch((error: unknown) => this.deps.log.warn({ err: error }, 'webhooks were not looked for'));
   }
@@ -148,7 +148,7 @@ export class WebhookDelivering {
     if (limit <= 0) return;
     for (const held of await queue.claim({ holder, limit: Math.min(limit, 100), leaseMs })) {
       if (this.isStopping) return queue.release([held]);
-      // A lease of ours that ended, and is ours again under another number.
+      // The lease had ended, and this process has it again under another number.
       await this.endpoints.get(held.id)?.stop();
       const endpoint = new Endpoint(this.endpointDeps(), held);
       this.endpoints.set(held.id, endpoint);
@@ -179,7 +179,7 @@ export class WebhookDelivering {
     }
     return () => {
       this.attempts.giveBack(accountId);
-      // Each of them asks again: the place may be of no use to the first.
+      // Each of them asks again, because the first may have no use for the place.
       const waiting = [...this.waiting];
       this.waiting.clear();
       for (const each of waiting) each.wake();
@@ -198,7 +198,7 @@ export class WebhookDelivering {
     for (const endpoint of this.endpoints.values()) endpoint.wake();
   }
 
-  /** Renews the leases, and has what is held as it is now. */
+  /** Renews the leases and reads the current state of the webhooks. */
   private async refresh(present: readonly Endpoint[]): Promise<void> {
     const asked = present.map(({ held }) => held);
     const renewed = await this.deps.queue.renew(asked, this.bounds.leaseMs);

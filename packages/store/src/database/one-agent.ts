@@ -1,6 +1,6 @@
 /**
- * One agent out of a database, and into another one: for a restore of it alone. What it is made of comes along, its settings,
- * keys and connections; what others know it by, or what it holds of a platform, does not: that stays the other agent's.
+ * Copies one agent's rows from a database into another one, to restore that agent alone. Its settings, keys and connections
+ * come along. Its addresses and its places on platforms do not: they stay the other agent's.
  */
 import type { Client } from 'pg';
 import { connectClient } from './connection.ts';

@@ -18,7 +18,7 @@ export interface ConverseDeps extends SayDeps {
 
 type Result = Parameters<ChannelTurns['answer']>[1];
 
-/** These pass by themselves, sooner or later. */
+/** Errors that pass by themselves, sooner or later. */
 const passing: readonly ErrorCode[] = [
   'agent_transitioning',
   'insufficient_capacity',
@@ -26,7 +26,7 @@ const passing: readonly ErrorCode[] = [
   'rate_limit_exceeded',
 ];
 
-/** An agent that does not answer has perhaps done what it was told: it is not asked again. */
+/** Retries of a conversation. An agent that does not answer has perhaps acted, so it is not asked again. */
 export const conversationRetries = (waitsMs: readonly number[]): RetryRules => ({
   waitsMs,
   maxWaitMs: 10 * 60_000,
@@ -65,7 +65,7 @@ async function ended(deps: ConverseDeps, claimed: WaitingConversation, result: R
   else if (result.outcome === 'answered') await discard(deps, handedOver(claimed));
 }
 
-/** Files of messages that have had their turn. Those of one that failed are there for its retry. */
+/** Files of messages whose turn is done. Files of a failed message stay for its retry. */
 const handedOver = ({ messages }: WaitingConversation): readonly { readonly key: string }[] =>
   messages.flatMap(({ files }) => files.flatMap(({ key }) => (key === null ? [] : [{ key }])));
 
@@ -85,13 +85,13 @@ async function answered(deps: ConverseDeps, claimed: WaitingConversation, cut: A
     return command === 'stop' ? { ...result, endsEarlier: reasons.stopped } : result;
   }
   const wake = agent.lifecycle.wakeOnMessage;
-  // Once is enough: whoever goes on writing knows.
+  // Saying it once is enough: a sender who goes on writing knows.
   if (!wake && agent.status !== 'running') return failed(reasons.off, lastReason === reasons.off ? null : sayings.off);
   const answer = await say(deps, { conversation: claimed, messages, session, wake }, cut);
   return { outcome: 'answered', reason: null, answer: answerFor(answer, kind) };
 }
 
-/** The host answers a command by itself; it comes alone. */
+/** The command of a message that comes alone. The host answers it by itself. */
 const commandOf = ([message, ...others]: readonly WaitingMessage[]): ChannelCommand | null =>
   message === undefined || others.length > 0 || message.files.length > 0 ? null : commandIn(message.text);
 
