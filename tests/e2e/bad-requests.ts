@@ -96,7 +96,7 @@ const fields: BadRequest[] = [
   create('an unknown channel', { channels: { fax: {} } }, 'channels.fax'),
   create('a secret of another channel', { channels: { whatsapp: { botToken: 'x' } } }, 'channels.whatsapp.botToken'),
   create('a secret with a space', { channels: { discord: { botToken: 'a b' } } }, 'channels.discord.botToken'),
-  create('both names of one channel', { channels: { gmail: {}, email: {} } }, ['channels.gmail', 'channels.email']),
+  create('both names of one channel', { channels: { gmail: {}, email: {} } }, ['channels takes', 'gmail and email']),
   create('a token that the platform refuses', { channels: { discord: { botToken: 'bad:x' } } }, [
     'channels.discord.botToken',
     'not known',

@@ -7,7 +7,7 @@ import type { Static } from 'typebox';
 import { spendStanding } from './limits.ts';
 import { invitedRoles, scopes } from '@lodge/domain';
 import { PersonalAccount, Role } from './own-account.ts';
-import { SpendLimit } from './spend.ts';
+import { SpendLimit, SpendLimitInput } from './spend.ts';
 import { nullable, oneOf, patterns, Timestamp } from '../text.ts';
 
 const closed = { additionalProperties: false } as const;
@@ -16,7 +16,7 @@ const closed = { additionalProperties: false } as const;
 export const emailPattern =
   '^[^\\s@\\u0000-\\u001f\\u007f\\ud800-\\udfff]+@[^\\s@\\u0000-\\u001f\\u007f\\ud800-\\udfff]+$';
 
-const Email = Type.String({ minLength: 3, maxLength: 254, pattern: emailPattern });
+const Email = Type.String({ minLength: 3, maxLength: 254, pattern: emailPattern, examples: ['ada@example.com'] });
 const NewPassword = Type.String({ minLength: 12, maxLength: 256, pattern: patterns.text });
 /** A password that was set some time ago. Checking its minimum length would add nothing. */
 const Password = Type.String({ maxLength: 256, pattern: patterns.text });
@@ -47,7 +47,9 @@ export const CreateKey = Type.Object(
       minItems: 1,
       maxItems: scopes.length,
     }),
-    expires_at: Type.Optional(nullable(Type.String({ maxLength: 40 }))),
+    expires_at: Type.Optional(
+      nullable(Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp })),
+    ),
   },
   closed,
 );
@@ -61,7 +63,7 @@ export const CreateInvitation = Type.Object(
   closed,
 );
 
-export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimit) }, closed);
+export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimitInput) }, closed);
 /** `spend_limit` is the account's own; with null the deployment's applies. */
 export const AccountSpend = Type.Object({ ...spendStanding, spend_limit: nullable(SpendLimit) });
 export type AccountSpend = Static<typeof AccountSpend>;

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { withRules } from '../rules.ts';
 import { nullable, oneOf, patterns } from '../text.ts';
 
 const amount = (description: string) =>
@@ -16,5 +17,16 @@ export const SpendLimit = Type.Object(
     }),
   },
   { title: 'SpendLimit', additionalProperties: false },
+);
+/** The same as it is set: with one bound at least. */
+export const SpendLimitInput = withRules(
+  { ...SpendLimit, title: 'SpendLimitInput' },
+  {
+    description: 'needs daily_usd or monthly_usd; null removes the limit',
+    anyOf: ['daily_usd', 'monthly_usd'].map((name) => ({
+      properties: { [name]: { type: 'string' } },
+      required: [name],
+    })),
+  },
 );
 export type SpendLimit = Static<typeof SpendLimit>;

@@ -2,10 +2,11 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { agentStatuses, maxPeers, runtimeKindNames, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
-import { SpendLimit } from '../account/spend.ts';
+import { SpendLimitInput } from '../account/spend.ts';
 import { EgressInput } from './egress.ts';
 import { ChannelsInput, VerifyQuery } from './channel-input.ts';
 import { Instructions } from './instructions.ts';
+import { goesWith, withRules } from '../rules.ts';
 import { Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
 /** A flag in a query, where every value is text. */
@@ -99,7 +100,7 @@ export const CreateAgent = Type.Object(
     ),
     metadata: Type.Optional(Metadata),
     channels: Type.Optional(ChannelsInput),
-    spend_limit: Type.Optional(nullable(SpendLimit)),
+    spend_limit: Type.Optional(nullable(SpendLimitInput)),
     egress: Type.Optional(nullable(EgressInput)),
     models: Type.Optional(nullable(modelNames())),
     peers: Type.Optional(nullable(peerIds(' None by default.'))),
@@ -157,18 +158,21 @@ export const ListAgentsQuery = Type.Object(
   { additionalProperties: false },
 );
 
-export const GetAgentQuery = Type.Object(
-  {
-    wait_for: Type.Optional(
-      oneOf(['running', 'paused', 'stopped'], {
-        description: 'Answer once the agent is in this status or in `error`, or `timeout` has passed.',
-      }),
-    ),
-    timeout: Type.Optional(
-      Type.Integer({ minimum: 1, maximum: 300, default: 30, description: 'Seconds; only with `wait_for`.' }),
-    ),
-  },
-  { additionalProperties: false },
+export const GetAgentQuery = withRules(
+  Type.Object(
+    {
+      wait_for: Type.Optional(
+        oneOf(['running', 'paused', 'stopped'], {
+          description: 'Answer once the agent is in this status or in `error`, or `timeout` has passed.',
+        }),
+      ),
+      timeout: Type.Optional(
+        Type.Integer({ minimum: 1, maximum: 300, default: 30, description: 'Seconds; only with `wait_for`.' }),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  goesWith('timeout', 'wait_for'),
 );
 
 export const NoQuery = Type.Object({}, { additionalProperties: false });

@@ -5,7 +5,7 @@ import { EgressInput } from './egress.ts';
 import { Instructions } from './instructions.ts';
 import { sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
-import { SpendLimit } from '../account/spend.ts';
+import { SpendLimitInput } from '../account/spend.ts';
 import { MetadataChange, nullable, oneOf, patterns } from '../text.ts';
 
 const { name, model, description } = CreateAgent.properties;
@@ -71,7 +71,7 @@ export const UpdateAgent = Type.Object(
     metadata: Type.Optional(MetadataChange),
     spend_limit: Type.Optional(
       nullable({
-        ...SpendLimit,
+        ...SpendLimitInput,
         description: 'Replaces the whole limit; null: the limit of the deployment, if it has one.',
       }),
     ),

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { channelNames, deliverTargets } from '@lodge/domain';
+import { onlyWhere, where, withRules } from '../rules.ts';
 import { oneOf, patterns } from '../text.ts';
 
 const conversationId = Type.String({ minLength: 1, maxLength: 500, pattern: patterns.text });
@@ -25,3 +26,11 @@ export const answerDelivery = (none: string, event: string) =>
     { additionalProperties: false, examples: [{ to: 'channel', channel: 'telegram', conversation: '4711' }] },
   );
 export type AnswerDelivery = Static<ReturnType<typeof answerDelivery>>;
+
+/** The same as it is set: with a channel and its conversation where it goes to one. */
+export const deliveryInput = (delivery: ReturnType<typeof answerDelivery>) =>
+  withRules(
+    delivery,
+    where('to', 'channel', { required: ['channel', 'conversation'] }),
+    onlyWhere('to', 'channel', { channel: false, conversation: false }),
+  );

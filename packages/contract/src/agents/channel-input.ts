@@ -2,6 +2,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { accessModes, groupModes } from '@lodge/domain';
+import { atMostOneOf, withRules } from '../rules.ts';
 import { oneOf, patterns } from '../text.ts';
 
 /** Most senders or conversations that an access names. */
@@ -79,13 +80,24 @@ export const PutChannel = Type.Object(
 );
 export type PutChannel = Static<typeof PutChannel>;
 
+/** No secret of a new agent is stored yet: its channels need all of theirs. */
+const newChannels = {
+  ...channelBodies,
+  slack: withRules(channelBodies.slack, { required: ['appToken', 'botToken'] }),
+  discord: withRules(channelBodies.discord, { required: ['botToken'] }),
+  telegram: withRules(channelBodies.telegram, { required: ['botToken'] }),
+};
+
 /** The channels of a new agent. */
-export const ChannelsInput = Type.Partial(Type.Object({ ...channelBodies, email: channelBodies.gmail }), {
-  title: 'ChannelsInput',
-  additionalProperties: false,
-  description:
-    'By channel, each as the body of its PUT; `email` is another name for `gmail`. Credentials are verified before the agent is made.',
-});
+export const ChannelsInput = withRules(
+  Type.Partial(Type.Object({ ...newChannels, email: newChannels.gmail }), {
+    title: 'ChannelsInput',
+    additionalProperties: false,
+    description:
+      'By channel, each as the body of its PUT; `email` is another name for `gmail`. Credentials are verified before the agent is made.',
+  }),
+  atMostOneOf('gmail', 'email'),
+);
 export type ChannelsInput = Static<typeof ChannelsInput>;
 
 export const VerifyQuery = Type.Object({

@@ -8,6 +8,7 @@ import {
   oauthBounds,
 } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
+import { onlyWhere, unless, where, withRules } from '../rules.ts';
 import { Timestamp, nullable, oneOf, patterns, wholeList } from '../text.ts';
 
 const kind = oneOf(connectionKinds, {
@@ -160,60 +161,74 @@ const headers = Type.Unsafe<Record<string, string>>({
   examples: [{ Authorization: 'Bearer ntn_1234' }],
 });
 
-const PutAuth = Type.Object(
-  {
-    kind: Type.Literal('oauth'),
-    client_id: Type.Optional(clientId),
-    client_secret: Type.Optional(
-      nullable(
-        Type.String({
-          minLength: 1,
-          maxLength: oauthBounds.clientSecretChars,
-          pattern: patterns.token,
-          writeOnly: true,
-          description: "The client's secret, never given back. Left out, the stored one of the same client stays.",
-        }),
+const PutAuth = withRules(
+  Type.Object(
+    {
+      kind: Type.Literal('oauth'),
+      client_id: Type.Optional(clientId),
+      client_secret: Type.Optional(
+        nullable(
+          Type.String({
+            minLength: 1,
+            maxLength: oauthBounds.clientSecretChars,
+            pattern: patterns.token,
+            writeOnly: true,
+            description: "The client's secret, never given back. Left out, the stored one of the same client stays.",
+          }),
+        ),
       ),
-    ),
-    scope: Type.Optional(scope),
-  },
+      scope: Type.Optional(scope),
+    },
+    {
+      title: 'PutConnectionAuth',
+      additionalProperties: false,
+      description:
+        'For `mcp`: access by OAuth, with a consent that begins at `…/oauth/start`. Left out, what is stored stays; null takes it away. Another `url`, client or scope needs another consent.',
+      examples: [{ kind: 'oauth' }],
+    },
+  ),
   {
-    title: 'PutConnectionAuth',
-    additionalProperties: false,
-    description:
-      'For `mcp`: access by OAuth, with a consent that begins at `…/oauth/start`. Left out, what is stored stays; null takes it away. Another `url`, client or scope needs another consent.',
-    examples: [{ kind: 'oauth' }],
+    description: 'is of a client: give client_id too',
+    ...unless(
+      { properties: { client_id: { type: 'string' } }, required: ['client_id'] },
+      { properties: { client_secret: { type: 'null' } } },
+    ),
   },
 );
 
-export const PutConnection = Type.Object(
-  {
-    kind,
-    url: Type.String({
-      minLength: 1,
-      maxLength: connectionBounds.urlChars,
-      pattern: patterns.webUrl,
-      description: 'Without user, query and fragment. It must be `https`, unless the operator allows any address.',
-      examples: ['https://api.example.com/v1'],
-    }),
-    headers: Type.Optional(headers),
-    allow: Type.Optional(allow),
-    tools: Type.Optional(tools),
-    auth: Type.Optional(nullable(PutAuth)),
-    enabled: Type.Optional(Type.Boolean({ default: true, description: 'False: kept, and not used.' })),
-  },
-  {
-    title: 'PutConnection',
-    additionalProperties: false,
-    examples: [
-      {
-        kind: 'http',
-        url: 'https://api.example.com/v1',
-        headers: { Authorization: 'Bearer ntn_1234' },
-        allow: [{ methods: ['GET'], paths: ['/notes/*'] }],
-      },
-    ],
-  },
+export const PutConnection = withRules(
+  Type.Object(
+    {
+      kind,
+      url: Type.String({
+        minLength: 1,
+        maxLength: connectionBounds.urlChars,
+        pattern: patterns.webUrl,
+        description: 'Without user, query and fragment. It must be `https`, unless the operator allows any address.',
+        examples: ['https://api.example.com/v1'],
+      }),
+      headers: Type.Optional(headers),
+      allow: Type.Optional(allow),
+      tools: Type.Optional(tools),
+      auth: Type.Optional(nullable(PutAuth)),
+      enabled: Type.Optional(Type.Boolean({ default: true, description: 'False: kept, and not used.' })),
+    },
+    {
+      title: 'PutConnection',
+      additionalProperties: false,
+      examples: [
+        {
+          kind: 'http',
+          url: 'https://api.example.com/v1',
+          headers: { Authorization: 'Bearer ntn_1234' },
+          allow: [{ methods: ['GET'], paths: ['/notes/*'] }],
+        },
+      ],
+    },
+  ),
+  where('kind', 'http', { required: ['allow'], properties: { allow: { minItems: 1 } } }),
+  onlyWhere('kind', 'http', { allow: { maxItems: 0 } }),
+  onlyWhere('kind', 'mcp', { tools: { type: 'null' }, auth: { type: 'null' } }),
 );
 export type PutConnection = Static<typeof PutConnection>;
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { egressModes, longestEgressEntry, mostEgressEntries } from '@lodge/domain';
+import { onlyWhere, withRules } from '../rules.ts';
 import { oneOf, patterns } from '../text.ts';
 
 const mode = oneOf(egressModes, {
@@ -30,9 +31,12 @@ export const Egress = Type.Object(
 );
 export type Egress = Static<typeof Egress>;
 
-export const EgressInput = Type.Partial(Egress, {
-  additionalProperties: false,
-  description: "What the agent's machine may reach; given as a whole. Without `mode` it is `public`.",
-  examples: [{ mode: 'allowlist', allow: ['*.github.com', 'pypi.org'] }],
-});
+export const EgressInput = withRules(
+  Type.Partial(Egress, {
+    additionalProperties: false,
+    description: "What the agent's machine may reach; given as a whole. Without `mode` it is `public`.",
+    examples: [{ mode: 'allowlist', allow: ['*.github.com', 'pypi.org'] }],
+  }),
+  onlyWhere('mode', 'allowlist', { allow: { maxItems: 0 } }),
+);
 export type EgressInput = Static<typeof EgressInput>;

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { hookMessageStates, maxTemplateChars, signatureEncodings, signatureKinds } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
-import { answerDelivery } from './answer-delivery.ts';
+import { answerDelivery, deliveryInput } from './answer-delivery.ts';
+import { onlyWhere, where, withRules } from '../rules.ts';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns, wholeList } from '../text.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 100, pattern: patterns.text, examples: ['GitHub issues'] });
@@ -79,22 +80,26 @@ export const CreatedHook = Type.Object(
   { title: 'CreatedHook', additionalProperties: false },
 );
 
-const HookSignatureInput = Type.Object(
-  {
-    type,
-    secret: Type.String({
-      minLength: 8,
-      maxLength: 512,
-      pattern: patterns.text,
-      writeOnly: true,
-      description: 'What the sender signs with. Kept encrypted, never given back.',
-      examples: ['<SECRET>'],
-    }),
-    header: Type.Optional(header),
-    encoding: Type.Optional(encoding),
-    prefix: Type.Optional(prefix),
-  },
-  { additionalProperties: false },
+const HookSignatureInput = withRules(
+  Type.Object(
+    {
+      type,
+      secret: Type.String({
+        minLength: 8,
+        maxLength: 512,
+        pattern: patterns.text,
+        writeOnly: true,
+        description: 'What the sender signs with. Kept encrypted, never given back.',
+        examples: ['<SECRET>'],
+      }),
+      header: Type.Optional(header),
+      encoding: Type.Optional(encoding),
+      prefix: Type.Optional(prefix),
+    },
+    { additionalProperties: false },
+  ),
+  where('type', 'hmac', { required: ['header'] }),
+  onlyWhere('type', 'hmac', { header: false, encoding: false, prefix: false }),
 );
 export type HookSignatureInput = Static<typeof HookSignatureInput>;
 
@@ -103,7 +108,7 @@ export const CreateHook = Type.Object(
     name,
     template: Type.Optional(template),
     conversation: Type.Optional(conversation),
-    deliver: Type.Optional(deliver),
+    deliver: Type.Optional(deliveryInput(deliver)),
     signature: Type.Optional(HookSignatureInput),
   },
   {

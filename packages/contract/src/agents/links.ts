@@ -1,36 +1,51 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
+import { onlyWhere, where, withRules } from '../rules.ts';
 import { nullable, oneOf, patterns, Timestamp } from '../text.ts';
 
 const pages = ['gateway', 'dashboard', 'port'] as const;
 
-export const CreateLink = Type.Object(
-  {
-    page: Type.Optional(
-      oneOf(pages, {
-        default: 'gateway',
-        description: "`gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port.",
-      }),
-    ),
-    port: Type.Optional(
-      nullable(Type.Integer({ minimum: 1, maximum: 65_535, description: 'With `page: "port"`: which one.' })),
-    ),
-    path: Type.Optional(
-      Type.String({ maxLength: 2000, pattern: patterns.localPath, default: '/', description: 'Where the link leads.' }),
-    ),
-    expires_in_seconds: Type.Optional(
-      Type.Integer({ minimum: 60, maximum: 600, default: 300, description: 'How long the link can be opened; once.' }),
-    ),
-    visit_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 60,
-        maximum: 604_800,
-        default: 28_800,
-        description: 'How long the browser that opened it may look at the page.',
-      }),
-    ),
-  },
-  { title: 'CreateLink', additionalProperties: false },
+export const CreateLink = withRules(
+  Type.Object(
+    {
+      page: Type.Optional(
+        oneOf(pages, {
+          default: 'gateway',
+          description: "`gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port.",
+        }),
+      ),
+      port: Type.Optional(
+        nullable(Type.Integer({ minimum: 1, maximum: 65_535, description: 'With `page: "port"`: which one.' })),
+      ),
+      path: Type.Optional(
+        Type.String({
+          maxLength: 2000,
+          pattern: patterns.localPath,
+          default: '/',
+          description: 'Where the link leads.',
+        }),
+      ),
+      expires_in_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 60,
+          maximum: 600,
+          default: 300,
+          description: 'How long the link can be opened; once.',
+        }),
+      ),
+      visit_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 60,
+          maximum: 604_800,
+          default: 28_800,
+          description: 'How long the browser that opened it may look at the page.',
+        }),
+      ),
+    },
+    { title: 'CreateLink', additionalProperties: false },
+  ),
+  where('page', 'port', { required: ['port'], properties: { port: { type: 'integer' } } }),
+  onlyWhere('page', 'port', { port: { type: 'null' } }),
 );
 export type CreateLink = Static<typeof CreateLink>;
 

@@ -2,7 +2,8 @@ import { Type } from 'typebox';
 import type { Static, TObjectOptions } from 'typebox';
 import { maxPromptChars, runStatuses } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
-import { answerDelivery } from './answer-delivery.ts';
+import { answerDelivery, deliveryInput } from './answer-delivery.ts';
+import { atMostOneOf, exactlyOneOf, withRules } from '../rules.ts';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns, wholeList } from '../text.ts';
 
 const name = Type.String({ minLength: 1, maxLength: 100, pattern: patterns.text, examples: ['Morning report'] });
@@ -112,20 +113,21 @@ export const ScheduleList = wholeList(Schedule, 'ScheduleList');
 
 const at = Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp, description: atMeaning });
 
-export const CreateSchedule = Type.Object(
-  {
-    name,
-    enabled: Type.Optional(enabled),
-    cron: Type.Optional(cron),
-    every: Type.Optional(every),
-    at: Type.Optional(at),
-    time_zone: Type.Optional(timeZone),
-    prompt,
-    conversation: Type.Optional(nullable(conversation)),
-    deliver: Type.Optional(deliver),
-    wake: Type.Optional(wake),
-  },
-  {
+const scheduleFields = {
+  name,
+  enabled: Type.Optional(enabled),
+  cron: Type.Optional(cron),
+  every: Type.Optional(every),
+  at: Type.Optional(at),
+  time_zone: Type.Optional(timeZone),
+  prompt,
+  conversation: Type.Optional(nullable(conversation)),
+  deliver: Type.Optional(deliveryInput(deliver)),
+  wake: Type.Optional(wake),
+};
+
+export const CreateSchedule = withRules(
+  Type.Object(scheduleFields, {
     title: 'CreateSchedule',
     additionalProperties: false,
     description: 'With exactly one of `cron`, `every` and `at`.',
@@ -138,18 +140,22 @@ export const CreateSchedule = Type.Object(
         deliver: { to: 'none' },
       },
     ],
-  },
+  }),
+  exactlyOneOf('cron', 'every', 'at'),
 );
 export type CreateSchedule = Static<typeof CreateSchedule>;
 
-export const UpdateSchedule = Type.Object(
-  { ...CreateSchedule.properties, name: Type.Optional(name), prompt: Type.Optional(prompt) },
-  {
-    title: 'UpdateSchedule',
-    additionalProperties: false,
-    description: 'Only what is given changes. One of `cron`, `every` and `at` takes the place of the one before.',
-    examples: [{ enabled: false }],
-  },
+export const UpdateSchedule = withRules(
+  Type.Object(
+    { ...scheduleFields, name: Type.Optional(name), prompt: Type.Optional(prompt) },
+    {
+      title: 'UpdateSchedule',
+      additionalProperties: false,
+      description: 'Only what is given changes. One of `cron`, `every` and `at` takes the place of the one before.',
+      examples: [{ enabled: false }],
+    },
+  ),
+  atMostOneOf('cron', 'every', 'at'),
 );
 export type UpdateSchedule = Static<typeof UpdateSchedule>;
 

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static, TProperties } from 'typebox';
 import { AgentParams } from '../agents/agent-requests.ts';
+import { unless, withRules } from '../rules.ts';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
 /** Bounds on one reply. */
@@ -84,39 +85,48 @@ export type Usage = Static<typeof Usage>;
 const time = (description: string) =>
   Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp, description });
 
-export const UsageQuery = strict({
-  starting_at: Type.Optional(
-    time(
-      'Widened to the beginning of its bucket. By default an hour (`1m`), a day (`1h`) or 30 days before `ending_at`.',
+export const UsageQuery = withRules(
+  strict({
+    starting_at: Type.Optional(
+      time(
+        'Widened to the beginning of its bucket. By default an hour (`1m`), a day (`1h`) or 30 days before `ending_at`.',
+      ),
     ),
-  ),
-  ending_at: Type.Optional(time('Widened to the end of its bucket. Now by default.')),
-  bucket_width: Type.Optional(
-    oneOf(['1m', '1h', '1d', 'all'], {
-      default: '1d',
-      description: `\`all\`: the whole range, in whole days, as one bucket. Up to ${maxUsageBuckets} buckets, and ${maxUsageRecords} with all groups.`,
-    }),
-  ),
-  group_by: Type.Optional(
-    oneOf(['agent', 'model', 'provider'], { description: 'One record for each, in each bucket.' }),
-  ),
-  time_zone: Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 64,
-      pattern: patterns.token,
-      default: 'UTC',
-      description: 'Whose days are meant with `1d` and `all`: a name of the IANA time zone database.',
-      examples: ['Europe/Berlin'],
-    }),
-  ),
-  format: Type.Optional(
-    oneOf(['json', 'csv'], {
-      default: 'json',
-      description: '`csv`: the records as `text/csv`, with a line of names first.',
-    }),
-  ),
-});
+    ending_at: Type.Optional(time('Widened to the end of its bucket. Now by default.')),
+    bucket_width: Type.Optional(
+      oneOf(['1m', '1h', '1d', 'all'], {
+        default: '1d',
+        description: `\`all\`: the whole range, in whole days, as one bucket. Up to ${maxUsageBuckets} buckets, and ${maxUsageRecords} with all groups.`,
+      }),
+    ),
+    group_by: Type.Optional(
+      oneOf(['agent', 'model', 'provider'], { description: 'One record for each, in each bucket.' }),
+    ),
+    time_zone: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: patterns.token,
+        default: 'UTC',
+        description: 'Whose days are meant with `1d` and `all`: a name of the IANA time zone database.',
+        examples: ['Europe/Berlin'],
+      }),
+    ),
+    format: Type.Optional(
+      oneOf(['json', 'csv'], {
+        default: 'json',
+        description: '`csv`: the records as `text/csv`, with a line of names first.',
+      }),
+    ),
+  }),
+  {
+    description: 'must be UTC with buckets of less than a day',
+    ...unless(
+      { properties: { bucket_width: { enum: ['1d', 'all'] } } },
+      { properties: { time_zone: { const: 'UTC' } } },
+    ),
+  },
+);
 export type UsageQuery = Static<typeof UsageQuery>;
 
 const tokens = (description?: string) => nullable(Type.Integer({ minimum: 0, ...(description && { description }) }));

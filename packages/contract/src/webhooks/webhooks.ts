@@ -12,7 +12,7 @@ const url = Type.String({
   description: 'Where events are sent, by https. Private addresses are refused unless the operator allows them.',
   examples: ['https://example.com/hooks/lodge'],
 });
-const events = Type.Array(Type.String({ maxLength: 90, pattern: patterns.eventPattern }), {
+const events = Type.Array(Type.String({ maxLength: 90, pattern: patterns.eventPattern, examples: ['agent.*'] }), {
   minItems: 1,
   maxItems: maxPatterns,
   description: 'Types of events: a type such as `agent.paused`, a family such as `agent.*`, or `*` for all.',

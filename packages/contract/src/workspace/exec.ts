@@ -4,6 +4,7 @@ import { ChatQuery } from '../agents/agent-requests.ts';
 import { ErrorBody } from '../errors.ts';
 import { namedEvent, streamOf } from '../events/stream.ts';
 import { machineUsers } from '@lodge/domain';
+import { exactlyOneOf, withRules } from '../rules.ts';
 import { nullable, oneOf, patterns } from '../text.ts';
 
 export const defaultExecSeconds = 60;
@@ -21,54 +22,58 @@ const user = (what: string) =>
     }),
   );
 
-export const ExecRequest = Type.Object(
-  {
-    command: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 100_000,
-        pattern: patterns.text,
-        description: 'A line for the shell (`bash -c`). Either this or `argv`.',
-        examples: ['ls -la'],
-      }),
-    ),
-    argv: Type.Optional(
-      Type.Array(plain(100_000, 'A word.'), {
-        minItems: 1,
-        maxItems: 1000,
-        description: 'A program and its arguments, without a shell. Either this or `command`.',
-      }),
-    ),
-    cwd: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 4096,
-        pattern: patterns.text,
-        description: 'Folder to run in; a relative one is within the workspace, which is the default.',
-      }),
-    ),
-    env: Type.Optional(
-      Type.Unsafe<Record<string, string>>({
-        type: 'object',
-        description: 'Variables, beside those that every command has.',
-        maxProperties: 100,
-        propertyNames: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^=\\u0000]+$' },
-        additionalProperties: { type: 'string', maxLength: 32_768, pattern: patterns.text },
-      }),
-    ),
-    user: user('the command'),
-    stdin: Type.Optional(Type.String({ maxLength: 1_000_000, description: 'What the command reads.' })),
-    timeout_seconds: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: maxExecSeconds,
-        default: defaultExecSeconds,
-        description: 'Then it is killed with all that it has started.',
-      }),
-    ),
-    stream: Type.Optional(nullable(Type.Boolean({ description: 'Answer as server-sent events.' }))),
-  },
-  { title: 'ExecRequest', additionalProperties: false },
+export const ExecRequest = withRules(
+  Type.Object(
+    {
+      command: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 100_000,
+          pattern: patterns.text,
+          description: 'A line for the shell (`bash -c`). Either this or `argv`.',
+          examples: ['ls -la'],
+        }),
+      ),
+      argv: Type.Optional(
+        Type.Array(plain(100_000, 'A word.'), {
+          minItems: 1,
+          maxItems: 1000,
+          allOf: [{ prefixItems: [{ minLength: 1 }] }],
+          description: 'A program and its arguments, without a shell. Either this or `command`.',
+        }),
+      ),
+      cwd: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: 4096,
+          pattern: patterns.text,
+          description: 'Folder to run in; a relative one is within the workspace, which is the default.',
+        }),
+      ),
+      env: Type.Optional(
+        Type.Unsafe<Record<string, string>>({
+          type: 'object',
+          description: 'Variables, beside those that every command has.',
+          maxProperties: 100,
+          propertyNames: { type: 'string', minLength: 1, maxLength: 200, pattern: '^[^=\\u0000]+$' },
+          additionalProperties: { type: 'string', maxLength: 32_768, pattern: patterns.text },
+        }),
+      ),
+      user: user('the command'),
+      stdin: Type.Optional(Type.String({ maxLength: 1_000_000, description: 'What the command reads.' })),
+      timeout_seconds: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: maxExecSeconds,
+          default: defaultExecSeconds,
+          description: 'Then it is killed with all that it has started.',
+        }),
+      ),
+      stream: Type.Optional(nullable(Type.Boolean({ description: 'Answer as server-sent events.' }))),
+    },
+    { title: 'ExecRequest', additionalProperties: false },
+  ),
+  exactlyOneOf('command', 'argv'),
 );
 export type ExecRequest = Static<typeof ExecRequest>;
 

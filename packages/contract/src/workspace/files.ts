@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { ChatQuery } from '../agents/agent-requests.ts';
+import { unless, withRules } from '../rules.ts';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
 export const maxFileBytes = 64 * 1024 * 1024;
@@ -51,21 +52,30 @@ export const isSet = (flag: string | undefined): boolean => flag === '1' || flag
 
 const { wake } = ChatQuery.properties;
 
-export const ReadFileQuery = Type.Object(
+export const ReadFileQuery = withRules(
+  Type.Object(
+    {
+      list: flag('`1`: what is in the folder, by name, instead of the bytes of a file.'),
+      limit: Type.Optional(
+        Type.Integer({
+          minimum: 1,
+          maximum: 1000,
+          default: defaultFileLimit,
+          description: 'Entries per page of a list.',
+        }),
+      ),
+      cursor: pageCursor('; it holds for this agent and folder', 4096),
+      wake,
+    },
+    { additionalProperties: false },
+  ),
   {
-    list: flag('`1`: what is in the folder, by name, instead of the bytes of a file.'),
-    limit: Type.Optional(
-      Type.Integer({
-        minimum: 1,
-        maximum: 1000,
-        default: defaultFileLimit,
-        description: 'Entries per page of a list.',
-      }),
+    description: 'goes with list=1',
+    ...unless(
+      { properties: { list: { enum: ['1', 'true'] } }, required: ['list'] },
+      { properties: { limit: false, cursor: false } },
     ),
-    cursor: pageCursor('; it holds for this agent and folder', 4096),
-    wake,
   },
-  { additionalProperties: false },
 );
 export type ReadFileQuery = Static<typeof ReadFileQuery>;
 

@@ -139,10 +139,17 @@ function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
     ...schema,
     ...(text && { description: text }),
     ...(route.config?.bytes && { body: anyBytes }),
+    ...queryRules(schema),
     headers: requestHeaders(schema, route),
     security: securityOf(route),
     response: { ...(schema.response as object), ...Object.fromEntries(errors) },
   };
+}
+
+/** OpenAPI 3.1 has no word for rules between parameters: they are an extension, of the query as one object. */
+function queryRules({ querystring }: FastifySchema): object {
+  const { allOf } = (querystring ?? {}) as { readonly allOf?: unknown };
+  return allOf === undefined ? {} : { 'x-query-rules': allOf };
 }
 
 function securityOf({ config }: RouteOptions): Record<string, string[]>[] {

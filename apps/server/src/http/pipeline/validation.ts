@@ -13,6 +13,7 @@ interface SchemaNode {
   readonly items?: SchemaNode;
   readonly additionalProperties?: SchemaNode | boolean;
   readonly required?: readonly string[];
+  readonly description?: string;
 }
 
 type Invalid = TLocalizedValidationError;
@@ -52,10 +53,15 @@ function convertQuery(schema: SchemaNode, given: unknown): unknown {
 }
 
 function messageOf(schema: SchemaNode, errors: readonly Invalid[], part: string): string {
-  // "boolean" says again for each unknown property what "additionalProperties" says for all.
-  const error = errors.find(({ keyword }) => keyword !== 'boolean') ?? errors[0];
+  const error = tellingError(schema, errors);
   if (!error) return `${wholes[part] ?? 'The request'} is not valid.`;
   const path = segmentsOf(error.instancePath);
+  const words = ruleOf(schema, error)?.description;
+  if (words !== undefined) return `${path.length === 0 ? (wholes[part] ?? 'The request') : nameOf(path)} ${words}.`;
+  if (error.keyword === 'dependentRequired') {
+    const { property, dependencies } = error.params;
+    return `${nameOf([...path, property])} goes with ${dependencies.join(' and ')} alone.`;
+  }
   if (error.keyword === 'required') {
     return `${nameOf([...path, error.params.requiredProperties[0]!])} is required.`;
   }
@@ -68,6 +74,29 @@ function messageOf(schema: SchemaNode, errors: readonly Invalid[], part: string)
   const missing = error.keyword === 'type' || error.keyword === 'minLength' || error.keyword === 'minItems';
   return `${name} ${missing && isRequired(schema, path) ? 'is required and ' : ''}${demandOf(error)}.`;
 }
+
+/** The error to tell: of a field before one of a rule between fields, and the rule's own before those of its parts. */
+function tellingError(schema: SchemaNode, errors: readonly Invalid[]): Invalid | undefined {
+  // "boolean" says again for each unknown property what "additionalProperties" says for all.
+  const plain = errors.filter((error) => ruleOf(schema, error) === null);
+  const first = plain.find(({ keyword }) => keyword !== 'boolean') ?? plain[0];
+  if (first || errors.length === 0) return first;
+  const rule = ruleOf(schema, errors[0]!);
+  const ofRule = errors.filter((error) => ruleOf(schema, error) === rule);
+  return ofRule.find(({ keyword }) => ownKeywords.has(keyword)) ?? ofRule[0];
+}
+
+const ownKeywords: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'not']);
+
+/** The rule between fields that an error is of, an entry of an `allOf`; null where it is of a field itself. */
+function ruleOf(schema: SchemaNode, { schemaPath }: Invalid): SchemaNode | null {
+  const path = segmentsOf(schemaPath);
+  const place = path.lastIndexOf('allOf');
+  return place === -1 ? null : (at(schema, path.slice(0, place + 2)) as SchemaNode);
+}
+
+const at = (node: unknown, path: readonly string[]): unknown =>
+  path.reduce((parent: unknown, key) => (parent as Record<string, unknown> | undefined)?.[key], node);
 
 /** What each keyword of JSON Schema demands of a value. */
 const demands: { readonly [E in Invalid as E['keyword']]?: (params: E['params']) => string } = {
@@ -85,6 +114,7 @@ const demands: { readonly [E in Invalid as E['keyword']]?: (params: E['params'])
   minItems: () => 'must not be empty',
   maxItems: ({ limit }) => `must have at most ${limit} elements`,
   format: () => timestampMeaning,
+  minProperties: () => 'must not be empty',
   maxProperties: ({ limit }) => `must have at most ${limit} pairs`,
 };
 

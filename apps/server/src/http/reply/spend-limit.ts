@@ -1,5 +1,5 @@
 /** Spend limits between the wire and the engine. */
-import { Refusal, limitOf, spendWindow } from '@lodge/domain';
+import { limitOf, spendWindow } from '@lodge/domain';
 import type { AccountSpend, SpendLimit as WireLimit } from '@lodge/contract';
 import type { SpendLimit, SpendPeriod } from '@lodge/domain';
 import type { SpendStore } from '@lodge/ports';
@@ -7,8 +7,7 @@ import type { SpendStore } from '@lodge/ports';
 export function spendLimitOf(given: WireLimit | null): SpendLimit | null {
   if (given === null) return null;
   const { daily_usd: dailyUsd = null, monthly_usd: monthlyUsd = null, action } = given;
-  if (dailyUsd !== null || monthlyUsd !== null) return { dailyUsd, monthlyUsd, action };
-  throw new Refusal('invalid_request', 'spend_limit needs daily_usd or monthly_usd; null removes the limit.');
+  return { dailyUsd, monthlyUsd, action };
 }
 
 export function spendLimitRecord(limit: SpendLimit | null): WireLimit | null {

@@ -1,8 +1,8 @@
-import { Refusal } from '@lodge/domain';
 import { CreateKey, CreatedKey, KeyList, KeyRecord, NoQuery } from '@lodge/contract';
 import type { Accounts, ApiKeyRecord } from '@lodge/ports';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
+import { timeOf } from '../../pipeline/query.ts';
 import { callerOf, signedIn, tags, timeOrNull } from './replies.ts';
 
 type Needs = { readonly accounts: Pick<Accounts, 'keys' | 'createKey' | 'revokeKey'> };
@@ -56,14 +56,6 @@ export function keyRoutes(app: App, { accounts }: Needs): void {
     config: { ...signedIn, errors: ['key_not_found'] },
     handler: async (request) => keyRecord(await accounts.revokeKey(request.me!, request.params.id, callerOf(request))),
   });
-}
-
-const rfc3339 = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d{1,9})?([Zz]|[+-]\d\d:\d\d)$/;
-
-function timeOf(text: string): Date {
-  const time = new Date(text);
-  if (rfc3339.test(text) && !Number.isNaN(time.getTime())) return time;
-  throw new Refusal('invalid_request', 'expires_at must be a time such as 2030-01-31T12:00:00Z.');
 }
 
 function keyRecord(record: ApiKeyRecord): KeyRecord {

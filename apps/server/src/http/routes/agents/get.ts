@@ -26,9 +26,6 @@ export function getAgentRoute(app: App, context: AgentReplies & Pick<Waiting, 'c
     config,
     handler: async (request, reply) => {
       const { wait_for, timeout } = request.query;
-      if (timeout !== undefined && wait_for === undefined) {
-        throw new Refusal('invalid_request', 'timeout means something only with wait_for.');
-      }
       const { id } = request.params;
       checkAgentId(id);
       const { accountId } = request.principal;

@@ -21,9 +21,6 @@ export function channelInput(channel: ChannelName, body: PutChannel, prefix = ''
 
 /** Channels of an agent that is made; each is checked as its own PUT is. */
 export function channelInputs(given: ChannelsInput = {}): readonly ChannelInput[] {
-  if (given.gmail !== undefined && given.email !== undefined) {
-    throw new Refusal('invalid_request', 'channels.gmail and channels.email are two names of one channel.');
-  }
   return Object.entries(given).map(([name, body]) => channelInput(channelNamed(name)!, body, `channels.${name}.`));
 }
 

@@ -80,10 +80,6 @@ export function execRoute(app: App, context: Needs): void {
 }
 
 function guestRequest({ command, argv, user, cwd, env, stdin, timeout_seconds, stream }: ExecRequest): GuestExec {
-  if ((command === undefined) === (argv === undefined)) {
-    throw new Refusal('invalid_request', 'Give either command or argv.');
-  }
-  if (argv?.[0] === '') throw new Refusal('invalid_request', 'argv[0] must not be blank.');
   return {
     argv: argv ?? ['/bin/bash', '-c', command!],
     timeoutMs: (timeout_seconds ?? defaultExecSeconds) * 1000,

@@ -78,9 +78,6 @@ async function read(context: Needs, request: FastifyRequest, reply: FastifyReply
   const query = request.query as ReadFileQuery;
   const path = filePath(request);
   if (isSet(query.list)) return list(context, request, reply, path);
-  for (const name of ['limit', 'cursor'] as const) {
-    if (query[name] !== undefined) throw new Refusal('invalid_request', `${name} goes with list=1.`);
-  }
   const live = await liveGuest(context, request, reply, transferMs);
   if (request.method === 'HEAD') return head(live, request, reply, path);
   const { range, 'if-range': ifRange } = request.headers;

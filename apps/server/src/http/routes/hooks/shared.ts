@@ -1,4 +1,4 @@
-import { Refusal, agentIdPattern, makeAgentId } from '@lodge/domain';
+import { agentIdPattern, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { CreateHook, Hook, HookMessage, HookSignatureInput } from '@lodge/contract';
 import type { HookInput } from '@lodge/engine';
@@ -43,18 +43,15 @@ export function inputOf(body: CreateHook): HookInput {
   };
 }
 
-function signatureOf(given: HookSignatureInput): HookInput['signature'] {
-  const { type: kind, secret, header, encoding = 'hex', prefix = '' } = given;
-  if (kind === 'hmac') {
-    if (header === undefined) throw new Refusal('invalid_request', 'signature.header is required for type "hmac".');
-    return { kind, secret, own: { header, encoding, prefix } };
-  }
-  for (const field of ['header', 'encoding', 'prefix'] as const) {
-    if (given[field] !== undefined) {
-      throw new Refusal('invalid_request', `signature.${field} is for type "hmac" alone.`);
-    }
-  }
-  return { kind, secret, own: null };
+function signatureOf({
+  type: kind,
+  secret,
+  header,
+  encoding = 'hex',
+  prefix = '',
+}: HookSignatureInput): HookInput['signature'] {
+  // The contract asks for a header with this type.
+  return { kind, secret, own: kind === 'hmac' ? { header: header!, encoding, prefix } : null };
 }
 
 export const hookRecord = (row: HookRow): Hook => ({

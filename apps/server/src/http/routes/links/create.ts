@@ -59,9 +59,6 @@ export function createLinkRoute(app: App, context: Needs): void {
 
 /** The port of the page that is asked for; null for the gateway. */
 async function portOf({ places }: Needs, row: AgentRow, { page = 'gateway', port }: CreateLink) {
-  if ((page === 'port') !== (port != null)) {
-    throw new Refusal('invalid_request', 'port names the port of page "port", and of no other page.');
-  }
   if (page === 'dashboard') {
     const { dashboardPort } = abilitiesOf(row.runtimeKind);
     if (dashboardPort !== null && row.dashboard) return dashboardPort;

@@ -100,9 +100,6 @@ function rangeOf({ starting_at, ending_at, bucket_width: width = '1d', time_zone
       'time_zone must be a name of the IANA time zone database, such as Europe/Berlin.',
     );
   }
-  if (time_zone !== 'UTC' && (width === '1m' || width === '1h')) {
-    throw new Refusal('invalid_request', `time_zone does not go with bucket_width=${width}: these buckets are UTC's.`);
-  }
   const endingAt = ending_at === undefined ? new Date() : timeOf(ending_at);
   const startingAt =
     starting_at === undefined ? new Date(endingAt.getTime() - defaultRangeMs[width]) : timeOf(starting_at);
