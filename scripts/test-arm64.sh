@@ -38,5 +38,7 @@ export TESTS_GUEST_PROCESSOR=arm64
 talks='/OpenAI client|answer streams|shell command|file tool|remembered by its user/'
 need_root 'run virtual machines in tests'
 part 'a bare guest' "${as_root[@]}" "$lodge_node" --test packages/vm/conformance/qemu-life.test.ts
-part Hermes "${as_root[@]}" "$lodge_node" --test --test-name-pattern="$talks" packages/runtimes/conformance/hermes.test.ts
+# Some of these cases are in the long form alone.
+part Hermes "${as_root[@]}" env TESTS_LONG=1 "$lodge_node" --test --test-name-pattern="$talks" \
+  packages/runtimes/conformance/hermes.test.ts
 finish_parts

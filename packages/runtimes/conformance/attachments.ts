@@ -1,6 +1,6 @@
 /** Cases: files that come with a message on a channel reach the agent, and a picture its model. */
 import assert from 'node:assert/strict';
-import type { ChannelFile, Correspondent } from './platforms.ts';
+import type { ChannelFile } from './platforms.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import type { Tested } from './world.ts';
@@ -26,10 +26,10 @@ function picturesIn(body: { readonly messages: readonly { readonly content: unkn
 }
 
 export function attachments(results: Results, _subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
-  let person: Correspondent;
+  const { check, further } = results.of(agent);
 
   async function exchange(agent: Tested, text: string, answer: string, file?: ChannelFile): Promise<void> {
+    const person = await agent.onTelegram();
     const before = person.answers().length;
     await person.write(text, file);
     await until(`an answer to ${text}`, answerTimeoutMs, () =>
@@ -42,15 +42,21 @@ export function attachments(results: Results, _subject: Subject, agent: () => Te
 
   check('a picture reaches the model with its message, once, and lies in the workspace', async (agent) => {
     const { llm } = agent.world;
-    person = agent.world.platforms.correspondent('telegram');
-    await person.connect(agent);
-    llm.script([{ text: 'A red point.' }, { text: 'Still red.' }]);
+    llm.script([{ text: 'A red point.' }]);
     await exchange(agent, 'What is this?', 'A red point.', photo);
     assert.deepEqual(picturesIn(llm.requests.at(-1)!.body), [`data:image/png;base64,${png}`]);
     const path = /"pictures_shown\\*":\[\\*"(\/workspace\/inbox\/[^"\\]+)/.exec(agent.lastSeen)?.[1];
     assert.equal(await agent.shell(`base64 -w0 ${path}`), png);
-    await exchange(agent, 'And now?', 'Still red.');
-    assert.match(agent.lastSeen, /What is this\?[^]*A red point\.[^]*And now\?/);
+  });
+
+  check('a voice note is a file of which the agent is told, and the picture is not shown again', async (agent) => {
+    const { llm } = agent.world;
+    llm.script([{ text: 'I cannot hear.' }]);
+    const bytes = Buffer.from('OggS: no sound');
+    const voice: ChannelFile = { name: 'voice.ogg', mediaType: 'audio/ogg', bytes, as: 'voice' };
+    await exchange(agent, '', 'I cannot hear.', voice);
+    assert.match(agent.lastSeen, /"voice_notes\\*":\[\{\\*"file\\*":\\*"\/workspace\/inbox\/[^"]*\.ogg/);
+    assert.match(agent.lastSeen, /What is this\?[^]*A red point\./);
     assert.deepEqual(picturesIn(llm.requests.at(-1)!.body), []);
   });
 
@@ -74,16 +80,10 @@ export function attachments(results: Results, _subject: Subject, agent: () => Te
     const seen = llm.requests.slice(before).map(({ body }) => picturesIn(body).length);
     // OpenClaw also shows pictures of earlier turns to a model that accepts them.
     assert.ok(seen[0]! >= 1 && seen.at(-1) === 0, `${seen.join()} pictures`);
-    llm.script([{ text: 'All is well.' }]);
-    await exchange(agent, 'How are you?', 'All is well.');
   });
 
-  check('a voice note is a file of which the agent is told', async (agent) => {
-    agent.world.llm.script([{ text: 'I cannot hear.' }]);
-    const bytes = Buffer.from('OggS: no sound');
-    const voice: ChannelFile = { name: 'voice.ogg', mediaType: 'audio/ogg', bytes, as: 'voice' };
-    await exchange(agent, '', 'I cannot hear.', voice);
-    assert.match(agent.lastSeen, /"voice_notes\\*":\[\{\\*"file\\*":\\*"\/workspace\/inbox\/[^"]*\.ogg/);
-    agent.keepSecret(person.secrets);
+  further('the conversation goes on behind a picture that was refused', async (agent) => {
+    agent.world.llm.script([{ text: 'All is well.' }]);
+    await exchange(agent, 'How are you?', 'All is well.');
   });
 }

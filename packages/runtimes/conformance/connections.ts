@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { StubRequest, ToolCall } from '@lodge/testkit/llm';
 import { startMcpServer } from '../../connections/src/testing/mcp-server.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
@@ -12,7 +13,7 @@ import type { Tested } from './world.ts';
 const said = (text: string): object => ({ content: [{ type: 'text', text }] });
 
 export function connections(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const { check } = results.of(agent);
 
   async function put(agent: Tested, name: string, connection: object): Promise<void> {
     const path = `/agents/${agent.id}/connections/${name}`;
@@ -23,7 +24,8 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
   check('an MCP server with a token is used in a conversation that was there before it', async (agent) => {
     const { llm, service } = agent.world;
     const token = `marked-${randomBytes(16).toString('hex')}`;
-    const user = 'of-the-tracker';
+    // The conversation is there already, because earlier cases spoke in it.
+    const user = 'first';
     const server = await startMcpServer({
       token,
       tools: () => [
@@ -32,18 +34,11 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
       ],
     });
     try {
-      llm.script([{ text: 'Hello.' }]);
-      await agent.answer('Hi', { user });
       const find = subject.hostTool('tracker__find', { title: 'Login' });
-      assert.ok(!llm.requests.at(-1)!.tools.includes(find.name));
-      await put(agent, 'tracker', { kind: 'mcp', url: server.url, headers: { authorization: `Bearer ${token}` } });
-      await isOffered(agent, find.name, user);
       const leak = subject.hostTool('tracker__leak', {});
-      llm.script([{ toolCalls: [find] }, { toolCalls: [leak] }, { text: 'It is open.' }]);
-      const before = llm.requests.length;
-      assert.match(await agent.answer('What of the login?', { user }), /It is open/);
-      const [first, found, leaked] = llm.requests.slice(before);
-      assert.ok(first!.tools.includes(find.name), first!.tools.join());
+      await put(agent, 'tracker', { kind: 'mcp', url: server.url, headers: { authorization: `Bearer ${token}` } });
+      await calledOnceOffered(agent, user, [find, leak]);
+      const [, found, leaked] = llm.requests;
       assert.match(JSON.stringify(found!.body), /#7 Login is open/);
       assert.match(JSON.stringify(leaked!.body), /held the credential of this connection/);
       assert.ok(!JSON.stringify(leaked!.body).includes(token), 'an answer with the token is refused whole');
@@ -87,15 +82,17 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
    * A turn waits 3 s for a server's first list (docs/guides/connections.md). On a busy host the list comes with a later
    * turn.
    */
-  async function isOffered(agent: Tested, tool: string, user: string): Promise<void> {
+  async function calledOnceOffered(agent: Tested, user: string, calls: readonly ToolCall[]): Promise<void> {
     const { llm } = agent.world;
     const turns = 5;
+    const [first, ...others] = calls.map((call) => ({ toolCalls: [call] }));
     for (let turn = 1; ; turn++) {
-      llm.script([{ text: 'I see.' }]);
-      await agent.answer('There is a tracker now.', { user });
-      const { tools } = llm.requests.at(-1)!;
-      if (tools.includes(tool)) return;
-      assert.ok(turn < turns, tools.join());
+      llm.reset();
+      const whether = ({ tools }: StubRequest) => (tools.includes(calls[0]!.name) ? first! : { text: 'Not yet.' });
+      llm.script([whether, ...others, { text: 'It is open.' }]);
+      const said = await agent.answer('What of the login?', { user });
+      if (/It is open/.test(said)) return;
+      assert.ok(turn < turns, llm.requests.at(-1)!.tools.join());
     }
   }
 
@@ -110,6 +107,5 @@ export function connections(results: Results, subject: Subject, agent: () => Tes
     agent.keepSecret([token]);
   }
 
-  /** Fetches an address with a program of the machine. */
-  const fetched = (agent: Tested, url: string): Promise<string> => agent.shell(subject.fetch(url));
+  const fetched = (agent: Tested, url: string): Promise<string> => agent.shell(`curl -s ${url}`);
 }

@@ -26,7 +26,7 @@ const firstMessage = `(async () => {
 
 export function dashboard(results: Results, subject: Subject, agent: () => Tested): void {
   if (!subject.hasDashboard) return;
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const { check } = results.of(agent);
 
   check('a dashboard comes by choice, and opens to its owner alone', async (agent) => {
     const { service } = agent.world;

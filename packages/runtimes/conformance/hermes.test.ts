@@ -1,4 +1,4 @@
 import { hermes } from './subjects.ts';
 import { conform } from './suite.ts';
 
-conform(hermes, 'talks', 'lives', 'returns');
+conform(hermes);

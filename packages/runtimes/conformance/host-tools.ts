@@ -1,13 +1,12 @@
 /** Cases: the agent acts beyond its answers, with the tools that the host offers. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { ownTools, scheduleToolWords } from '@lodge/domain';
 import type { ToolCall } from '@lodge/testkit/llm';
-import { conversationWith } from './conversation.ts';
+import { telegramConversation } from './conversation.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
-import { Tested } from './world.ts';
+import type { Tested } from './world.ts';
 import { until } from './until.ts';
 
 const answerTimeoutMs = 5 * 60_000;
@@ -20,30 +19,14 @@ interface Called {
 }
 
 export function hostTools(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const { check, further } = results.of(agent);
   const everyTool = [...Object.keys(ownTools), ...Object.keys(scheduleToolWords)].sort();
   let conversation: string;
 
-  check(
-    'a model is offered the host’s tools, each by itself, and none of the runtime’s own for times',
-    async (agent) => {
-      agent.world.llm.script([{ text: 'Hello.' }]);
-      await agent.answer('Hi');
-      const { tools } = agent.world.llm.requests.at(-1)!;
-      for (const tool of everyTool)
-        assert.ok(tools.includes(subject.hostTool(tool, {}).name), `${tool} in ${tools.join()}`);
-      assert.deepEqual(
-        tools.filter((tool) => /cron/.test(tool)),
-        [],
-      );
-    },
-  );
-
   check('“remind me in 10 minutes” on Telegram: it makes a schedule, and the reminder arrives', async (agent) => {
-    const { llm, service, platforms } = agent.world;
-    const person = platforms.correspondent('telegram');
-    await person.connect(agent);
-    conversation = await conversationWith(agent, person);
+    const { llm, service } = agent.world;
+    const person = await agent.onTelegram();
+    conversation = await telegramConversation(agent);
     const asked = { name: 'Tea', prompt: 'Remind them of the tea.', in_minutes: 10, channel: 'telegram', conversation };
     llm.script([
       { toolCalls: [subject.hostTool('channels_list', {})] },
@@ -52,6 +35,7 @@ export function hostTools(results: Results, subject: Subject, agent: () => Teste
     ]);
     await person.write('Remind me of the tea in 10 minutes');
     await until('the answer', answerTimeoutMs, () => person.answers().some((text) => text.includes('I will remind')));
+    isOfferedEach(llm.requests.at(-1)!.tools);
     const schedules = `/agents/${agent.id}/schedules`;
     const { body } = await service.call('GET', schedules);
     const [made] = (body as { data: { id: string; name: string; next_run_at: string }[] }).data;
@@ -63,8 +47,17 @@ export function hostTools(results: Results, subject: Subject, agent: () => Teste
     const sooner = { at: new Date(Date.now() + 3_000).toISOString() };
     assert.equal((await service.call('PATCH', `${schedules}/${made!.id}`, sooner)).status, 200);
     await until('the reminder', answerTimeoutMs, () => person.answers().some((text) => text.includes('tea is ready')));
-    agent.keepSecret(person.secrets);
   });
+
+  /** Each of the host's tools by itself, and none of the runtime's own for times. */
+  function isOfferedEach(tools: readonly string[]): void {
+    for (const tool of everyTool)
+      assert.ok(tools.includes(subject.hostTool(tool, {}).name), `${tool} in ${tools.join()}`);
+    assert.deepEqual(
+      tools.filter((tool) => /cron/.test(tool)),
+      [],
+    );
+  }
 
   /** Calls tools with the official client, which runs in the machine beside the runtime. */
   async function client(agent: Tested, calls: readonly Call[]): Promise<Called> {
@@ -74,7 +67,7 @@ export function hostTools(results: Results, subject: Subject, agent: () => Teste
     `${subject.client.interpreter} /workspace/${subject.client.file} '${JSON.stringify(calls)}'`;
   const read = (text: string): Called => JSON.parse(text) as Called;
 
-  check('the official client lists every tool and calls it from within the machine', async (agent) => {
+  further('the official client lists every tool and calls it from within the machine', async (agent) => {
     const program = await readFile(new URL(`clients/${subject.client.file}`, import.meta.url));
     await (
       await agent.guest()
@@ -107,28 +100,5 @@ export function hostTools(results: Results, subject: Subject, agent: () => Teste
       deleted.answers.map(({ isError }) => isError),
       [false, true],
     );
-  });
-
-  check('it asks another agent in its turn, which asks back and is told why not', async (agent) => {
-    const { llm, service } = agent.world;
-    const other = await Tested.create(agent.world, subject, `Other ${randomBytes(3).toString('hex')}`);
-    try {
-      await agent.patch({ peers: [other.id] });
-      await other.patch({ peers: [agent.id] });
-      llm.script([
-        { toolCalls: [subject.hostTool('ask_agent', { agent: other.id, message: 'What is the word?' })] },
-        { toolCalls: [subject.hostTool('ask_agent', { agent: agent.id, message: 'Which word?' })] },
-        { text: 'The word is plum.' },
-        { text: 'They say plum.' },
-      ]);
-      const before = llm.requests.length;
-      assert.match(await agent.answer('Ask the other one'), /They say plum/);
-      const [, , refused, answered] = llm.requests.slice(before).map(({ body }) => JSON.stringify(body));
-      assert.match(refused!, /cannot be asked again/);
-      assert.match(answered!, /The word is plum/);
-    } finally {
-      await agent.patch({ peers: [] });
-      assert.equal((await service.call('DELETE', `/agents/${other.id}`)).status, 200);
-    }
   });
 }

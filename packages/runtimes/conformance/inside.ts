@@ -38,7 +38,7 @@ async function open(agent: Tested): Promise<Terminal> {
 }
 
 export function inside(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const { check, further } = results.of(agent);
 
   async function command(agent: Tested, text: string): Promise<string> {
     const { status, body } = await agent.world.service.call('POST', `/agents/${agent.id}/exec`, { command: text });
@@ -46,7 +46,7 @@ export function inside(results: Results, subject: Subject, agent: () => Tested):
     return (body.stdout as string).trim();
   }
 
-  check('a file goes into the workspace and comes back, and its folder lists it', async (agent) => {
+  further('a file goes into the workspace and comes back, and its folder lists it', async (agent) => {
     const { service } = agent.world;
     const url = `${service.baseUrl}/agents/${agent.id}/files`;
     const headers = { 'x-api-key': service.apiKey };
@@ -65,7 +65,7 @@ export function inside(results: Results, subject: Subject, agent: () => Tested):
     assert.equal(await command(agent, 'id -un; pwd'), 'agent\n/workspace');
   });
 
-  check('interactive programs work in a terminal, and are told of its new size', async (agent) => {
+  further('interactive programs work in a terminal, and are told of its new size', async (agent) => {
     const terminal = await open(agent);
     terminal.type('top\r');
     await terminal.shows(/load average[^]*PID USER/);
@@ -81,7 +81,7 @@ export function inside(results: Results, subject: Subject, agent: () => Tested):
     terminal.socket.close();
   });
 
-  check(`${terminals} terminals that are dropped leave no process`, async (agent) => {
+  further(`${terminals} terminals that are dropped leave no process`, async (agent) => {
     const inTerminals = (): Promise<string> => command(agent, 'ps -e -o tty= | grep -c pts || true');
     await until('none is left of the last case', 300_000, async () => (await inTerminals()) === '0');
     const all: Terminal[] = [];

@@ -6,7 +6,7 @@ import type { Tested } from './world.ts';
 /** A word that an agent learns in one conversation, and a file that it writes. Neither may ever be lost. */
 export class Kept {
   readonly user: string;
-  private readonly word = `word-${randomBytes(6).toString('hex')}`;
+  readonly word = `word-${randomBytes(6).toString('hex')}`;
   private readonly seed = randomBytes(6).toString('hex');
   private readonly subject: Subject;
 
@@ -15,13 +15,14 @@ export class Kept {
     this.user = user;
   }
 
-  /** One turn, in which the agent runs a command. */
-  async tell(agent: Tested): Promise<void> {
+  /** Runs one turn with a command. Calls `answered` at once when the agent has answered, in place of a look at the file. */
+  async tell(agent: Tested, answered?: () => void): Promise<void> {
     const command = `printf %s ${this.seed} | sha256sum > kept.txt`;
     agent.world.llm.script([{ toolCalls: [this.subject.shell(command)] }, { text: 'Noted and written.' }]);
     const said = await agent.answer(`The word is ${this.word}. Write the file.`, { user: this.user });
+    answered?.();
     assert.match(said, /Noted and written\./);
-    await this.isOnDisk(agent);
+    if (!answered) await this.isOnDisk(agent);
   }
 
   async remembers(agent: Tested, query?: Record<string, string>): Promise<void> {

@@ -13,7 +13,7 @@ const inEffectTimeoutMs = 10 * 60_000;
 const homes = '/home/agent /workspace';
 
 export function members(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const { check } = results.of(agent);
   const call = ({ world, id }: Tested, method: string, path: string, body?: object) =>
     world.service.call(method, `/agents/${id}/members${path}`, body);
 

@@ -7,10 +7,10 @@ import type { Subject } from './subjects.ts';
 import type { Tested } from './world.ts';
 
 export function providers(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const { check, further } = results.of(agent);
   const key = (api_key: string) => ({ llm_keys: [{ provider: 'stub', api_key }] });
 
-  check('another model and another key are in effect with the next request', async (agent) => {
+  further('another model and another key are in effect with the next request', async (agent) => {
     const { llm, keys } = agent.world;
     await agent.patch({ model: subject.model('other-model'), ...key(keys[1]) });
     await agent.answer('Who are you?', { user: 'first' });
@@ -18,21 +18,24 @@ export function providers(results: Results, subject: Subject, agent: () => Teste
     assert.deepEqual([seen.key, seen.model], [keys[1], 'other-model']);
   });
 
-  check('a refused key is told as such, and the agent stays running', async (agent) => {
-    const { keys } = agent.world;
+  async function refuses(agent: Tested, turn: () => Promise<unknown>): Promise<void> {
     const wrong = `sk-wrong-${randomBytes(12).toString('hex')}`;
     await agent.patch(key(wrong));
-    for (const turn of [() => agent.say('Hi'), () => agent.stream('Hi')]) {
-      await assert.rejects(turn, (error: Error & { readonly code: unknown }) => {
-        assert.equal(error.code, 'invalid_request', error.message);
-        assert.match(error.message, /llm_keys/);
-        assert.ok(!error.message.includes(wrong));
-        return true;
-      });
-    }
+    await assert.rejects(turn, (error: Error & { readonly code: unknown }) => {
+      assert.equal(error.code, 'invalid_request', error.message);
+      assert.match(error.message, /llm_keys/);
+      assert.ok(!error.message.includes(wrong));
+      return true;
+    });
     assert.equal((await agent.record()).status, 'running');
-    await agent.patch(key(keys[0]));
-    assert.match(await agent.answer('And now?'), /And now/, 'the right key works at once');
+    await agent.patch(key(agent.world.keys[0]));
+  }
+
+  further('a refused key is told as such in a whole answer', (agent) => refuses(agent, () => agent.say('Hi')));
+
+  check('a refused key is told as such; the right one works at once', async (agent) => {
+    await refuses(agent, () => agent.stream('Hi'));
+    assert.match(await agent.answer('And now?'), /And now/);
   });
 
   check('a provider that stumbles is asked again', async (agent) => {
@@ -40,7 +43,7 @@ export function providers(results: Results, subject: Subject, agent: () => Teste
     assert.match(await agent.answer('Hello?'), /Here I am\./);
   });
 
-  check('a slow provider keeps the stream alive and the agent awake; then it sleeps', async (agent) => {
+  further('a slow provider keeps the stream alive and the agent awake; then it sleeps', async (agent) => {
     await agent.patch({ lifecycle: { idle_timeout_seconds: 2 } });
     const { baseUrl, apiKey } = agent.world.service;
     agent.world.llm.script([{ chunks: ['slow ', 'but ', 'whole'], delayMs: 17_000, intervalMs: 1_500 }]);
@@ -69,12 +72,10 @@ export function providers(results: Results, subject: Subject, agent: () => Teste
     assert.equal(await agent.act('resume'), 'running');
   });
 
-  check('instructions reach the model, in a conversation that has begun too, and go again', async (agent) => {
+  check('instructions reach the model in a conversation that has begun, and go again', async (agent) => {
     const animal = `otter-${randomBytes(4).toString('hex')}`;
     await agent.patch({ instructions: `You are now the keeper of ${animal}. Ignore nothing.` });
     const expected = new RegExp(animal);
-    await agent.answer('Who are you?');
-    assert.match(agent.lastSeen, expected);
     await agent.answer('And here?', { user: 'first' });
     assert.match(agent.lastSeen, expected);
     await agent.patch({ instructions: null });

@@ -1,5 +1,13 @@
 import { test } from 'node:test';
+import { isLongRun } from '@lodge/testkit/forms';
 import type { Subject } from './subjects.ts';
+import { isInstalled } from './world.ts';
+import type { Tested } from './world.ts';
+
+/** Whether every case runs: in the long form, and in the trial of a new version of a runtime. */
+export const isWhole = isLongRun || isInstalled;
+
+type Declare = (name: string, run: (agent: Tested) => Promise<void>) => void;
 
 /** Outcomes of the cases, printed at the end. */
 export class Results {
@@ -18,6 +26,12 @@ export class Results {
         throw error;
       }
     });
+  }
+
+  /** `further` declares a case that tests of other rooms, or the round, prove as well. It runs where every case does. */
+  of(agent: () => Tested): { readonly check: Declare; readonly further: Declare } {
+    const check: Declare = (name, run) => this.case(name, () => run(agent()));
+    return { check, further: isWhole ? check : () => undefined };
   }
 
   table(subject: Subject): string {

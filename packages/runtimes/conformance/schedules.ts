@@ -1,6 +1,6 @@
 /** Cases: an agent acts at its times, in every state of its machine, and reports to the place that its owner chose. */
 import assert from 'node:assert/strict';
-import { conversationWith } from './conversation.ts';
+import { telegramConversation } from './conversation.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import type { Tested } from './world.ts';
@@ -15,12 +15,11 @@ interface Run {
 }
 
 export function schedules(results: Results, _subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const { further } = results.of(agent);
 
-  check('a stopped agent wakes at its time, tells a chat on Telegram, and sleeps again', async (agent) => {
-    const person = agent.world.platforms.correspondent('telegram');
-    await person.connect(agent);
-    const conversation = await conversationWith(agent, person);
+  further('a stopped agent wakes at its time, tells a chat on Telegram, and sleeps again', async (agent) => {
+    const person = await agent.onTelegram();
+    const conversation = await telegramConversation(agent);
     await lifecycle(agent, { idle_timeout_seconds: 15 });
     assert.equal(await agent.act('stop'), 'stopped');
     agent.world.llm.script([{ text: 'Good morning, all is well.' }]);
@@ -42,7 +41,6 @@ export function schedules(results: Results, _subject: Subject, agent: () => Test
     await until('it sleeps again', answerTimeoutMs, async () => (await agent.record()).status !== 'running');
     await lifecycle(agent, { idle_timeout_seconds: 0 });
     assert.equal(await agent.act('start'), 'running');
-    agent.keepSecret(person.secrets);
   });
 }
 

@@ -15,8 +15,6 @@ export interface Subject {
   /** As `shell`, for a command that takes up to two minutes. The call waits for its end. */
   work(command: string): ToolCall;
   write(path: string, content: string): ToolCall;
-  /** A command that prints the answer of an address, whatever its status. */
-  fetch(url: string): string;
   /** A call of a tool that the host offers. */
   hostTool(name: string, args: ToolCall['arguments']): ToolCall;
   /** The official client of the Model Context Protocol in its image, with a program for it in `clients`. */
@@ -43,7 +41,6 @@ export const openclaw: Subject = {
   write: (path, content) => ({ name: 'write', arguments: { path, content } }),
   hostTool: (name, args) => ({ name: `lodge__${name}`, arguments: args }),
   client: { file: 'client.mjs', interpreter: 'node' },
-  fetch: (url) => `node -e "fetch('${url}').then(async (reply) => console.log(await reply.text()))"`,
   files: {
     '/home/agent/.openclaw/openclaw.json': (text) => {
       const { models } = JSON.parse(text) as { models: { providers: Record<string, { baseUrl: string }> } };
@@ -71,7 +68,6 @@ export const hermes: Subject = {
   write: (path, content) => ({ name: 'write_file', arguments: { path, content } }),
   hostTool: (name, args) => ({ name: `mcp__lodge__${name}`, arguments: args }),
   client: { file: 'client.py', interpreter: '/opt/hermes/bin/python' },
-  fetch: (url) => `curl -s ${url}`,
   files: {
     '/workspace/config.yaml': (text) => {
       assert.match(text, /^model: \{$/m);

@@ -14,6 +14,7 @@ import { inside } from './inside.ts';
 import { life, returns } from './life.ts';
 import { members } from './members.ts';
 import { machinePrograms } from './programs.ts';
+import { others } from './others.ts';
 import { providers } from './providers.ts';
 import { schedules } from './schedules.ts';
 import { Results } from './results.ts';
@@ -21,18 +22,15 @@ import type { Subject } from './subjects.ts';
 import { talk } from './talk.ts';
 import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 
-/** Cases by their subject: the agent's abilities, events of its machine, and its return. */
-const groups = {
-  // OpenClaw's turns after a change of its members are slow, so these cases come last.
-  talks: [talk, hostTools, apis, providers, members],
-  lives: [inside, machinePrograms, dashboard, channels, attachments, schedules, connections, life],
-  returns: [returns],
-} as const;
+/** OpenClaw's turns after a change of its members are slow, so these cases come late. A boot from the disk comes last. */
+// oxfmt-ignore
+const cases = [
+  talk, attachments, hostTools, others, connections, apis, providers,
+  inside, machinePrograms, dashboard, channels, schedules, life, members, returns,
+];
 
-/**
- * Declares the tests of a runtime, or some groups of them. Each call has a file of its own, so the groups run side by side.
- */
-export function conform(subject: Subject, ...wanted: readonly (keyof typeof groups)[]): void {
+/** Declares the tests of a runtime. */
+export function conform(subject: Subject): void {
   const results = new Results();
   let world: World;
   let tested: Tested;
@@ -57,6 +55,6 @@ export function conform(subject: Subject, ...wanted: readonly (keyof typeof grou
     before(async () => {
       tested = await Tested.create(world, subject, `Tested ${subject.name}`);
     });
-    for (const group of wanted) for (const cases of groups[group]) cases(results, subject, agent);
+    for (const declare of cases) declare(results, subject, agent);
   });
 }

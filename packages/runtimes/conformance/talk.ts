@@ -10,9 +10,10 @@ import { until } from './until.ts';
 const goneWithinMs = 300_000;
 
 export function talk(results: Results, subject: Subject, agent: () => Tested): void {
-  const check = (name: string, run: (agent: Tested) => Promise<void>): void => results.case(name, () => run(agent()));
+  const { check, further } = results.of(agent);
+  const word = `word-${randomBytes(6).toString('hex')}`;
 
-  check('an unmodified OpenAI client gets an answer, by the agent’s key and model', async (agent) => {
+  further('an unmodified OpenAI client gets an answer, by the agent’s key and model', async (agent) => {
     const { llm, keys, service } = agent.world;
     const client = new OpenAI({ baseURL: service.baseUrl, apiKey: service.apiKey, maxRetries: 0 });
     const models = [];
@@ -28,7 +29,7 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
     assert.match(agent.lastSeen, /Hi there/);
   });
 
-  check('an answer streams', async (agent) => {
+  further('an answer streams', async (agent) => {
     agent.world.llm.script([{ text: 'one two three' }]);
     assert.deepEqual(await agent.stream('Count'), { text: 'one two three', finish: 'stop' });
   });
@@ -41,49 +42,48 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
       { text: 'It is written.' },
     ]);
     const before = llm.requests.length;
-    assert.match((await agent.stream('Write the file')).text, /It is written\./);
+    const { text, finish } = await agent.stream('Write the file');
+    assert.match(text, /It is written\./);
+    assert.equal(finish, 'stop');
     assert.equal(llm.requests.length - before, 2, 'one call for the tool call, one with its result');
     assert.match(agent.lastSeen, /1000/, 'it runs as the unprivileged user');
     assert.equal(await agent.file('/workspace/from-the-agent.txt'), `${marker}\n`);
   });
 
-  check('the file tool writes into the workspace', async (agent) => {
-    const content = `grüße ${randomBytes(4).toString('hex')}`;
-    agent.world.llm.script([{ toolCalls: [subject.write('/workspace/notes/one.md', content)] }, { text: 'Done.' }]);
-    assert.match(await agent.answer('Note it'), /Done\./);
-    assert.equal((await agent.file('/workspace/notes/one.md')).trimEnd(), content);
-  });
-
-  check('usage is what the provider billed, added up over the turn', async (agent) => {
-    const { llm } = agent.world;
-    const usage = { input: 100, output: 20, cacheRead: 40 };
-    llm.script([
-      { toolCalls: [subject.shell('true')], usage },
-      { text: 'Done.', usage: { input: 7, output: 3 } },
-    ]);
-    const before = llm.ledger.length;
-    const reply = await agent.say('Work');
-    const billed = llm.ledger.slice(before).map((entry) => entry.usage);
-    const sum = (of: (one: (typeof billed)[number]) => number): number => billed.reduce((all, one) => all + of(one), 0);
-    assert.deepEqual(
-      [reply.usage?.prompt_tokens, reply.usage?.completion_tokens],
-      [sum(({ input, cacheRead = 0 }) => input + cacheRead), sum(({ output }) => output)],
-    );
-  });
+  check(
+    'the file tool writes into the workspace, and usage is what the provider billed for the turn',
+    async (agent) => {
+      const { llm } = agent.world;
+      const content = `grüße ${randomBytes(4).toString('hex')}`;
+      const usage = { input: 100, output: 20, cacheRead: 40 };
+      llm.script([
+        { toolCalls: [subject.write('/workspace/notes/one.md', content)], usage },
+        { text: 'Done.', usage: { input: 7, output: 3 } },
+      ]);
+      const before = llm.ledger.length;
+      const reply = await agent.say('Note it');
+      assert.match(reply.choices[0]!.message.content!, /Done\./);
+      assert.equal((await agent.file('/workspace/notes/one.md')).trimEnd(), content);
+      const billed = llm.ledger.slice(before).map((entry) => entry.usage);
+      const sum = (of: (one: (typeof billed)[number]) => number): number =>
+        billed.reduce((all, one) => all + of(one), 0);
+      assert.deepEqual(
+        [reply.usage?.prompt_tokens, reply.usage?.completion_tokens],
+        [sum(({ input, cacheRead = 0 }) => input + cacheRead), sum(({ output }) => output)],
+      );
+    },
+  );
 
   check('a conversation is remembered by its user, and only there', async (agent) => {
-    const word = `word-${randomBytes(6).toString('hex')}`;
-    agent.world.llm.script([{ text: 'Noted.' }, { text: 'I know.' }, { text: 'What word?' }, { text: 'None.' }]);
+    agent.world.llm.script([{ text: 'Noted.' }, { text: 'I know.' }, { text: 'What word?' }]);
     await agent.answer(`The word is ${word}.`, { user: 'first' });
     await agent.answer('What was it?', { user: 'first' });
     assert.match(agent.lastSeen, new RegExp(`${word}[^]*Noted[^]*What was it`));
     await agent.answer('What was it?', { user: 'second' });
     assert.doesNotMatch(agent.lastSeen, new RegExp(word));
-    await agent.answer('What was it?');
-    assert.doesNotMatch(agent.lastSeen, new RegExp(word), 'without a user a call stands alone');
   });
 
-  check('history that the client sends is what the model sees', async (agent) => {
+  check('history that the client sends is what the model sees, and without a user nothing else', async (agent) => {
     agent.world.llm.script([{ text: 'Four.' }]);
     const messages = [
       { role: 'user', content: 'I say one.' },
@@ -93,6 +93,7 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
     const reply = await agent.client.chat.completions.create({ model: 'any', messages: [...messages] });
     assert.match(reply.choices[0]!.message.content!, /Four\./);
     assert.match(agent.lastSeen, /I say one\.[^]*I say two\.[^]*I say three\./);
+    assert.doesNotMatch(agent.lastSeen, new RegExp(word), 'a call without a user stands alone');
   });
 
   check('the Responses API answers, and goes on from an answer', async (agent) => {
@@ -109,21 +110,27 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
     assert.match(agent.lastSeen, /The colour is teal\.[^]*And now/);
   });
 
-  check('closing the connection ends the turn: its model call, and its command', async (agent) => {
+  /** The client goes away while the model answers. */
+  async function leave(agent: Tested, turn: (signal: AbortSignal) => Promise<unknown>): Promise<void> {
     const { llm } = agent.world;
-    for (const stream of [true, false]) {
-      llm.reset();
-      llm.script([{ chunks: ['one ', 'two'], hang: 'after-first-chunk' }]);
-      const client = new AbortController();
-      const { signal } = client;
-      const turn = stream ? agent.stream('Talk', { signal }) : agent.say('Talk', { signal });
-      await until('the model is asked', 300_000, () => llm.requests.length > 0);
-      client.abort();
-      // An aborted whole answer ends with an error, an aborted stream just ends.
-      await turn.catch(() => undefined);
-      await until('its call is closed', goneWithinMs, () => llm.requests[0]!.clientClosedAt !== null);
-    }
-    llm.reset();
+    llm.script([{ chunks: ['one ', 'two'], hang: 'after-first-chunk' }]);
+    const client = new AbortController();
+    const left = turn(client.signal);
+    await until('the model is asked', 300_000, () => llm.requests.length > 0);
+    client.abort();
+    // An aborted whole answer ends with an error, an aborted stream just ends.
+    await left.catch(() => undefined);
+    await until('its call is closed', goneWithinMs, () => llm.requests[0]!.clientClosedAt !== null);
+  }
+
+  check('closing a stream ends its model call', (agent) => leave(agent, (signal) => agent.stream('Talk', { signal })));
+
+  further('closing the connection of a whole answer ends its model call', (agent) =>
+    leave(agent, (signal) => agent.say('Talk', { signal })),
+  );
+
+  check('closing the connection of a whole answer ends the turn’s command', async (agent) => {
+    const { llm } = agent.world;
     llm.script([{ toolCalls: [subject.shell('sleep 4321')] }, { text: 'never' }]);
     const client = new AbortController();
     const turn = agent.say('Wait', { signal: client.signal });

@@ -12,7 +12,7 @@ import { Service, type Reply } from '@lodge/testkit/service';
 import { startStubLlm, type StubLlm, type Wire } from '@lodge/testkit/llm';
 import { qemuPid } from '../../../tests/e2e/guest-memory.ts';
 import { startPlatforms } from './platforms.ts';
-import type { Platforms } from './platforms.ts';
+import type { Correspondent, Platforms } from './platforms.ts';
 import type { Subject } from './subjects.ts';
 
 /** Bound on building images and templates from nothing under emulation, with room to spare. */
@@ -95,6 +95,7 @@ export class Tested {
   readonly id: string;
   /** Secrets, beside provider keys, that may be in no machine. */
   readonly secrets: string[] = [];
+  private telegram: Promise<Correspondent> | null = null;
 
   private constructor(world: World, id: string) {
     this.world = world;
@@ -152,6 +153,18 @@ export class Tested {
   /** The last request to the provider, as text. */
   get lastSeen(): string {
     return JSON.stringify(this.world.llm.requests.at(-1)!.body);
+  }
+
+  /** Returns a person who writes to it on Telegram. The first call connects the channel. */
+  onTelegram(): Promise<Correspondent> {
+    return (this.telegram ??= this.connectTelegram());
+  }
+
+  private async connectTelegram(): Promise<Correspondent> {
+    const person = this.world.platforms.correspondent('telegram');
+    await person.connect(this);
+    this.keepSecret(person.secrets);
+    return person;
   }
 
   keepSecret(secrets: readonly string[]): void {

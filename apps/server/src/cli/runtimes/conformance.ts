@@ -19,7 +19,7 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 const suites: Readonly<Record<string, readonly string[]>> = {
   hermes: ['hermes-round.test.ts', 'hermes.test.ts'],
-  openclaw: ['openclaw-round.test.ts', 'openclaw-talks.test.ts', 'openclaw-lives.test.ts'],
+  openclaw: ['openclaw-round.test.ts', 'openclaw.test.ts'],
 };
 
 /** What of this deployment's settings a Lodge for tests needs: where images are, and how its machines run. */

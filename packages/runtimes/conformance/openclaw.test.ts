@@ -1,4 +1,4 @@
 import { openclaw } from './subjects.ts';
 import { conform } from './suite.ts';
 
-conform(openclaw, 'lives', 'returns');
+conform(openclaw);

@@ -1,4 +1,0 @@
-import { openclaw } from './subjects.ts';
-import { conform } from './suite.ts';
-
-conform(openclaw, 'talks');
