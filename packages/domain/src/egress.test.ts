@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkedEgress, egressModes, longestEgressEntry, mostEgressEntries, publicEgress } from './egress.ts';
+import {
+  checkedEgress,
+  egressModes,
+  longestEgressEntry,
+  mostEgressEntries,
+  publicEgress,
+  specialIpv4Blocks,
+} from './egress.ts';
 import type { EgressMode } from './egress.ts';
-import { specialIpv4Blocks } from './special-addresses.ts';
 import { randomFrom } from './testing/index.ts';
 
 const allowing = (...allow: string[]) => checkedEgress({ mode: 'allowlist', allow }).allow;

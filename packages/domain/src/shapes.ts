@@ -3,8 +3,8 @@
  * knows, or refuses it by name. A refusal says what the value must be and never repeats it. A list is bounded before its
  * elements are looked at.
  */
-import { isJsonObject } from './json.ts';
-import type { Json } from './json.ts';
+import { isJsonObject } from './bounded-json.ts';
+import type { Json } from './bounded-json.ts';
 
 /** Thrown for a value that a message must not contain. */
 export class ShapeError extends Error {

@@ -3,9 +3,8 @@ import type { Json } from '@lodge/domain';
 import type { Provider, TokenUsage } from '@lodge/ports';
 import { invalidRequest } from '../call/call-error.ts';
 import type { JsonBody } from '../json/body.ts';
-import { openaiError } from './openai-errors.ts';
+import { openaiError, routing } from './openai.ts';
 import { asList, asTokens } from '../json/values.ts';
-import { routing } from './openai.ts';
 import type { Wire } from './wire.ts';
 
 /** OpenAI's responses (platform.openai.com/docs/api-reference/responses): only making one; those that are stored stay shut. */

@@ -2,9 +2,9 @@ import { asObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import type { Provider, TokenUsage } from '@lodge/ports';
 import type { JsonBody } from '../json/body.ts';
-import { openaiError } from './openai-errors.ts';
 import { asList, asTokens } from '../json/values.ts';
 import type { Wire } from './wire.ts';
+import type { CallError, CallErrorKind } from '../call/call-error.ts';
 
 /** Fields by which OpenRouter and gateways choose models, their hosts, or tools of their own. */
 export const routing: readonly string[] = ['models', 'route', 'provider', 'plugins', 'preset', 'fallbacks'];
@@ -126,4 +126,19 @@ function usageOf(reply: Json): Json | null {
   const choice = asObject(asList(reply.choices)[0]);
   const usage = asObject(reply.usage) ?? asObject(choice?.usage) ?? asObject(asObject(reply.x_groq)?.usage);
   return asTokens(usage?.prompt_tokens) === null || asTokens(usage?.completion_tokens) === null ? null : usage;
+}
+
+const types: Readonly<Record<CallErrorKind, string>> = {
+  invalid_request: 'invalid_request_error',
+  authentication: 'authentication_error',
+  permission: 'permission_error',
+  not_found: 'invalid_request_error',
+  too_large: 'invalid_request_error',
+  rate_limit: 'rate_limit_error',
+  server: 'server_error',
+};
+
+/** An error as OpenAI's APIs give it. */
+export function openaiError({ kind, code, message }: CallError): Json {
+  return { error: { message, type: types[kind], param: null, code } };
 }

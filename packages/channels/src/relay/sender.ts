@@ -12,7 +12,6 @@ import { pause } from '../shared/backoff.ts';
 import type { Held } from './held.ts';
 import type { HeldChannels } from './channels.ts';
 import { keyOf } from './channels.ts';
-import { fileStream } from './outbound-file.ts';
 import { settled } from './settle.ts';
 import type { RelayTimings } from './timings.ts';
 
@@ -205,4 +204,19 @@ async function outcome<T>(sending: Promise<T>, signal: AbortSignal): Promise<T> 
     signal.removeEventListener('abort', end);
     clearTimeout(timer);
   }
+}
+
+/** Null: there is no such file. What it gives may be opened more than once, one after another. */
+async function fileStream(
+  files: Pick<RelayFiles, 'read'>,
+  key: string,
+): Promise<(() => AsyncIterable<Uint8Array>) | null> {
+  try {
+    const first = files.read(key)[Symbol.asyncIterator]();
+    await first.next();
+    await first.return?.();
+  } catch {
+    return null;
+  }
+  return () => files.read(key);
 }

@@ -1,5 +1,5 @@
 /** Changes of the records of agents, keys and accounts. The audit log names them by these types. */
-import type { InvitedRole } from '../roles.ts';
+import type { InvitedRole } from '../scopes.ts';
 import { limitWords, reachedWords } from '../spend.ts';
 import type { SpendLimit, SpendPeriod } from '../spend.ts';
 import { kind, quiet } from './kind.ts';

@@ -2,10 +2,9 @@
  * Puts the account area's use-cases together over the store; the other files of this folder hold them. Each change is one
  * transaction with its line in the audit log. Secrets are hashed before the transaction begins.
  */
-import type { Accounts, AccountStore, Cryptography, Log, SecretBox } from '@lodge/ports';
+import type { Accounts, AccountStore, Cryptography, Log, SecretBox, AccountRow, By } from '@lodge/ports';
 import { createKey, keys, revokeKey } from './keys.ts';
 import { endInvitation, invitations, invite, members, setSpendLimit } from './people.ts';
-import { account, update } from './own.ts';
 import { acceptInvitation, register, setUp } from './joining.ts';
 import { changePassword, resetPassword } from './password.ts';
 import { endOtherSessions, endSession, holds, signOut, signedIn } from './sessions.ts';
@@ -81,4 +80,27 @@ export function createAccounts(options: AccountsOptions): ClosableAccounts {
       return deps.seen.flush();
     },
   };
+}
+
+async function account({ store }: AccountDeps, id: string): Promise<AccountRow> {
+  const found = await store.byId(id);
+  if (!found) throw new Error('an account is never deleted, and this one is not there');
+  return found.account;
+}
+
+function update(
+  { store }: AccountDeps,
+  id: string,
+  { recordsLlmCalls }: { readonly recordsLlmCalls: boolean },
+  by: By,
+): Promise<AccountRow> {
+  return store.transaction(async (tx) => {
+    const before = await tx.lock(id);
+    if (before?.account.recordsLlmCalls === recordsLlmCalls) return before.account;
+    const changed = await tx.setRecordsLlmCalls(id, recordsLlmCalls);
+    const target = { kind: 'account', id };
+    const data = { record_llm_calls: recordsLlmCalls };
+    await tx.record({ accountId: id, type: 'account.updated', data, agentId: null, by, target });
+    return changed;
+  });
 }

@@ -1,5 +1,14 @@
 /** The tools that Lodge gives an agent, including those of further sources. */
-import { Refusal, TokenBuckets, ownTools, readArguments, schemaOf, toolRates } from '@lodge/domain';
+import {
+  Refusal,
+  TokenBuckets,
+  ownTools,
+  readArguments,
+  schemaOf,
+  toolRates,
+  leftUsd,
+  spendWindow,
+} from '@lodge/domain';
 import type { Json, OwnToolName } from '@lodge/domain';
 import type { OfferedTool, ToolAnswer } from '@lodge/ports';
 import { agentsList, askAgent } from './ask-agent.ts';
@@ -8,7 +17,6 @@ import type { AgentToolsDeps, Tool } from './deps.ts';
 import { callScheduleTool, scheduleTools } from './schedule-tools.ts';
 import { sendFile, sendMessage } from './send.ts';
 import type { ToolGuest } from './tool-guest.ts';
-import { usageNow } from './usage-now.ts';
 
 export interface AgentTools {
   /** Lists Lodge's own tools first; of several tools with one name it keeps the first. Never rejects. */
@@ -16,6 +24,23 @@ export interface AgentTools {
   /** Calls a tool. A failure is a sentence with `isError`; null means that there is no such tool. Never rejects. */
   call(guest: ToolGuest, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null>;
 }
+
+const usageNow: Tool<'usage_now'> = async ({ spend }, { guest }) => {
+  const now = new Date();
+  const { daySpentUsd, monthSpentUsd, limits } = await spend.ofAgent(guest.agentId, now);
+  return {
+    spent_today_usd: daySpentUsd,
+    spent_this_month_usd: monthSpentUsd,
+    limits: limits.map((limit) => ({
+      of: limit.scope,
+      period: limit.period,
+      limit_usd: limit.limitUsd,
+      left_usd: leftUsd(limit),
+      resets_at: spendWindow(limit.period, now).end.toISOString(),
+    })),
+    ...(limits.length === 0 && { note: 'No spend limit holds for you.' }),
+  };
+};
 
 const tools: { readonly [Name in OwnToolName]: Tool<Name> } = {
   channels_list: channelsList,

@@ -5,9 +5,8 @@
 import { Refusal } from '@lodge/domain';
 import type { Log, Postponement } from '@lodge/ports';
 import { cutOf } from './cut.ts';
-import { failureOf } from './failure.ts';
+import { failureOf, workReasons } from './failure.ts';
 import type { RetryRules, Tried, WorkFailure } from './failure.ts';
-import { workReasons } from './words.ts';
 
 export interface AttemptParts<Piece, End> {
   /** Rejects with a `Refusal`, or with the reason of `cut`. It calls `begins` when the turn is on its way to the agent. */

@@ -1,6 +1,5 @@
 import { Refusal, oneLine } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
-import { workReasons } from './words.ts';
 
 /** The outcome of a turn that did not reach its end. */
 export interface WorkFailure {
@@ -42,3 +41,11 @@ export function failureOf(error: unknown, rules: RetryRules, { tries, hasBegun }
     retryAfterMs: isFinal ? null : Math.min(rules.maxWaitMs, Math.max(waitMs, askedMs)),
   };
 }
+
+/** Sentences for owners about work that was not answered. */
+export const workReasons = {
+  off: 'The agent does not run, and its lifecycle.wake_on_message is false.',
+  tooOften: 'The turn was begun several times and never came to its end.',
+  ours: 'Something failed within this service.',
+  closing: 'The service ended while the agent was at work.',
+} as const;

@@ -2,7 +2,7 @@
 import type { ErrorCode } from '@lodge/domain';
 import type { AgentRow, ClaimedTurn, ClaimedTurns, Log, TurnEnd } from '@lodge/ports';
 import type { Agents } from '../agents/agents.ts';
-import { plainAnswer } from '../turns/plain-answer.ts';
+import { plainAnswer } from '../turns/answer.ts';
 import { message } from '../turns/run-turn.ts';
 import type { RunTurn, TurnOrigin } from '../turns/run-turn.ts';
 import type { AttemptParts } from './attempt.ts';

@@ -5,9 +5,8 @@ import { connectionClientSecretContext, connectionHeaderContext } from '@lodge/p
 import type { ChangeNote, ConnectionChange, ConnectionRow, ConnectionStore, SecretBox } from '@lodge/ports';
 import { notFound } from '../agents/reading.ts';
 import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
-import { finishConsent, scopeRule, startConsent } from './consent.ts';
+import { finishConsent, scopeRule, startConsent, noConnection } from './consent.ts';
 import type { ConnectionConsentAsk, ConnectionConsentEnd, ConnectionsDeps } from './deps.ts';
-import { noConnection } from './not-found.ts';
 
 /** A connection as its owner puts it. */
 export interface ConnectionInput {

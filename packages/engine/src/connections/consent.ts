@@ -5,7 +5,6 @@ import type { BegunConsent, ConnectionRow, ConsentClient, Grant, GrantedTokens, 
 import { keepConsent, newConsent, takeConsent } from '../consents/sessions.ts';
 import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
 import type { ConnectionConsentAsk, ConnectionConsentEnd, ConnectionsDeps } from './deps.ts';
-import { noConnection } from './not-found.ts';
 
 /** State that is kept, sealed, until the browser comes back. */
 interface Pending extends Omit<BegunConsent, 'authorizationUrl'> {
@@ -97,3 +96,5 @@ const changed = (): Refusal =>
   new Refusal('invalid_request', 'The connection was changed while the consent was under way.');
 
 export const scopeRule = 'must be words of printable ASCII without quotes and backslashes, one space between two.';
+
+export const noConnection = (): Refusal => new Refusal('connection_not_found', 'The agent has no such connection.');

@@ -4,7 +4,7 @@ import type { ClaimedHookMessage, HookTurns } from '@lodge/ports';
 import type { Task } from '../claimed/task.ts';
 import { TurnRunner } from '../claimed/turn-runner.ts';
 import type { TurnRunnerDeps } from '../claimed/turn-runner.ts';
-import { workReasons } from '../claimed/words.ts';
+import { workReasons } from '../claimed/failure.ts';
 import type { HookBounds } from './bounds.ts';
 
 export interface HookRunnerDeps extends TurnRunnerDeps {

@@ -3,7 +3,6 @@
  * failure by its kind. Only the runtime's own translation (`AgentRuntime.turnFailure`) reads a gateway's words.
  */
 import type { Json } from '@lodge/domain';
-import type { ChatEndpoint } from './endpoint.ts';
 
 /** OpenAI's APIs that an agent answers on, as paths under its base URL. */
 export type TurnApi = 'chat/completions' | 'responses';
@@ -105,4 +104,18 @@ export class GatewayFailure extends Error {
     this.name = 'GatewayFailure';
     this.facts = facts;
   }
+}
+
+/**
+ * The address and headers of an agent's OpenAI-compatible endpoints. `headers` hold the gateway's token, which only the host
+ * knows. They alone name the conversation of the turn; the body does not.
+ */
+export interface ChatEndpoint {
+  /** URL without a trailing slash under which are `POST chat/completions` and `POST responses`. */
+  readonly baseUrl: string;
+  readonly headers: Readonly<Record<string, string>>;
+  /** The value that the runtime expects in `model`. */
+  readonly model: string;
+  /** Whether pictures in the turn's request reach the model. */
+  readonly takesPictures: boolean;
 }

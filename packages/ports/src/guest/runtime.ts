@@ -2,8 +2,7 @@ import type { LogLevel } from '../agents/agent-logs.ts';
 import type { LlmApi } from '../llm/llm.ts';
 import type { CarriedData, RuntimeFacts } from '../vm/vm-driver.ts';
 import type { ReportProgress } from '../vm/images.ts';
-import type { ChatEndpoint } from './endpoint.ts';
-import type { FailureFacts, ReportedError } from './gateway.ts';
+import type { ChatEndpoint, FailureFacts, ReportedError } from './gateway.ts';
 import type { GuestAddress } from './guest-address.ts';
 
 /** The facts about an agent that its runtime needs. They contain no secret: the broker adds keys on the way out. */

@@ -2,6 +2,7 @@ import type { HookMessageState, OwnSignature, SignatureKind } from '@lodge/domai
 import type { Unsayable } from '../channels/channel-store.ts';
 import type { Delivery } from '../channels/delivery.ts';
 import type { ActorNote } from '../events/change-note.ts';
+import type { ClaimedTurn, ClaimedTurns } from '../turns/claimed-turns.ts';
 
 /** The signature scheme of a hook's senders; the secret is sealed with `hookSecretContext`. */
 export interface HookSignature {
@@ -107,3 +108,16 @@ export interface HookStore {
     page: { readonly before?: string; readonly limit: number },
   ): Promise<readonly HookMessage[]>;
 }
+
+export interface ClaimedHookMessage extends ClaimedTurn {
+  readonly event: string | null;
+  readonly text: string;
+  readonly isCut: boolean;
+  readonly receivedAt: Date;
+  readonly hook: Pick<HookRow, 'id' | 'accountId' | 'agentId' | 'name' | 'conversation'> & {
+    readonly isSigned: boolean;
+  };
+}
+
+/** Messages of hooks, as the maker of their turns sees them. A message that nobody began in time has failed. */
+export type HookTurns = ClaimedTurns<ClaimedHookMessage>;

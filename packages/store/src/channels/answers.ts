@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import { queueAnswer } from './queue.ts';
 import { storable } from './text.ts';
 

@@ -21,7 +21,7 @@ import { writeNote } from '../events/change-note.ts';
 import { leaveAccount } from './account.ts';
 import { selectChannels } from './channel-row.ts';
 import { messagePage, retryMessage } from './messages.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import { queueInConversation, sayInConversation, sayableConversations, whyUnsayable } from './say.ts';
 import { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 import { isUniqueViolation } from './states.ts';

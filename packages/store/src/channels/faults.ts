@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { appendEvents } from '../events/append.ts';
 import { holds, inMs } from './leases.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import { eventOf, writeState } from './states.ts';
 import type { Before } from './states.ts';
 

@@ -7,7 +7,7 @@ import type { FileToFetch, LeaseRef, RelayStore } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { isHeld, leaseRows, lockHeld } from './leases.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import { storable } from './text.ts';
 
 /** Longer than a fetch may take, in ms. A relay that dies delays its files this long. */

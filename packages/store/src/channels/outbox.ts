@@ -13,7 +13,7 @@ import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { holds, isHeld, leaseRows } from './leases.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import { storable } from './text.ts';
 
 interface PartRow {

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { writeNote } from '../events/change-note.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import { storable } from './text.ts';
 
 /** Most senders shown at once. */

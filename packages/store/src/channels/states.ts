@@ -9,7 +9,7 @@ import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { leaveAccount } from './account.ts';
 import { holds, lockHeld } from './leases.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import type { ChannelsTable } from './tables.ts';
 import { storable, storableJson } from './text.ts';
 

@@ -6,7 +6,7 @@ import type { Database } from '../database/connection.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 
 /** Longest wait, from the time at which a part was due. */
 const maxWaitHours = 24;

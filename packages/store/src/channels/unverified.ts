@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
-import { notify } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 
 const atOnce = 100;
 const days = 7;

@@ -12,7 +12,7 @@ import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
 import { appendLog } from '../logs/log-rows.ts';
-import { tellWork } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 
 export const maxReasonChars = 1_000;
 
@@ -50,7 +50,7 @@ export async function endMessage(trx: Transaction<Schema>, { id, claim }: TurnCl
     await sql`update hook_messages set status = 'failed', reason = ${trouble} where id = ${id}`.execute(trx);
   }
   // The agent may have another waiting message.
-  await tellWork(trx, message.agent_id);
+  await notify(trx, message.agent_id, 'hook_work');
   if (answer !== null && answer !== '') {
     const line = `Hook "${message.name}" was answered: ${redact(oneLine(answer))}`;
     await appendLog(trx, message.agent_id, [{ level: 'info', source: 'system', message: line }]);

@@ -14,7 +14,7 @@ import { whyUndeliverable } from '../channels/deliver.ts';
 import { storable } from '../channels/text.ts';
 import type { Database } from '../database/connection.ts';
 import { writeNote } from '../events/change-note.ts';
-import { tellWork } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import { receiveMessage } from './receive.ts';
 import { isPlace, selectHooks, selectMessages, toColumns } from './rows.ts';
 
@@ -68,7 +68,7 @@ export class PostgresHookStore implements HookStore {
       `.execute(trx);
       const [gone] = rows;
       if (gone === undefined) return false;
-      await tellWork(trx, place.agentId);
+      await notify(trx, place.agentId, 'hook_work');
       await writeNote(trx, place, { type: 'hook.removed', data: { hook_id: gone.id, name: gone.name } }, note);
       return true;
     });

@@ -6,7 +6,7 @@ import { storable } from '../channels/text.ts';
 import { advisoryLockClasses } from '../database/locks.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
-import { tellWork } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 
 interface Locked {
   readonly agent_id: string;
@@ -44,7 +44,7 @@ export async function receiveMessage(
     returning id
   `.execute(trx);
   const made = rows[0]!;
-  await tellWork(trx, hook.agent_id);
+  await notify(trx, hook.agent_id, 'hook_work');
   const data = { hook_id: hookId, name: hook.name, message_id: made.id };
   const { account_id: accountId, agent_id: agentId } = hook;
   await appendEvent(trx, { type: 'hook.received', data, accountId, agentId, by: null });

@@ -10,7 +10,7 @@ import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { costWithAttempt } from './claims.ts';
-import { tellWork } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 
 export const maxErrorChars = 1_000;
 
@@ -54,7 +54,7 @@ export async function endRun(trx: Transaction<Schema>, { id, claim }: TurnClaim,
     await sql`update schedule_runs set status = 'failed', error = ${trouble} where id = ${id}`.execute(trx);
   }
   // The agent may have another waiting run.
-  await tellWork(trx, run.agent_id);
+  await notify(trx, run.agent_id, 'schedule_work');
   await appendEvents(trx, [eventOf(run, trouble === null ? { ...end, answer } : failed(trouble))]);
   return true;
 }

@@ -8,7 +8,7 @@ import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
-import { tellWork } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 
 type Plan = Parameters<ScheduleRuns['fire']>[1];
 
@@ -65,7 +65,7 @@ export async function fireAgent(trx: Transaction<Schema>, limit: number, plan: P
   const made = await makeRuns(trx, plans);
   const passed = plans.flatMap(({ row, firing }) => passedTimes(row, firing, now, made.has(row.id)));
   const written = await writePassed(trx, passed);
-  await tellWork(trx, first.agent_id);
+  await notify(trx, first.agent_id, 'schedule_work');
   await appendEvents(trx, written.map(eventOf));
   return rows.length;
 }

@@ -15,7 +15,7 @@ import { storable } from '../channels/text.ts';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { writeNote } from '../events/change-note.ts';
-import { tellWork } from './notify.ts';
+import { notify } from '../database/notifications.ts';
 import { isPlace, lockSchedule, selectRuns, selectSchedules, toColumns } from './rows.ts';
 
 const disabled = 'The schedule was disabled before the run began.';
@@ -59,7 +59,7 @@ export class PostgresScheduleStore implements ScheduleStore {
       if (unsayable !== null) return unsayable;
       const values = { id, agent_id: agentId, account_id: accountId, ...toColumns(planned) };
       await trx.insertInto('schedules').values(values).execute();
-      await tellWork(trx, agentId);
+      await notify(trx, agentId, 'schedule_work');
       const data = { schedule_id: id, name: planned.name };
       const made = (await selectSchedules(trx, isPlace(place)))[0]!;
       await writeNote(trx, { accountId, agentId }, { type: 'schedule.created', data }, note);
@@ -88,7 +88,7 @@ export class PostgresScheduleStore implements ScheduleStore {
         .where('id', '=', before.id)
         .execute();
       if (!planned.enabled) await endWaiting(trx, before.id);
-      await tellWork(trx, place.agentId);
+      await notify(trx, place.agentId, 'schedule_work');
       const after = (await selectSchedules(trx, isPlace(place)))[0]!;
       const data = { schedule_id: before.id, name: planned.name };
       await writeNote(trx, place, { type: 'schedule.updated', data }, note);
@@ -101,7 +101,7 @@ export class PostgresScheduleStore implements ScheduleStore {
       const row = await lockSchedule(trx, place);
       if (row === null) return false;
       await trx.deleteFrom('schedules').where('id', '=', row.id).execute();
-      await tellWork(trx, place.agentId);
+      await notify(trx, place.agentId, 'schedule_work');
       const data = { schedule_id: row.id, name: row.name };
       await writeNote(trx, place, { type: 'schedule.deleted', data }, note);
       return true;
@@ -119,7 +119,7 @@ export class PostgresScheduleStore implements ScheduleStore {
         on conflict (schedule_id) where status is null do nothing
       `.execute(trx);
       if (numAffectedRows !== 1n) return 'running';
-      await tellWork(trx, agentId);
+      await notify(trx, agentId, 'schedule_work');
       const [run] = await selectRuns(trx, sql`r.id = ${runId}`);
       const data = { schedule_id: row.id, name: row.name, run_id: runId };
       await writeNote(trx, place, { type: 'schedule.run_asked', data }, note);

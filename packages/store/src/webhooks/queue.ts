@@ -16,7 +16,7 @@ import { makeDeliveries, toDue } from './make-deliveries.ts';
 import type { DueColumns } from './make-deliveries.ts';
 import { settleDeliveries } from './settle.ts';
 import type { WebhooksTable } from './tables.ts';
-import { tell } from './webhooks.ts';
+import { notify } from '../database/notifications.ts';
 
 type Held = Pick<
   Selectable<WebhooksTable>,
@@ -128,7 +128,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
         update webhooks set enabled = false, disabled_reason = ${reason}, lease_until = clock_timestamp(),
           updated_at = clock_timestamp() where id = ${held.id}
       `.execute(trx);
-      await tell(trx, held.accountId);
+      await notify(trx, held.accountId, 'webhook_changed');
       const event = { type: 'webhook.disabled', data: { webhook_id: held.id, reason } } as const;
       const target = { kind: 'webhook', id: held.id };
       await appendEvent(trx, { ...event, accountId: held.accountId, agentId: null, by: null, target });

@@ -13,6 +13,7 @@ import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
+import { notify } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
 import { markEffective } from '../http/idempotency.ts';
@@ -144,7 +145,7 @@ export class PostgresWebhookStore implements WebhookStore {
   private deliver(accountId: string, statement: RawBuilder<unknown>): Promise<DeliveryRow | null> {
     return this.database.transaction(async (trx) => {
       const { rows } = await (statement as RawBuilder<DeliveryColumns>).execute(trx);
-      await tell(trx, accountId);
+      await notify(trx, accountId, 'webhook_changed');
       return rows[0] ? toDelivery(rows[0]) : null;
     });
   }
@@ -194,17 +195,8 @@ async function note(
   { by, idempotencyKey }: ActorNote,
 ): Promise<void> {
   if (idempotencyKey !== undefined) await markEffective(trx, accountId, idempotencyKey);
-  await tell(trx, accountId);
+  await notify(trx, accountId, 'webhook_changed');
   await appendEvent(trx, { ...event, accountId, agentId: null, by, target: { kind: 'webhook', id } });
-}
-
-/** Notifies listeners once the transaction is committed. */
-export async function tell(
-  trx: Transaction<Schema>,
-  accountId: string,
-  topic: 'webhook_changed' | 'webhook_attempted' = 'webhook_changed',
-): Promise<void> {
-  await sql`select pg_notify(${topic}, ${accountId})`.execute(trx);
 }
 
 /** Returns the origin only, because a path may contain a token. */

@@ -5,7 +5,7 @@ import type { GuestClient } from '@lodge/guest';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Static } from 'typebox';
 import { checkAgentId } from '../reply/agent-record.ts';
-import { replySignal } from '../reply/reply-signal.ts';
+import { replySignal } from '../pipeline/client-gone.ts';
 import type { GuestAccess } from '../needs.ts';
 
 export interface LiveGuest {

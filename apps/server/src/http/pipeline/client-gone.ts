@@ -1,4 +1,5 @@
 import type { FastifyReply } from 'fastify';
+import { Refusal } from '@lodge/domain';
 
 /** Calls back, once, when the reply is over: sent whole, or its connection closed. At once when that is so already. */
 export function onReplyOver(reply: FastifyReply, over: () => void): void {
@@ -13,4 +14,21 @@ export function clientGone(reply: FastifyReply): AbortSignal {
     if (!reply.raw.writableFinished) gone.abort();
   });
   return gone.signal;
+}
+
+/**
+ * Aborts once the reply is over, however it ended: it was sent, the client went away, or the server cuts what is still under way
+ * when it closes. What the reply waits for in a guest is cancelled then, if it has not ended.
+ */
+export function replySignal(reply: FastifyReply, cut: AbortSignal): AbortSignal {
+  const over = new AbortController();
+  const end = (why: string): void => over.abort(new Refusal('agent_unavailable', why));
+  const close = (): void => end('The service is restarting. Try again shortly.');
+  cut.addEventListener('abort', close);
+  if (cut.aborted) close();
+  onReplyOver(reply, () => {
+    cut.removeEventListener('abort', close);
+    end('The client went away.');
+  });
+  return over.signal;
 }

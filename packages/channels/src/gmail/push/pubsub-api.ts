@@ -4,7 +4,6 @@ import { within } from '../../shared/deadline.ts';
 import { TooLargeError } from '../../shared/bounded.ts';
 import { boundedFetch } from '../api/bounded-fetch.ts';
 import { brokenFailure, failureOf, GoogleFailure, unavailable } from '../api/google-failure.ts';
-import { addressIn } from './notice.ts';
 import type { ServiceTokens } from './service-account.ts';
 
 export interface Pulled {
@@ -108,4 +107,22 @@ function pulledIn(answer: unknown): Pulled {
     if (address !== null) addresses.add(address);
   }
   return { ackIds, addresses: [...addresses] };
+}
+
+const maxDataChars = 4_096;
+const noticeBounds = { bytes: maxDataChars, depth: 4, elements: 32 };
+/** RFC 5321: 64 before the @, 255 behind it. */
+const maxAddressChars = 320;
+
+/** The mailbox that a notice names, in lower case; null: it is no notice of Gmail. */
+export function addressIn(data: unknown): string | null {
+  if (typeof data !== 'string' || data.length > maxDataChars) return null;
+  try {
+    const notice = boundedJson(Buffer.from(data, 'base64'), noticeBounds) as { readonly emailAddress?: unknown } | null;
+    const address = notice?.emailAddress;
+    if (typeof address !== 'string' || address.length > maxAddressChars) return null;
+    return /^[^\s\p{C}]+$/u.test(address) && address.includes('@') ? address.toLowerCase() : null;
+  } catch {
+    return null;
+  }
 }

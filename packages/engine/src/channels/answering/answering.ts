@@ -1,12 +1,13 @@
 /** Answers channel messages: makes a turn of each conversation in which messages wait (`ClaimedWork`). */
-import type { ChannelTurns, WaitingConversation } from '@lodge/ports';
+import type { ChannelTurns, WaitingConversation, Log } from '@lodge/ports';
 import { attempt } from '../../claimed/attempt.ts';
 import { TurnCut } from '../../claimed/cut.ts';
 import { ClaimedWork } from '../../claimed/work.ts';
 import type { Cuttable } from '../../claimed/work.ts';
-import { answerAsides } from './asides.ts';
 import { conversing } from './converse.ts';
 import type { ConverseDeps } from './converse.ts';
+import type { Agents } from '../../agents/agents.ts';
+import { commandAnswer, reasons } from './words.ts';
 
 export interface AnsweringDeps extends ConverseDeps {
   readonly turns: ChannelTurns;
@@ -39,4 +40,25 @@ async function cutStopped(turns: ChannelTurns, underWay: readonly Cuttable<Waiti
   if (underWay.length === 0) return;
   const stopped = await turns.stopsWanted(underWay.map(({ piece }) => piece));
   for (const { piece, cut } of underWay) if (stopped.has(piece.id)) cut.abort(new TurnCut('stop'));
+}
+
+interface AsidesDeps {
+  readonly agents: Pick<Agents, 'get'>;
+  readonly turns: Pick<ChannelTurns, 'asides' | 'answerAside'>;
+  readonly log: Log;
+}
+
+/** Commands of one look. An answered command causes a further look. */
+const maxAtOnce = 20;
+
+/** Answers the commands. A failed one is tried again with the next look and delays no other. */
+async function answerAsides({ agents, turns, log }: AsidesDeps): Promise<void> {
+  for (const { id, accountId, agentId, command } of await turns.asides(maxAtOnce)) {
+    try {
+      const text = commandAnswer(command, await agents.get(accountId, agentId));
+      await turns.answerAside(id, { text, ...(command === 'stop' && { endsEarlier: reasons.stopped }) });
+    } catch (error) {
+      log.warn({ err: error, agent_id: agentId }, 'a command was not answered');
+    }
+  }
 }

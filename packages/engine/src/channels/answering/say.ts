@@ -5,7 +5,7 @@ import type { ChannelAnswer, ChannelFiles, GuestFiles, WaitingConversation, Wait
 import type { Agents } from '../../agents/agents.ts';
 import type { Answer } from '../../turns/answer.ts';
 import { bounded } from '../../turns/bounded.ts';
-import { maxAnswerChars, plainAnswer } from '../../turns/plain-answer.ts';
+import { maxAnswerChars, plainAnswer } from '../../turns/answer.ts';
 import { message } from '../../turns/run-turn.ts';
 import type { RunTurn, Said } from '../../turns/run-turn.ts';
 import { TurnPictures } from '../attachments/turn-pictures.ts';

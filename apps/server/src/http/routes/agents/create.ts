@@ -20,7 +20,7 @@ import { changeNote } from '../../identity/change-note.ts';
 import { clientGone } from '../../pipeline/client-gone.ts';
 import type { App } from '../../app-types.ts';
 import type { AgentReplies, Waiting } from '../../needs.ts';
-import { wantsNoWait } from './no-wait.ts';
+import { wantsNoWait } from './wait.ts';
 import { spendLimitOf } from '../../reply/spend-limit.ts';
 
 const headers = { ...agentHeaders, Location: { type: 'string', description: 'Path of the agent.' } };

@@ -4,7 +4,7 @@ import { changeNote } from '../../identity/change-note.ts';
 import { clientGone } from '../../pipeline/client-gone.ts';
 import type { App } from '../../app-types.ts';
 import type { Waiting } from '../../needs.ts';
-import { wantsNoWait } from './no-wait.ts';
+import { wantsNoWait } from './wait.ts';
 
 const schema = {
   operationId: 'deleteAgent',

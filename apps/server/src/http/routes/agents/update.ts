@@ -8,7 +8,7 @@ import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import type { AgentReplies, Waiting } from '../../needs.ts';
 import { checkIfMatch } from '../../reply/etag.ts';
-import { afterEffect } from './settings-wait.ts';
+import { afterEffect } from './wait.ts';
 import { spendLimitOf } from '../../reply/spend-limit.ts';
 
 const schema = {

@@ -10,7 +10,7 @@ import { checkAgentId } from '../../reply/agent-record.ts';
 import type { Turns } from '../../needs.ts';
 import { reportError } from '../../pipeline/errors.ts';
 import { defaultSilenceMs, sendEvents } from '../../reply/event-stream.ts';
-import { replySignal } from '../../reply/reply-signal.ts';
+import { replySignal } from '../../pipeline/client-gone.ts';
 
 /** Who is spoken to. `model` is what the answer calls it. */
 export interface TurnTarget {

@@ -10,7 +10,6 @@ import type { EventQuery, EventRow, EventStore } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
 import type { Cursors } from '../../reply/cursors.ts';
 import { onReplyOver } from '../../pipeline/client-gone.ts';
-import { eventRecord } from '../../reply/event-record.ts';
 import { follow } from '../../reply/follow/follow.ts';
 import { Followers } from '../../reply/follow/followers.ts';
 import { SharedPages } from '../../reply/follow/shared-pages.ts';
@@ -21,6 +20,7 @@ import { timeOf } from '../../pipeline/query.ts';
 import { eventStreamType } from '../../reply/event-stream.ts';
 import type { StreamNeeds } from '../../reply/follow/stream.ts';
 import { streamEntries } from '../../reply/follow/stream.ts';
+import type { Event } from '@lodge/contract';
 
 const schema = {
   operationId: 'listEvents',
@@ -111,3 +111,13 @@ function filterOf(accountId: string, { type, agent_id, since, until }: ListEvent
     ...(until !== undefined && { until: timeOf(until) }),
   };
 }
+
+/** The public form of an event. What it was done to, where that is no agent, is among its data: `api_key_id`. */
+const eventRecord = ({ id, type, at, agentId, data, target }: EventRow): Event => ({
+  object: 'event',
+  id: String(id),
+  type,
+  created_at: at.toISOString(),
+  agent_id: agentId,
+  data: { ...data, ...(target && { [`${target.kind}_id`]: target.id }) },
+});

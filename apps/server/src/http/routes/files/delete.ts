@@ -3,7 +3,7 @@ import { DeleteFileHeaders, DeleteFileQuery, FileDeleted, FileParams, isSet } fr
 import type { App } from '../../app-types.ts';
 import type { GuestAccess } from '../../needs.ts';
 import { matchOf } from './parts/conditions.ts';
-import { filePath } from './parts/file-path.ts';
+import { filePath } from './parts/file.ts';
 import { ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
 import { fileErrors, transferMs } from './shared.ts';

@@ -6,7 +6,6 @@ import { makeCursor, readCursor } from '../../reply/follow/position.ts';
 import { beginOf, directionOf } from '../../reply/follow/query.ts';
 import { pageReply } from '../../reply/page.ts';
 import { timeOf } from '../../pipeline/query.ts';
-import { entryRecord } from './follow/entry.ts';
 import { followLog } from './follow/follow.ts';
 import { eventStreamType } from '../../reply/event-stream.ts';
 import type { StreamNeeds } from '../../reply/follow/stream.ts';
@@ -16,6 +15,7 @@ import type { LogFilter } from './follow/follow.ts';
 import { Followers } from '../../reply/follow/followers.ts';
 import type { Agents } from '@lodge/engine';
 import type { LogEntry } from '@lodge/ports';
+import type { LogEntry as LogEntryRecord } from '@lodge/contract';
 
 const schema = {
   operationId: 'listAgentLogs',
@@ -96,3 +96,12 @@ function filterOf({ id, query }: LogsRequest): LogFilter {
     ...(search !== undefined && { search }),
   };
 }
+
+/** The public form of a log entry. */
+const entryRecord = ({ id, at, level, source, message }: LogEntry): LogEntryRecord => ({
+  id: String(id),
+  timestamp: at.toISOString(),
+  level,
+  source,
+  message,
+});

@@ -18,7 +18,7 @@ import { checkAgentId } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import type { Waiting } from '../../needs.ts';
-import { afterEffect } from '../agents/settings-wait.ts';
+import { afterEffect } from '../agents/wait.ts';
 
 const tags = ['Members'];
 const shared = { tags, params: MemberParams, querystring: NoQuery };

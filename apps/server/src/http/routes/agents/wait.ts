@@ -1,5 +1,8 @@
 import type { WaitQuery } from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { AgentRow } from '@lodge/ports';
+import { clientGone } from '../../pipeline/client-gone.ts';
+import type { Waiting } from '../../needs.ts';
 
 /** Whether the client wants 202 at once: `?wait=false`, or the preference of RFC 7240, which the reply then acknowledges. */
 export function wantsNoWait(request: FastifyRequest, reply: FastifyReply): boolean {
@@ -9,4 +12,12 @@ export function wantsNoWait(request: FastifyRequest, reply: FastifyReply): boole
   const prefers = /(?:^|,)\s*respond-async\s*(?:[,;]|$)/i.test(preferences);
   if (prefers) reply.header('preference-applied', 'respond-async');
   return prefers;
+}
+
+/** The agent once its machine has taken over what was changed, where one runs that will; bounded, so perhaps as it is then. */
+export async function afterEffect(context: Waiting, reply: FastifyReply, row: AgentRow): Promise<AgentRow> {
+  const { agents, lifecycleWaitMs, closing } = context;
+  if (agents.inEffect(row)) return row;
+  const signal = AbortSignal.any([clientGone(reply), closing]);
+  return agents.awaitInEffect(row.accountId, row.id, lifecycleWaitMs, signal);
 }
