@@ -1,6 +1,6 @@
 /**
- * What the machines of a test run on. TESTS_ACCELERATOR names what they must run on: then every VM that is made is looked at, one
- * that runs on another fails its test, and the steps of each are printed. Without it the host's choice counts.
+ * The accelerator of a test's machines. If TESTS_ACCELERATOR names one, every VM that is made is checked: one that runs on
+ * another fails its test, and the steps of each are printed. Without it the host's choice counts.
  */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Log } from '@lodge/ports';
@@ -11,21 +11,21 @@ const named = process.env['TESTS_ACCELERATOR'];
 if (named !== undefined && named !== 'kvm' && named !== 'tcg') throw new Error(`no accelerator: ${named}`);
 export const wantedAccelerator: Accelerator | null = named ?? null;
 
-/** Times the bounds of whole suites: KVM that is named may be one inside an emulated machine. */
+/** Factor on the bounds of whole suites: a named KVM may be one inside an emulated machine. */
 export const patience = wantedAccelerator === 'kvm' ? 6 : 1;
 
-/** What the kernel says: a process that runs a machine on KVM has that machine open. */
+/** The kernel's own answer: a process that runs a machine on KVM has that machine open. */
 export function acceleratorOf({ pid }: Pick<FoundProcess, 'pid'>): Accelerator {
   const folder = `/proc/${pid}/fd`;
   return readdirSync(folder).some((fd) => targetOf(`${folder}/${fd}`) === 'anon_inode:kvm-vm') ? 'kvm' : 'tcg';
 }
 
-/** Prints what becomes of each VM in `dataDir`; throws out of the call that made one on another accelerator. */
+/** Prints the steps of each VM in `dataDir`; throws out of the call that made one on another accelerator. */
 export function watchingLog(dataDir: string): Log {
   const nothing = (): void => undefined;
   const quiet = { debug: nothing, info: nothing, warn: nothing, error: nothing };
   if (wantedAccelerator === null) return quiet;
-  // Not to the standard output: those who start a driver in a process of its own hear there how far it is.
+  // Standard output is not free: tests that start a driver in another process read its progress there.
   const print = (fields: object, message: string): void => console.error(`${message} ${JSON.stringify(fields)}`);
   const info = (fields: object, message: string): void => {
     if (message !== 'VM made') return print(fields, message);
@@ -37,7 +37,10 @@ export function watchingLog(dataDir: string): Log {
   return { ...quiet, info, warn: print };
 }
 
-/** At once, unlike the driver's own search: the VM is there as long as its create is under way. Its reaper is told of it, too. */
+/**
+ * Finds the process at once, unlike the driver's own search: the VM exists while its create is running. Its reaper has the
+ * socket's path, too.
+ */
 function processOf(socket: string): Pick<FoundProcess, 'pid'> {
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
@@ -52,7 +55,7 @@ function commandLineOf(pid: number): string {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
   } catch {
-    // It has ended meanwhile.
+    // The process has ended meanwhile.
     return '';
   }
 }
@@ -61,7 +64,7 @@ function targetOf(path: string): string {
   try {
     return readlinkSync(path);
   } catch {
-    // It was closed meanwhile.
+    // The descriptor was closed meanwhile.
     return '';
   }
 }

@@ -1,6 +1,5 @@
 /**
- * A control plane of its own, to be killed while it makes a template: says so once its guest begins to boot or, where it is to be
- * killed then, once the guest answers. It goes no further.
+ * A separate control plane that is killed while it makes a template: it reports once the guest answers, and goes no further.
  */
 import type { Image, Template } from '@lodge/ports';
 import { driverOf } from './qemu-host.ts';

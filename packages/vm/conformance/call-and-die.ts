@@ -1,4 +1,4 @@
-/** A control plane of its own, to be killed: starts a driver, says so, and makes the call it is told to. */
+/** A separate control plane that is killed: it starts a driver, reports it, and makes the call from its arguments. */
 import { make } from './harness.ts';
 import type { Call } from './harness.ts';
 import { driverOf } from './qemu-host.ts';
@@ -10,5 +10,5 @@ await driver.start();
 process.stdout.write('calling\n');
 await make(driver, call);
 process.stdout.write('done\n');
-// Lives until it is killed.
+// The process lives until it is killed.
 setInterval(() => undefined, 1 << 30);

@@ -1,4 +1,7 @@
-/** Whether a guest's clocks are as a host's: it was frozen, or goes on as another machine's copy, and must not notice. */
+/**
+ * Whether a guest's clocks agree with the host's: a guest that was frozen, or goes on as another machine's copy, must not
+ * notice.
+ */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { probeGuest } from './qemu-host.ts';
@@ -6,20 +9,20 @@ import { clockErrorMs } from './world.ts';
 
 type Guest = ReturnType<typeof probeGuest>;
 
-/** The kernel tells its monotonic clock in hundredths of a second. */
+/** The kernel reports its monotonic clock in hundredths of a second. */
 const grainMs = 20;
 const wallErrorMs = 1000;
-/** How much faster or slower than the host's a clock may go that was calibrated under emulation on a busy host. */
+/** How much faster or slower than the host's a clock may run that was calibrated under emulation on a busy host. */
 const rateError = 0.02;
 
 interface Reading {
-  /** On the host's monotonic clock: when it was asked for and when it was told. */
+  /** Times of question and answer on the host's monotonic clock. */
   readonly askedMs: number;
   readonly answeredMs: number;
   readonly guestMs: number;
 }
 
-/** Wall clock, rate of the monotonic clock, and a timer. Gives what the monotonic clock said at the end, ms. */
+/** Checks wall clock, rate of the monotonic clock, and a timer. Returns the monotonic clock's last value, ms. */
 export async function assertClocks(guest: Guest): Promise<number> {
   assert.ok((await clockErrorMs(guest)) < wallErrorMs, 'the wall clock is the host’s');
   const first = await read(guest);
@@ -48,7 +51,7 @@ async function read(guest: Guest): Promise<Reading> {
   return { askedMs, answeredMs: performance.now(), guestMs: uptimeMs(text) };
 }
 
-/** What passed for the guest is no less than the time between the calls, and no more than the time with the calls. */
+/** The time that passed for the guest is between the pause between the calls and the time including the calls. */
 function assertAgree(first: Reading, second: Reading): void {
   const passed = second.guestMs - first.guestMs;
   const least = (second.askedMs - first.answeredMs) * (1 - rateError) - grainMs;

@@ -25,7 +25,7 @@ const moments = (call: Call['do']): Moment[] => steps[call].map((name, at) => ({
 
 function openFake(): DriverHarness {
   const host = new FakeHost();
-  // Long enough that what happens during a call happens during it.
+  // Long enough for another call to arrive during this one.
   host.behaviour = () => sleep(60);
   return {
     template: { image: { id: 'image', rootDisk: '/disk', kernel: '/kernel', initrd: '/initrd' }, variant: 'suite' },

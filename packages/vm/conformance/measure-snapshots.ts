@@ -1,9 +1,9 @@
 /**
- * What pause, suspend and start cost, step by step, beside the bare calls and beside writing as many bytes:
+ * Measures pause, suspend and start, step by step, beside the bare calls and beside writing as many bytes:
  *
  *   node packages/vm/conformance/measure-snapshots.ts [--dirty-mib 150] [--rounds 3]
  *
- * As root, on a host with QEMU; the base image is built when it is not in the cache yet.
+ * It runs as root, on a host with QEMU; the base image is built when it is not in the cache yet.
  */
 import { randomBytes } from 'node:crypto';
 import { open, rm } from 'node:fs/promises';

@@ -10,7 +10,7 @@ import type { QemuHostSettings } from './qemu-host.ts';
 
 const never = new AbortController().signal;
 const lives = formOf({ short: 3, long: 50 });
-/** The longest is that of the long form on KVM in an emulated machine. */
+/** The longest bound is for the long form on KVM in an emulated machine. */
 const timeoutMs = formOf({ short: 60, long: 240 }) * 60_000;
 
 describe('machines beside a template that is being made', { timeout: timeoutMs }, () => {
@@ -38,7 +38,7 @@ describe('machines beside a template that is being made', { timeout: timeoutMs }
     assert.ok(!ends.includes(executionId), `${executionId} ended by itself`);
   };
 
-  /** Clone, pause, stop and start. */
+  /** Clones, pauses, stops and starts. */
   const live = async (agentId: string, template: Template): Promise<void> => {
     const request = { agentId, machine: sizes.small, template };
     const vm = await driver.create({ ...request, executionId: `${agentId}-1`, from: 'clone' }, never);
@@ -57,7 +57,7 @@ describe('machines beside a template that is being made', { timeout: timeoutMs }
     const template = await build('beside', () => Promise.resolve());
     const done = new AbortController();
     const other = build('busy', async (guest) => {
-      // As long as machines are made, and never longer than they are.
+      // It lasts as long as machines are made, and not longer.
       while (!done.signal.aborted)
         await probeGuest(settings, guest).shell('timeout 5 sh -c "while :; do :; done"; true');
     });

@@ -1,6 +1,6 @@
 /**
- * No agent needs the cache: emptied while agents run, stand still and are stopped, all go on and all start, and new templates
- * are made. Agents of before, whose disks lie over the cache, are taken over by the first start.
+ * No agent needs the cache: it is emptied while agents run, are paused and are stopped; all go on, all start, and new
+ * templates are made. The first start takes over agents of older releases, whose disks lie over the cache.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
@@ -44,7 +44,7 @@ describe('agents and an empty cache', { timeout: 20 * minute }, () => {
     driver = driverOf(settings);
     await driver.start();
   };
-  /** In a folder that is emptied with the cache, not in the host's own. */
+  /** The image lies in a folder that is emptied with the cache, and not in the host's own cache. */
   const imageInCache = async (): Promise<Image> => {
     const shared = await baseImage();
     const folder = join(settings.cacheDir, 'images', shared.id);
@@ -71,7 +71,7 @@ describe('agents and an empty cache', { timeout: 20 * minute }, () => {
     return vm;
   };
   const suspend = (agentId: string, executionId: string) => driver.suspend(agentId, executionId, {}, never);
-  /** What the guest kept of disk and memory. */
+  /** The words that the guest kept on disk and in memory. */
   const keptBy = async (at: { readonly address: string }) => {
     const guest = probeGuest(settings, at);
     return [await guest.readFile('disk'), await guest.recall('memory')];
@@ -96,11 +96,11 @@ describe('agents and an empty cache', { timeout: 20 * minute }, () => {
     assert.deepEqual(await keptBy(vms.get('paused')!), ['paused', 'paused']);
     const woken = await driver.create(request('stopped', 'e2', 'snapshot'), never);
     assert.deepEqual(await keptBy(woken), ['stopped', 'stopped']);
-    // The third test boots a disk that lies so.
+    // The third test boots a disk that lies over such a file.
     assert.equal(await backingOf(diskOf('disk')), ownDisk(template.id));
     assert.deepEqual(await keptBy(await make('another')), ['another', 'another']);
 
-    // And the same after a restart of the control plane, which makes the folder again.
+    // The same holds after a restart of the control plane, which makes the folder again.
     await suspend('running', 'e1');
     await driver.stop();
     await begin();
@@ -151,7 +151,10 @@ describe('agents and an empty cache', { timeout: 20 * minute }, () => {
     await removeAll();
   });
 
-  /** The host as it was before: the template in the cache alone, over an image there, and under the agents' disks. */
+  /**
+   * Makes the host as an older release left it: the template only in the cache, over an image there, and under the agents'
+   * disks.
+   */
   const makeHostOld = async (agents: Readonly<Record<'running' | 'atRest', readonly string[]>>): Promise<void> => {
     image = await imageInCache();
     const own = join(settings.dataDir, 'templates');

@@ -1,4 +1,4 @@
-/** The ways for a VM to die, each told by its own reason and with the last lines of its guest's console, on a real QEMU. */
+/** Each way for a VM to die has its own reason and reports the last lines of its guest's console, on a real QEMU. */
 import assert from 'node:assert/strict';
 import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -33,9 +33,9 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   let settings: QemuHostSettings;
   let driver: VmDriver;
   let template: Template;
-  /** Of what runs in a guest that no longer answers. */
+  /** Ends commands in a guest that no longer answers. */
   let ended = new AbortController();
-  /** A guest's no to what should have ended it. */
+  /** A guest's refusal of the command that should have ended it. */
   let refusal: GuestError | null = null;
 
   before(async () => {
@@ -63,13 +63,13 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
     driver.create({ agentId, executionId: 'e1', machine: sizes.small, template, from: 'clone' }, never);
   const boot = (): Promise<Vm> =>
     driver.create({ agentId, executionId: 'e2', machine: sizes.small, template, from: 'boot' }, never);
-  /** Whose guest has said something. */
+  /** Returns a VM whose guest has printed something. */
   const speaking = async (): Promise<Vm> => {
     const vm = await create();
     await probeGuest(settings, vm).print(`${words}\n`);
     return vm;
   };
-  /** What it has said is read of its console, as somebody does every other second. */
+  /** Returns a VM whose console was read after its guest printed, as the collector does every other second. */
   const heard = async (): Promise<Vm> => {
     const vm = await speaking();
     for (let read = ''; !read.includes(words); read += await driver.readConsole(agentId)) await sleep(10);
@@ -107,7 +107,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
       `${JSON.stringify(console)} has no ${line}`,
     );
 
-  /** The guest ends by itself: its whole console is read. */
+  /** The guest ends by itself, and its whole console is read. */
   const byGuest: readonly (readonly [name: string, script: string, code: string, sentence: RegExp, line: RegExp])[] = [
     [
       'a panic',
@@ -137,7 +137,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
       /^The guest switched its machine off\.$/,
       /Power (?:Off|down)/,
     ],
-    // Huge pages take most of the memory untouched: the rest is full soon.
+    // Huge pages take most of the memory untouched, so the rest fills up soon.
     [
       'a guest without memory',
       'echo 1 > /proc/sys/vm/panic_on_oom; echo 900 > /proc/sys/vm/nr_hugepages; perl -e \'push @x, "x" x 1e7 while 1\'',
@@ -218,7 +218,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
     await create();
     await driver.remove(agentId, { keepDisk: true });
     await writeFile(join(settings.dataDir, 'vms', agentId, 'disk.qcow2'), 'no disk at all'.repeat(100));
-    // Its control connection ends some milliseconds before or after its process: either way, each time.
+    // The control connection ends some milliseconds before or after the process; both orders must work each time.
     for (let times = 0; times < formOf({ short: 3, long: 10 }); times += 1)
       await assert.rejects(boot(), (error: unknown) => {
         assert.ok(error instanceof VmError && error.death, String(error));
@@ -289,7 +289,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   });
 });
 
-/** Where the guest's physical memory has the table that every exception looks up. */
+/** The guest-physical address of the table that every exception looks up. */
 async function interruptTable(socket: string): Promise<number> {
   const qmp = await Qmp.connect(socket, { timeoutMs: 10_000 });
   const monitor = (line: string): Promise<string> =>
@@ -302,7 +302,7 @@ async function interruptTable(socket: string): Promise<number> {
   }
 }
 
-/** As a host would whose memory is broken. */
+/** Clears memory, as a host with broken memory would. */
 async function clearMemory(pid: number, templateId: string, at: number): Promise<void> {
   const maps = (await readFile(`/proc/${pid}/maps`, 'utf8')).split('\n');
   const start = Number.parseInt(maps.find((line) => line.endsWith(`${templateId}/memory`))!.split('-')[0]!, 16);
@@ -314,7 +314,7 @@ async function clearMemory(pid: number, templateId: string, at: number): Promise
   }
 }
 
-/** Leaves the VM 50 MiB more than it has. False where this host binds no memory. */
+/** Leaves the VM 50 MiB more than it has. Returns false where this host does not bind memory. */
 async function tightenMemory(instance: string): Promise<boolean> {
   const trees = [
     { folder: '/sys/fs/cgroup/memory', used: 'memory.usage_in_bytes', max: 'memory.limit_in_bytes' },

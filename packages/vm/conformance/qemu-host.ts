@@ -1,4 +1,4 @@
-/** A QEMU driver with an instance, a network range and folders of its own, for tests on a host that others use too. */
+/** A QEMU driver with its own instance, network range and folders, for tests on a host that others use too. */
 import { randomInt } from 'node:crypto';
 import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
@@ -18,7 +18,7 @@ import { wantedAccelerator, watchingLog } from './accelerator.ts';
 import { baseImage, sharedCacheDir } from './base-image.ts';
 import type { GuestProbe } from './harness.ts';
 
-/** Everything another process needs to be a control plane of the same instance. */
+/** Everything that another process needs to be a control plane of the same instance. */
 export interface QemuHostSettings {
   readonly dataDir: string;
   readonly cacheDir: string;
@@ -55,7 +55,7 @@ export function optionsOf(settings: QemuHostSettings): QemuDriverOptions {
     accelerator: wantedAccelerator ?? 'auto',
     diskFloorMib: 512,
     uidBase: 2_000_000_000,
-    // The guests of tests are ours.
+    // The guests of tests are trusted.
     unboundMemory: 'allow',
     log: watchingLog(dataDir),
   };
@@ -66,8 +66,8 @@ export function driverOf(settings: QemuHostSettings): VmDriver {
 }
 
 /**
- * The template that test files share, in the cache of all Lodges of this host: whoever comes first makes it. For tests whose
- * subject is not how a template is made, which spares each file a boot.
+ * The template that test files share, in the cache of all Lodges of this host: the first one makes it. It is for tests about
+ * other things than making a template, and saves each file a boot.
  */
 export async function sharedTemplate(): Promise<TemplateBuild> {
   const prepare = () => Promise.resolve({ token: 'template-token' });
@@ -75,7 +75,7 @@ export async function sharedTemplate(): Promise<TemplateBuild> {
   return { image, variant: 'shared-by-tests', brokerPort: 4001, progress: () => undefined, prepare };
 }
 
-/** Takes the shared template into the host's own ones. Before the first driver starts. */
+/** Takes the shared template into the host's own templates. Call it before the first driver starts. */
 export async function takeSharedTemplate(settings: QemuHostSettings): Promise<Template> {
   const driver = driverOf({ ...settings, cacheDir: sharedCacheDir });
   await driver.start();
@@ -86,7 +86,7 @@ export async function takeSharedTemplate(settings: QemuHostSettings): Promise<Te
   }
 }
 
-/** What this instance has on the host outside its folders. */
+/** Everything that this instance has on the host outside its folders. */
 export async function holdingsOf(settings: QemuHostSettings): Promise<string[]> {
   const { dataDir, cacheDir, instance } = settings;
   const processes = await findProcesses((argument) => argument.includes(`path=${dataDir}/`));
@@ -101,7 +101,7 @@ export async function holdingsOf(settings: QemuHostSettings): Promise<string[]> 
   ];
 }
 
-/** Gives the VMs a disk of their own, that can be filled. Before the first driver starts. */
+/** Gives the VMs a disk of their own that can be filled. Call it before the first driver starts. */
 export async function mountVms({ dataDir }: QemuHostSettings): Promise<void> {
   await run('mount', ['-t', 'tmpfs', '-o', 'size=3g,mode=0711', 'lodge-vms', join(dataDir, 'vms')]);
 }
@@ -126,7 +126,7 @@ export async function whileVmsAreFull(
   }
 }
 
-/** Takes everything of the instance away. */
+/** Takes the whole instance away. */
 export async function destroyHost(settings: QemuHostSettings): Promise<void> {
   for (const { pid } of await findProcesses((argument) => argument.includes(`path=${settings.dataDir}/`))) {
     process.kill(pid, 'SIGKILL');
@@ -139,7 +139,7 @@ export async function destroyHost(settings: QemuHostSettings): Promise<void> {
   await rm(settings.dataDir, { recursive: true, force: true });
 }
 
-/** What the VM at an address is recorded with; null of a template's guest, which has none. */
+/** The recorded credential of the VM at an address; null for a template's guest, which has none. */
 async function credentialAt(dataDir: string, address: string): Promise<string | null> {
   for (const name of await readdir(join(dataDir, 'vms'))) {
     const record = await new RunDirectory(join(dataDir, 'vms'), 'any', name).read().catch(() => null);
@@ -152,9 +152,9 @@ export function probeGuest(
   { dataDir }: Pick<QemuHostSettings, 'dataDir'>,
   { address }: { readonly address: string },
 ): GuestProbe & {
-  /** Puts so much into the guest's memory that does not compress. */
+  /** Fills the guest's memory with so many MiB that do not compress. */
   fill(mib: number): Promise<void>;
-  /** What a script of root prints. */
+  /** Returns the output of a script that root runs. */
   shell(script: string): Promise<string>;
 } {
   const guest = guestClient({ address, credential: () => credentialAt(dataDir, address) });
@@ -193,7 +193,7 @@ export function probeGuest(
     remember: (name, text) => write(`/dev/shm/${name}`, text),
     recall: (name) => read(`/dev/shm/${name}`),
     async print(text) {
-      // Until the last byte has left the guest.
+      // The command ends when the last byte has left the guest.
       const drain = "perl -MPOSIX -e 'POSIX::tcdrain(1)'";
       const { exitCode, stderr } = await run(['sh', '-c', `(cat; ${drain}) > /dev/console`], text);
       if (exitCode !== 0) throw new Error(stderr);

@@ -1,4 +1,7 @@
-/** One life of a machine, step by step, with its clocks after each: on KVM and under emulation alike (`npm run test:kvm`). */
+/**
+ * One life of a machine, step by step, with its clocks after each step: on KVM and under emulation alike (`npm run
+ * test:kvm`).
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, describe, test } from 'node:test';
@@ -25,7 +28,7 @@ const agentId = 'lives';
 const copies = formOf({ short: 3, long: 20 });
 const run = promisify(execFile);
 const dayMs = 24 * 60 * 60_000;
-/** Only a machine that was made for the tests is put to sleep by one. */
+/** A test suspends only a machine that was made for the tests. */
 const hostMaySleep = process.env['TESTS_HOST_MAY_SLEEP'] === 'yes';
 
 describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
@@ -94,14 +97,14 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     } finally {
       Date.now = now;
     }
-    // The guest is a day ahead now; a pause is over before the driver looks at the host's clock again.
+    // The guest is a day ahead now; a pause ends before the driver looks at the host's clock again.
     await driver.pause(agentId, 'e1');
     await driver.resume(agentId, 'e1');
     await assertClocks(guest());
   });
 
   test('its clocks are right after its host slept', { skip: !hostMaySleep }, async () => {
-    // By hand, on a host that its clock's alarm wakes: the machine of the tests on KVM sleeps on.
+    // This runs by hand, on a host that its clock's alarm wakes: the machine of the tests on KVM would sleep on.
     const before = performance.now() - Date.now();
     await run('rtcwake', ['--mode', 'freeze', '--seconds', '20']);
     assert.ok(Math.abs(performance.now() - Date.now() - before) > 10_000, 'the host slept');
@@ -127,9 +130,9 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
 
   test('it is saved, and started again with its memory, its clocks and its timers', async () => {
     await guest().remember('mine', 'in memory');
-    // In a session of its own, once it is there: the end of a command ends its group.
+    // The timer has a session of its own, and exists by then: the end of a command ends its group.
     await guest().shell('setsid sh -c "sleep 5; echo fired > /dev/shm/timer" > /dev/null 2>&1 & sleep 1');
-    // As if it were started again a day later.
+    // The guest's clock is set as if the VM were started again a day later.
     await guest().shell('date -s "$(date -d yesterday)"');
     const stoppedAtMs = await monotonicMs(guest());
     const { bytes } = await driver.suspend(agentId, 'e1', { kept: true }, never);
@@ -162,7 +165,7 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
       names,
     );
     assert.equal(new Set(clones.map(({ machineId }) => machineId)).size, copies);
-    // The folder of the last one, put back each time as it was saved.
+    // The folder of the last one, which is put back as it was saved before each start.
     const folder = join(settings.dataDir, 'vms', 'last');
     const kept = join(settings.dataDir, 'kept');
     await driver.suspend('last', 'e1', {}, never);

@@ -1,4 +1,7 @@
-/** The QEMU driver behind the machine host's protocol: one life of a VM. That the protocol keeps every promise, the fake driver shows. */
+/**
+ * The QEMU driver behind the machine host's protocol: one life of a VM. The fake driver's tests show that the protocol keeps
+ * every promise.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { sizes } from '@lodge/domain';
@@ -29,7 +32,7 @@ test('a VM is cloned, sized, frozen, saved and started again over the channel', 
   const driver = overChannel(driverOf(settings), images);
   await driver.start();
   const steps: string[] = [];
-  // Its guest goes on from another template's, which spares a boot.
+  // Its guest goes on from another template's, which saves a boot.
   const build = { ...(await sharedTemplate()), variant: 'remote', progress: (step: string) => void steps.push(step) };
   const prepare = async (guest: { readonly address: string }) => {
     await probeGuest(settings, guest).writeFile('from-template', 'on disk');

@@ -1,4 +1,4 @@
-/** What the QEMU driver promises beyond the port: confinement of its processes, and builds that survive their builders. */
+/** Promises of the QEMU driver beyond the port: confinement of its processes, and builds that survive their builders. */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -62,7 +62,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await destroyHost(settings);
   });
 
-  // A test that failed leaves none of its machines to the next one.
+  // A failed test leaves none of its machines to the next one.
   afterEach(async () => {
     for (const { agentId } of await driver.list()) await driver.remove(agentId, { keepDisk: false });
   });
@@ -74,12 +74,15 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
   const processOf = async (agentId: string): Promise<FoundProcess> => {
     const path = join(settings.dataDir, 'vms', agentId);
     const all = await findProcesses((argument) => argument.includes(`path=${path}/qmp,`));
-    // Its reaper is told of it, too.
+    // The reaper's command line has the path, too.
     const found = all.find(({ argv }) => argv[0]?.startsWith('qemu-system-'));
     assert.ok(found);
     return found;
   };
-  /** Kills a builder hard at that moment. Its QEMU is gone before the next driver starts, and everything else then. */
+  /**
+   * Kills a builder hard when its guest answers. Its QEMU is gone before the next driver starts, and everything else after
+   * that.
+   */
   const killBuilder = async (killedAt: BuildMoment, what: Partial<TemplateBuild>): Promise<void> => {
     await driver.stop();
     const script = fileURLToPath(new URL('build-and-die.ts', import.meta.url));
@@ -107,7 +110,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     driver.create({ agentId, executionId: 'e1', machine: sizes.small, template, from: 'clone' }, never);
 
   test('a builder that is killed takes its QEMU with it, and the next build of the same template goes through', async () => {
-    // A boot takes long: the short form does not wait for its end.
+    // QEMU opens /dev/kvm itself, for which it may need a group.
     await killBuilder(formOf({ short: 'boot', long: 'preparation' }), { variant: build.variant });
     template = await driver.buildTemplate(build, never);
     assert.deepEqual(await driver.findTemplate(build), template);
@@ -137,7 +140,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     assert.ok(uid >= 2_000_000_000);
     assert.equal(status['Uid'], Array(4).fill(uid).join('\t'));
     assert.equal(status['Gid'], Array(4).fill(uid).join('\t'));
-    // It opens /dev/kvm itself, for which it may need a group.
+    // A hundredth of the rate of `small`: 5 requests a second, and 25 after a rest.
     const groups = [...(argv.includes('kvm') ? (await openKvmDevice())! : []), templateGid];
     assert.equal(status['Groups']?.trim(), [...new Set(groups)].join(' '));
     for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.match(status[set]!, /^0+$/, set);
@@ -205,7 +208,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     const writes = 'dd if=/dev/urandom of=/srv/paced bs=4k count=150 oflag=direct conv=notrunc';
     await runs(writes);
     await driver.stop();
-    // A hundredth of small's: 5 requests a second, and 25 after a rest.
+    // A frozen VM writes nothing while the disk is filled.
     driver = createQemuDriver({ ...optionsOf(settings), diskRateFactor: 0.01 });
     await driver.start();
     await driver.resize('writer', 'e1', sizes.small, never);
@@ -244,7 +247,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
   test('a snapshot is root’s alone, belongs to its disk, and takes no room that is not there', async () => {
     await create('stopped');
     const folder = join(settings.dataDir, 'vms', 'stopped');
-    // What stands still writes nothing while the disk is filled.
+    // Nobody has waited for its first answer; a driver would have.
     await driver.pause('stopped', 'e1');
     await whileVmsAreFull(settings, 256 << 10, async () => {
       await assert.rejects(driver.suspend('stopped', 'e1', {}, never), { name: 'VmError', code: 'disk_full' });

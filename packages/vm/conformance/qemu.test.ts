@@ -24,8 +24,9 @@ import type { QemuHostSettings } from './qemu-host.ts';
 import { describeVmDriver } from './suite.ts';
 
 /**
- * Milliseconds after the call began; of a suspend, after the guest stands still and is being written: how long that takes to come
- * depends on what else the machine does. One below 0 comes before that, where the guest's processes are being frozen.
+ * Milliseconds after the call began. For a suspend, after the guest is frozen and its pages are being written, because the
+ * time until then depends on the machine's other work. A moment below 0 comes before that, while the guest's processes are
+ * being frozen.
  */
 const moments = (...ats: number[]): Moment[] => ats.map((at) => ({ name: `${at} ms`, at }));
 
@@ -49,7 +50,7 @@ async function openQemu(): Promise<DriverHarness> {
     },
     killDuring: (call, { at }) => killDuring(settings, call, at),
     damageSnapshot: (agentId, part) => flipBit(join(settings.dataDir, 'vms', agentId, 'snapshot', part)),
-    // Enough for the devices' state, not for the memory.
+    // There is room for the devices' state, and not for the memory.
     whileDiskIsFull: (work) => whileVmsAreFull(settings, 4 << 20, work),
     holdings: () => holdingsOf(settings),
     files: async (agentId) => (await entries(join(settings.dataDir, 'vms', agentId))).sort(),
@@ -89,7 +90,7 @@ async function killDuring(settings: QemuHostSettings, call: Call, afterMs: numbe
   await gone;
 }
 
-/** Once one of these is there, and not empty. */
+/** Resolves once one of these exists and is not empty. */
 async function oneOf(paths: readonly string[], gone: Promise<unknown>): Promise<void> {
   let ended = false;
   void gone.then(() => (ended = true));
@@ -104,7 +105,7 @@ async function oneOf(paths: readonly string[], gone: Promise<unknown>): Promise<
   }
 }
 
-/** Of the byte in the middle. */
+/** Flips a bit of the byte in the middle. */
 async function flipBit(path: string): Promise<void> {
   const file = await open(path, 'r+');
   try {

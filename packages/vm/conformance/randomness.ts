@@ -1,7 +1,7 @@
 /**
- * Whether guests that went on from the same memory draw the same random values. Processes that ran before it was saved draw all the
- * while and note which generation they saw: what was drawn in an earlier one is in all guests alike, to the last value, for nothing
- * ran between the copy and the new generation; of all later values none is in two guests.
+ * Whether guests that went on from the same memory draw the same random values. Processes that ran before it was saved draw
+ * all the time and note the generation that they see. Values of an earlier generation are equal in all guests, to the last
+ * one, because nothing ran between the copy and the new generation. No later value may be in two guests.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import type { Guest } from '@lodge/guest';
 import { formOf } from '@lodge/testkit/forms';
 
 const folder = '/dev/shm/random';
-/** Of each kind of value. */
+/** Values of each kind. */
 const count = formOf({ short: 200, long: 1000 });
 const python = new URL('../../../images/hermes/files/opt/hermes/lib/python3.11/site-packages/', import.meta.url);
 
@@ -29,7 +29,7 @@ export interface Sample {
   readonly machineId: string;
 }
 
-/** The probes run in the guest when it resolves, with what the images' runtimes run with. */
+/** Starts the probes, which run in the guest when it resolves, on the same interpreters as the images' runtimes. */
 export async function startProbes(at: Guest): Promise<void> {
   const write = async (name: string, source: URL): Promise<void> =>
     guestClient(at).writeFile(`${folder}/${name}`, readFileSync(source), { mode: 0o644, owner: 'root' });
@@ -46,7 +46,7 @@ export async function startProbes(at: Guest): Promise<void> {
   );
 }
 
-/** What a guest draws. Its probes have gone on meanwhile. */
+/** Returns a guest's values. Its probes have gone on meanwhile. */
 export async function draw(at: Guest): Promise<Sample> {
   const ask = `cd ${folder}; for pid in */pid; do rm -f "\${pid%pid}values"; kill -USR2 "$(cat "$pid")"; done;
     for pid in */pid; do until [ -e "\${pid%pid}values" ]; do sleep 0.05; done; cat "\${pid%pid}values"; echo; done`;

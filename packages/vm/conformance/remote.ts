@@ -1,11 +1,11 @@
-/** A driver behind the machine host's protocol: what a control plane without privileges has in place of its own. */
+/** A driver behind the machine host's protocol: a control plane without privileges has it instead of its own. */
 import { duplexPair } from 'node:stream';
 import type { ImageBuilder, VmDriver } from '@lodge/ports';
 import { Channel, createRemoteMachines, KnownImages, serveMachines } from '../src/remote/index.ts';
 import type { DriverHarness } from './harness.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-/** The suite's agents have names that say what they are for. */
+/** The suite's agents have names that say their purpose. */
 const agentIds = /^[a-z][A-Za-z0-9-]{0,31}$/;
 
 export function overChannel(driver: VmDriver, images: KnownImages): VmDriver {
@@ -19,7 +19,7 @@ export function overChannel(driver: VmDriver, images: KnownImages): VmDriver {
   return remote;
 }
 
-/** The same host, its drivers called over a channel each. */
+/** The same host, whose drivers are called over a channel each. */
 export async function remoteHarness(harness: DriverHarness): Promise<DriverHarness> {
   const { image } = harness.template;
   const builder: ImageBuilder = {

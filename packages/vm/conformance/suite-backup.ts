@@ -1,4 +1,4 @@
-/** What a driver promises about a VM that is backed up: it is whole, whatever is made in its place, until it is freed. */
+/** A driver's promises about a backed-up VM: it stays whole until it is freed, whatever is made in its place. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CarriedData, Vm } from '@lodge/ports';
@@ -26,7 +26,7 @@ export function backupTests(world: World): void {
     world.driver.backUp(agentId, executionId, { facts, data: data() }, never);
   const backup = async (agentId: string): Promise<string | null> =>
     (await world.driver.inspect(agentId))?.backup ?? null;
-  /** The VM that was the backup goes on where it was. */
+  /** The backed-up VM goes on where it was. */
   const isWhole = async (agentId: string): Promise<void> => {
     const again = await create(request(agentId, { from: 'snapshot' }));
     assert.deepEqual(again.facts, facts);

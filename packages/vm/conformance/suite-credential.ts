@@ -1,4 +1,4 @@
-/** What a driver promises about how a guest's daemon knows the host: by a credential of the execution, and by no other. */
+/** A driver's promises about how a guest's daemon knows the host: by a credential of the execution, and by no other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { never } from './world.ts';
@@ -15,14 +15,14 @@ export function credentialTests(world: World): void {
     await world.driver.pause('known', vm.executionId);
     await world.driver.resume('known', vm.executionId);
     await world.driver.stop();
-    // Asked before it has started, too: requests come as soon as the control plane is back.
+    // The driver is asked before it has started, too: requests come as soon as the control plane is back.
     assert.equal(await world.harness.driver().guestCredential('known', vm.address), cloned);
     await world.begin();
     assert.equal(await world.driver.guestCredential('known', vm.address), cloned);
     assert.ok(await guest(vm).admits(cloned));
 
     await world.driver.suspend('known', vm.executionId, {}, never);
-    // A guest that is booted has one of its own as well: the tests of suspension look at that.
+    // A booted guest has its own credential as well: the tests of suspension look at that.
     await credentialOf(await create(request('known', { from: 'snapshot' })), [...others, cloned]);
     await removeAll();
   });

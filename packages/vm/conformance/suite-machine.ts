@@ -1,4 +1,4 @@
-/** What a driver promises about a VM that runs: it can be frozen, sized, measured and listened to. */
+/** A driver's promises about a running VM: it can be frozen, sized, measured and listened to. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sizes } from '@lodge/domain';
@@ -179,7 +179,8 @@ function sizeTests(world: World): void {
       assert.deepEqual([machine.vcpus, machine.diskGib], [size.vcpus, size.diskGib]);
       assert.ok(machine.memoryMib >= size.memoryMib && machine.memoryMib <= sizes.xlarge.memoryMib);
       assert.equal((await guest(vm).machine()).vcpus, size.vcpus);
-      // A guest that is slow to give memory back is asked for no more of it, and takes back the block it was about to give.
+      // A guest that gives memory back slowly is asked for no more of it, and takes back the block that it was about to
+      // give.
       await world.eventually('the guest has the memory that was told', async () => {
         const { memoryMib } = await guest(vm).machine();
         return memoryMib > machine.memoryMib - 200 && memoryMib <= machine.memoryMib;

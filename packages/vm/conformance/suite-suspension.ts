@@ -1,4 +1,4 @@
-/** What a driver promises about snapshots: memory and disk belong together, or there is no snapshot. */
+/** A driver's promises about snapshots: memory and disk belong together, or there is no snapshot. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -65,7 +65,7 @@ export function suspensionTests(world: World): void {
     assert.equal(await guest(booted).readFile('kept'), 'on disk');
     const own = await credentialOf(booted, [cloned]);
     await guest(booted).remember('mark', 'kept');
-    // One that was booted, and one that is paused, is suspended as any other.
+    // A booted VM and a paused one are suspended like any other.
     await world.driver.pause('rests', booted.executionId);
     await world.driver.suspend('rests', booted.executionId, facts, never);
     const again = await create(request('rests', { from: 'snapshot' }));

@@ -1,4 +1,4 @@
-/** What every VM driver promises, as tests. One suite for all of them: what passes here may stand in for any other. */
+/** The promises of every VM driver, as tests. All drivers pass this one suite, so each may replace any other. */
 import assert from 'node:assert/strict';
 import { patience } from './accelerator.ts';
 import { after, before, describe, test } from 'node:test';
@@ -58,7 +58,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       const variant = 'fails';
       const prepare = (): Promise<never> => Promise.reject(new Error('told to fail'));
       const build = { ...world.harness.template, variant, brokerPort: 4001, progress: () => undefined, prepare };
-      // Its guest goes on from a template's, which spares a boot.
+      // Its guest goes on from a template's, which saves a boot.
       await assert.rejects(world.driver.buildTemplate({ ...build, from: world.template }, never), /told to fail/);
       assert.equal(await world.driver.findTemplate({ ...world.harness.template, variant }), null);
       assert.deepEqual(await world.harness.holdings(), []);
@@ -107,7 +107,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
         never,
       );
       const over = await create(request('over-it', { template: other }));
-      // Who has just been given a template is about to use it: the next driver has given nobody any.
+      // A caller that has just received a template is about to use it; the next driver has given nobody any.
       await world.driver.stop();
       await world.begin();
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM lies over it');

@@ -1,4 +1,4 @@
-/** What the tests of one suite share: the driver under test, and the words they are written in. */
+/** Things that the tests of one suite share: the driver under test, and their helpers. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
@@ -27,7 +27,7 @@ export class World {
     await this.harness.close();
   }
 
-  /** A new driver takes over the host. */
+  /** Lets a new driver take over the host. */
   readonly begin = async (): Promise<void> => {
     this.driver = this.harness.driver();
     this.exits = [];
@@ -35,7 +35,7 @@ export class World {
     await this.driver.start();
   };
 
-  /** Of an execution of its own. */
+  /** A request with a new execution. */
   readonly request = (agentId: string, more: Partial<VmRequest> = {}): VmRequest => {
     this.executions += 1;
     const executionId = `e${this.executions}`;
@@ -49,7 +49,10 @@ export class World {
 
   readonly guest = (vm: Vm): GuestProbe => this.harness.guest(vm);
 
-  /** Gives the credential of the VM, which admits whoever presents it and nobody else: not without one, nor with those of others. */
+  /**
+   * Returns the VM's credential, after checking that it admits its holder, and that neither no credential nor those of
+   * others do.
+   */
   readonly credentialOf = async (vm: Vm, others: readonly string[]): Promise<string> => {
     const own = await this.driver.guestCredential(vm.agentId, vm.address);
     assert.ok(own !== null && !others.includes(own));
@@ -75,14 +78,14 @@ export function rejectsWith(work: Promise<unknown>, code: VmErrorCode): Promise<
   return assert.rejects(work, { name: 'VmError', code });
 }
 
-/** How far the guest's clock is off, whatever the question and its answer took. */
+/** How far the guest's clock is off, however long the question and its answer took. */
 export async function clockErrorMs(guest: GuestProbe): Promise<number> {
   const asked = Date.now();
   const told = await guest.clock();
   return Math.max(0, asked - told, told - Date.now());
 }
 
-/** How a VM is seen by `inspect` and `list`. */
+/** The observation that `inspect` and `list` return for a VM. */
 export function observed({ agentId, executionId, address }: Vm, state: VmObservation['state']): VmObservation {
   return { agentId, executionId, state, address, backup: null };
 }

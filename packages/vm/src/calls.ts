@@ -1,11 +1,11 @@
-/** Calls for one agent, served one at a time and in order. */
+/** Serves calls for one agent one at a time and in order. */
 import { VmError } from '@lodge/ports';
 import { throwIfAborted } from './waiting.ts';
 
 export interface Call<T> {
-  /** The execution a create makes: a newer one's create ends it. Null for any other call. */
+  /** The execution that a create makes: the create of a newer one ends it. Null for any other call. */
   readonly creates: string | null;
-  /** Whether a removal or the driver's stop ends it: a create's always is. */
+  /** Whether a removal or the driver's stop ends the call; a create's calls always end. */
   readonly yields?: boolean;
   readonly signal?: AbortSignal;
   readonly work: (signal: AbortSignal) => Promise<T>;
@@ -23,7 +23,7 @@ interface Line {
   readonly running: Set<Running>;
 }
 
-/** A caller that is this far behind has lost its way. */
+/** A caller that is this far behind must be faulty. */
 const maxWaiting = 16;
 
 export class AgentCalls {
@@ -52,7 +52,7 @@ export class AgentCalls {
     }
   }
 
-  /** Ends the creates of an agent that were asked for so far, but those of `executionId`. */
+  /** Ends the agent's creates that were requested so far, except those of `executionId`. */
   supersede(agentId: string, executionId: string): void {
     const reason = new VmError('superseded', `execution ${executionId} of ${agentId} takes its place`);
     for (const { creates, abort } of this.lines.get(agentId)?.running ?? []) {
@@ -60,12 +60,12 @@ export class AgentCalls {
     }
   }
 
-  /** Ends every call of an agent that was asked for so far and yields. */
+  /** Ends every call of an agent that was requested so far and yields. */
   void(agentId: string, reason: VmError): void {
     for (const { yields, abort } of this.lines.get(agentId)?.running ?? []) if (yields) abort.abort(reason);
   }
 
-  /** Ends every call that yields and resolves when no call is under way. */
+  /** Ends every call that yields, and resolves when no call is running. */
   async end(reason: VmError): Promise<void> {
     for (const agentId of this.lines.keys()) this.void(agentId, reason);
     await Promise.all([...this.lines.values()].map((line) => line.tail));

@@ -1,4 +1,4 @@
-/** The driver port over a `FakeHost`. Keeps every promise of the port that the conformance suite checks. */
+/** The driver port over a `FakeHost`. It keeps every promise that the conformance suite checks. */
 import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { CarriedData, DiskUse, Machine, RuntimeFacts, Suspension, Template, TemplateBuild } from '@lodge/ports';
@@ -10,7 +10,7 @@ import type { FakeHost, FakeSnapshot, FakeStep, FakeVm } from './host.ts';
 import { answering, asVm, filesOf, isExcept, type Keep, keptBy, newVm, observe, templateId } from './vm.ts';
 
 export interface FakeDriver extends VmDriver {
-  /** As kill -9 of its process: nothing it has under way goes on, and nobody it works for hears of it again. */
+  /** Acts like kill -9 of its process: nothing in progress goes on, and no caller hears of it again. */
   crash(): void;
 }
 
@@ -229,7 +229,7 @@ class InMemoryDriver implements FakeDriver {
   }
 
   onExit(listener: (exit: { readonly agentId: string; readonly executionId: string }) => void): () => void {
-    // As from another process: never within the call that caused it.
+    // The exit comes as from another process: never within the call that caused it.
     const later = (exit: { agentId: string; executionId: string }): void => queueMicrotask(() => listener(exit));
     this.host.exits.add(later);
     const unsubscribe = (): void => void this.host.exits.delete(later);
@@ -279,7 +279,7 @@ class InMemoryDriver implements FakeDriver {
     return this.calls.run(agentId, { ...call, work: (own) => this.onVm(agentId, executionId, own, work) });
   }
 
-  /** Does something to the VM of that very execution. */
+  /** Does something to the VM of exactly that execution. */
   private async onVm<T>(
     agentId: string,
     executionId: string,
@@ -304,7 +304,7 @@ class InMemoryDriver implements FakeDriver {
       Object.assign(answering(there), { paused: false, snapshot: null });
       return asVm(there);
     }
-    // What cannot be begun changes nothing.
+    // A create that cannot begin changes nothing.
     if (from === 'snapshot' && (!there?.snapshot || there.snapshot.damaged)) {
       throw new VmError('snapshot_missing', `${agentId} has no snapshot, or a damaged one`);
     }
@@ -321,7 +321,7 @@ class InMemoryDriver implements FakeDriver {
     }
   }
 
-  /** The VM as it is before its first step; what the host has of the agent stays where it is needed. */
+  /** Makes the VM as it is before its first step; the host keeps the parts of the agent that the start needs. */
   private lay(request: VmRequest): FakeVm {
     const { agentId, from } = request;
     const disk = this.host.vms.get(agentId);
@@ -345,7 +345,7 @@ class InMemoryDriver implements FakeDriver {
     Object.assign(vm, { facts, snapshot: null, guest: { files: vm.guest.files, memory } });
   }
 
-  /** Waits for a step; a crashed driver never comes to the next one. */
+  /** Waits for a step; a crashed driver never reaches the next one. */
   private async reach(step: FakeStep, { agentId, executionId }: FakeVm, signal: AbortSignal): Promise<void> {
     const settled = await this.host.behaviour(step, { agentId, executionId }, signal).then(
       () => null,

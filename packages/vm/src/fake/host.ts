@@ -1,19 +1,24 @@
 /**
- * A host that exists in memory only, for tests of what drives VMs: it outlives the drivers over it, as a real host
- * outlives its control plane, and goes wrong where it is told to.
+ * A host that exists in memory only, for tests of the code that drives VMs. It outlives the drivers over it, as a real host
+ * outlives its control plane, and fails where a test says so.
  */
 import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { DiskUse, Machine, RefusedConnection, RuntimeFacts, Template, TemplateBuild } from '@lodge/ports';
 import type { VmErrorCode, VmUsage } from '@lodge/ports';
 
-/** What a clone or a boot goes through, in order. Killed before one of them, a driver leaves a partial VM. */
+/** The steps of a clone or a boot, in order. A driver that is killed before one of them leaves a partial VM. */
 export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
-/** The same of a start from a snapshot. The snapshot is used up between `load` and `daemon`: before, it is kept whatever happens. */
+/**
+ * The steps of a start from a snapshot. The snapshot is used up between `load` and `daemon`; before that it is kept whatever
+ * happens.
+ */
 export const fakeSnapshotSteps = ['check', 'start', 'load', 'daemon', 'machine'] as const;
-/** What a suspend goes through. Before `freeze` the VM runs, before `release` it is paused, after it there is the snapshot. */
+/**
+ * The steps of a suspend. Before `freeze` the VM runs, before `release` it is paused, and after it there is the snapshot.
+ */
 export const fakeSuspendSteps = ['freeze', 'save', 'release'] as const;
-/** What a VM goes through until it is the backup: before `collect` it runs, before `put` it is suspended. */
+/** The steps until a VM is the backup: before `collect` it runs, before `put` it is suspended. */
 export const fakeBackupSteps = ['collect', ...fakeSuspendSteps, 'put'] as const;
 /** `pause`, `resume`, `resize`, `restrict`, `carry` (over), (take) `back` and `drop` are one step each. */
 export type FakeStep =
@@ -28,7 +33,7 @@ export type FakeStep =
   | 'resize'
   | 'restrict';
 
-/** What happens at a step: resolves to go on, rejects to fail. Ends early when the signal fires. */
+/** The behaviour at a step: it resolves to go on and rejects to fail. It ends early when the signal fires. */
 export type FakeBehaviour = (
   step: FakeStep,
   call: { readonly agentId: string; readonly executionId: string },
@@ -45,9 +50,9 @@ export interface FakeSnapshot {
   readonly machine: Machine;
   readonly facts: RuntimeFacts;
   readonly memory: Map<string, string>;
-  /** Of a VM that is backed up: what goes along to the one in its place. */
+  /** The data of a backed-up VM that goes along to the one in its place. */
   readonly data: ReadonlyMap<string, string> | null;
-  /** Set, it cannot be loaded any more. */
+  /** A damaged snapshot cannot be loaded any more. */
   damaged: boolean;
 }
 
@@ -56,28 +61,28 @@ export interface FakeVm {
   executionId: string;
   phase: 'creating' | 'running' | 'suspended' | 'disk';
   alive: boolean;
-  /** Meant only while it is alive. */
+  /** Meaningful only while the VM is alive. */
   paused: boolean;
   address: string | null;
-  /** What the daemon in its guest knows the host by. */
+  /** The credential by which the daemon in its guest knows the host. */
   credential: string | null;
   machine: Machine;
   templateId: string;
-  /** What the snapshot it was started from kept. */
+  /** The facts in the snapshot that it was started from. */
   facts: RuntimeFacts | null;
   guest: FakeGuest;
   snapshot: FakeSnapshot | null;
-  /** Printed and not read yet. */
+  /** Output that nobody has read yet. */
   console: string;
   /** Why it ended, once it has. */
   death: VmDeath | null;
-  /** What it stands still for, though nobody paused it. */
+  /** Why it stands still although nobody paused it. */
   halted: VmDeathCode | null;
-  /** Why its emulator does not say whether it runs, as long as it does not. */
+  /** Why its emulator does not report its state, as long as it does not. */
   silent: string | null;
-  /** On its network, which is there as long as it is alive. */
+  /** The rules on its network, which exists as long as the VM is alive. */
   egress: EgressRules;
-  /** By its rules, and not read yet. */
+  /** Connections that its rules refused and nobody has read yet. */
   refused: RefusedConnection[];
 }
 
@@ -90,17 +95,17 @@ export class FakeHost {
   /** `VmDriver.pace` of its drivers. */
   pace = 1;
   readonly vms = new Map<string, FakeVm>();
-  /** Those backed up, by their agents. */
+  /** Backed-up VMs, by agent. */
   readonly backups = new Map<string, FakeVm>();
-  /** Guests of templates that are being made. */
+  /** Guests of templates in the making. */
   readonly builds = new Set<FakeVm>();
   readonly templates = new Map<string, FakeTemplate>();
   readonly exits = new Set<(exit: { agentId: string; executionId: string }) => void>();
   memory = { totalMib: 65_536, availableMib: 60_000 };
-  /** Of the file system that all disks share, MiB. */
+  /** The file system that all disks share, MiB. */
   disk = { totalMib: 1_000_000, freeMib: 800_000 };
   behaviour: FakeBehaviour = () => Promise.resolve();
-  /** What `usage` says of every agent, where it is not told by the VM's state. */
+  /** The part of every agent's `usage` that does not follow from the VM's state. */
   usage: Omit<VmUsage, 'executionId'> = {
     memoryMib: 512,
     diskMib: 128,
@@ -108,13 +113,13 @@ export class FakeHost {
     cpuSeconds: 1,
     egressBytes: 0,
   };
-  /** No guest gives memory back below this. */
+  /** No guest gives memory back below this size. */
   leastMemoryMib = 0;
   private readonly written = new Map<string, number>();
   private nextAddress = 2;
   private nextCredential = 0;
 
-  /** The guest that answers behind an address; null when no VM runs there. */
+  /** Returns the guest that answers at an address; null when no VM runs there. */
   guestAt(address: string): FakeVm | null {
     const all = [...this.vms.values(), ...this.builds];
     return all.find((vm) => vm.address === address && vm.alive && !vm.paused && vm.silent === null) ?? null;
@@ -135,30 +140,30 @@ export class FakeHost {
     return vm?.phase === 'running' ? vm.death : null;
   }
 
-  /** The VM stands still by itself, until it is resumed. */
+  /** Makes the VM stand still by itself, until it is resumed. */
   halt(agentId: string, code: VmDeathCode): void {
     const vm = this.vms.get(agentId);
     if (vm?.alive) Object.assign(vm, { paused: true, halted: code });
   }
 
-  /** The VM's emulator lives and answers nothing more; null: it answers again. */
+  /** Makes the VM's emulator live on without answering; null makes it answer again. */
   silence(agentId: string, why: string | null): void {
     const vm = this.vms.get(agentId);
     if (vm) vm.silent = why;
   }
 
-  /** The agent's guest prints on its console. */
+  /** Prints on the console of the agent's guest. */
   print(agentId: string, text: string): void {
     const vm = this.vms.get(agentId);
     if (vm) vm.console = (vm.console + text).slice(-65_536);
   }
 
-  /** The rules of the agent's VM refuse what its guest tries. */
+  /** Makes the rules of the agent's VM refuse connections of its guest. */
   refuse(agentId: string, ...refused: readonly RefusedConnection[]): void {
     this.vms.get(agentId)?.refused.push(...refused);
   }
 
-  /** The agent's guest writes to its disk, and so to the host's; nothing where it does not run. */
+  /** Makes the agent's guest write to its disk, and so to the host's; nothing happens where it does not run. */
   write(agentId: string, mib: number): void {
     const vm = this.vms.get(agentId);
     if (!vm?.alive || vm.paused) return;
@@ -194,7 +199,7 @@ export class FakeHost {
     return template;
   }
 
-  /** What a template that is made begins with: nothing, or what the one that it goes on from has. */
+  /** The guest that a new template begins with: an empty one, or a copy of the one that it goes on from. */
   guestToPrepare({ from }: TemplateBuild): FakeGuest {
     if (!from) return { files: new Map(), memory: new Map() };
     const found = this.templates.get(from.id);
@@ -221,7 +226,7 @@ export function copyOf(guest: FakeGuest): FakeGuest {
   return { files: new Map(guest.files), memory: new Map(guest.memory) };
 }
 
-/** Calls fail at `step`, the first `times` of them. */
+/** Makes calls fail at `step`, the first `times` of them. */
 export function failAt(step: FakeStep, code: VmErrorCode = 'failed', times = Infinity): FakeBehaviour {
   let left = times;
   return async (at) => {
@@ -231,12 +236,12 @@ export function failAt(step: FakeStep, code: VmErrorCode = 'failed', times = Inf
   };
 }
 
-/** Calls stand still at `step` until they are given up. */
+/** Makes calls stand still at `step` until they are given up. */
 export function hangAt(step: FakeStep): FakeBehaviour {
   return (at, _call, signal) => (at === step ? untilAborted(signal) : Promise.resolve());
 }
 
-/** Every step takes so long. */
+/** Makes every step take so long. */
 export function slow(stepMs: number): FakeBehaviour {
   return (_step, _call, signal) =>
     new Promise((resolve, reject) => {

@@ -1,11 +1,11 @@
-/** Facts of a fake host's VMs, and how they begin. */
+/** Data of a fake host's VMs, and how they begin. */
 import { createHash } from 'node:crypto';
 import { publicEgress } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { CarriedData, TemplateRequest, Vm, VmObservation, VmRequest } from '@lodge/ports';
 import type { FakeGuest, FakeVm } from './host.ts';
 
-/** What of a VM is left. */
+/** The part of a VM that is left. */
 export type Keep = 'nothing' | 'disk' | 'snapshot';
 
 export function newVm(
@@ -29,7 +29,7 @@ export function newVm(
   return { ...blank, egress, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
 }
 
-/** What a start needs of what is there. */
+/** The part that a start needs. */
 export function keptBy(from: VmRequest['from']): Keep {
   switch (from) {
     case 'clone':
@@ -45,7 +45,7 @@ export function templateId({ image, variant }: TemplateRequest): string {
   return createHash('sha256').update(`${image.id}\n${variant}`).digest('hex').slice(0, 16);
 }
 
-/** The VM, where its emulator answers; rejects as a call that it does not answer. */
+/** Returns the VM if its emulator answers; rejects like a call without an answer. */
 export function answering(vm: FakeVm): FakeVm {
   if (vm.silent !== null) throw new VmError('timeout', vm.silent);
   return vm;

@@ -1,6 +1,6 @@
 /**
- * The least a create can cost: namespace, overlay, QEMU clone, and nothing else: no record, no limits, nobody greeted.
- * Benchmarks hold the whole driver against it.
+ * The least that a create can cost: namespace, overlay and QEMU clone, without record, limits or greeting. Benchmarks
+ * compare the whole driver with it.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,9 +17,9 @@ import { startVm } from './lifecycle/vm-start.ts';
 export interface BareClone {
   readonly address: string;
   readonly pid: number;
-  /** Milliseconds from nothing to running processors, and of each step. */
+  /** Milliseconds until the processors run, and of each step. */
   readonly timings: Readonly<Record<string, number>>;
-  /** QMP's `stop` and `cont`, and nothing else. */
+  /** Executes QMP's `stop` and `cont`, and nothing else. */
   freeze(): Promise<void>;
   thaw(): Promise<void>;
   remove(): Promise<void>;
@@ -38,7 +38,10 @@ const noCgroups = {
   close: () => Promise.resolve(),
 };
 
-/** Clones bare VMs of the size every template has. The options' data folder, instance and range must be no driver's. */
+/**
+ * Clones bare VMs of the size that every template has. The options' data folder, instance and range must not belong to a
+ * driver.
+ */
 export function bareCloner(options: QemuDriverOptions): (template: Template) => Promise<BareClone> {
   const slots = new VmNumbers(options.network.maxSlots);
   const templates = new Templates(options, slots);

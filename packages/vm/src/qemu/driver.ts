@@ -1,8 +1,8 @@
 /**
- * The QEMU driver: every agent a VM of its own on this host.
+ * The QEMU driver: every agent has its own VM on this host.
  *
- * Owner of all state is the disk: a run directory per VM (`run-directory.ts`) and the kernel's own tables. What is held in
- * memory (calls under way, watched processes, taken slots) is made anew by `start`. VMs are detached and outlive us.
+ * The disk owns all state: a run directory per VM (`run-directory.ts`) and the kernel's own tables. `start` makes the state
+ * in memory (running calls, watched processes, taken slots) anew. VMs are detached and outlive this process.
  *
  *   create:  slot and record -> namespace, disk, control group -> QEMU -> record of the process -> device state loaded,
  *            machine sized, running -> daemon answers, clock set, machine complete -> record `running`
@@ -12,9 +12,10 @@
  *   backed up: a suspend whose snapshot holds the guest's data too -> the directory has another name (`backups.ts`)
  *   remove:  record `removing` -> process -> control group -> namespace -> files
  *
- * A kill between any two steps of a create or a removal leaves a directory whose record says `creating` or `removing`:
- * `partial` in `list`, taken away whole by the next `remove` or `create`. Where there is a whole snapshot, it is what counts
- * (`snapshot/snapshot.ts`): the next `start` ends the rest, and the agent is `suspended`. Before there is one the VM is, frozen.
+ * A kill between any two steps of a create or a removal leaves a directory whose record says `creating` or `removing`.
+ * `list` shows it as `partial`, and the next `remove` or `create` takes it away whole. A whole snapshot decides
+ * (`snapshot/snapshot.ts`): the next `start` ends the rest, and the agent is `suspended`. Before there is one, the frozen VM
+ * decides.
  */
 import { join } from 'node:path';
 import type { EgressRules, VmDeath } from '@lodge/domain';
@@ -93,7 +94,7 @@ class QemuDriver implements VmDriver {
 
   async start(): Promise<void> {
     const { dataDir, cacheDir, instance, network, log, unboundMemory = 'refuse' } = this.options;
-    // Two processes that own the same namespaces would take each other's away.
+    // Two processes that own the same namespaces would remove each other's.
     this.unlock = await lock(`instance ${instance}`, { timeoutMs: 3000 });
     try {
       const { buildsRoot, own } = this.templates;
@@ -138,7 +139,7 @@ class QemuDriver implements VmDriver {
   }
 
   findTemplate(request: TemplateRequest): Promise<Template | null> {
-    // Who did not start it, as doctor, changes nothing.
+    // A process that did not start the driver, such as doctor, changes nothing.
     return this.cgroups ? this.templates.find(request) : this.templates.look(request);
   }
 

@@ -56,7 +56,7 @@ test('with one tree (v2), controllers are handed down and the limits are that la
   const groups = await openCgroups('one', root);
   assert.deepEqual(groups.missing, []);
   await groups.create('vm', limits);
-  // A plain file shows the last of what was written.
+  // A plain file shows only the last write.
   assert.equal(await readFile(join(root, 'cgroup.subtree_control'), 'utf8'), '+cpu');
   assert.equal(await readFile(join(root, 'lodge-one', 'cgroup.subtree_control'), 'utf8'), '+cpu');
   assert.equal(await readFile(join(root, 'lodge-one/vm/memory.max'), 'utf8'), String(3072 * 2 ** 20));

@@ -1,13 +1,15 @@
 /**
- * A control group per VM: a bound on what its QEMU takes of memory and processor time, whatever the guest does.
- * Both layouts are served: one tree (v2, `/sys/fs/cgroup/lodge-<instance>/<name>`) and one tree a controller (v1,
+ * A control group per VM: it bounds the memory and processor time of the VM's QEMU, whatever the guest does. Both layouts
+ * work: one tree (v2, `/sys/fs/cgroup/lodge-<instance>/<name>`) and one tree a controller (v1,
  * `/sys/fs/cgroup/<controller>/lodge-<instance>/<name>`).
  *
- * Nothing else binds a guest's memory. Every machine has the addresses of the largest one, and virtio-mem leaves it to the
- * guest not to touch what was not given to it. So the driver does not start without the memory controller unless it is told
- * to (`assertBounded`, docs/adr/0032-what-clones-share.md). Without the cpu controller a guest may use all processors.
+ * Nothing else binds a guest's memory. Every machine has the addresses of the largest one, and with virtio-mem the guest
+ * itself must not touch memory that it was not given. So the driver does not start without the memory controller unless an
+ * option allows it (`assertBounded`, docs/adr/0032-what-clones-share.md). Without the cpu controller a guest may use all
+ * processors.
  *
- * The groups lie at the top and not below ours, so that a service manager that ends our group leaves the VMs running.
+ * The groups lie at the top and not below Lodge's own, so that a service manager that ends Lodge's group leaves the VMs
+ * running.
  */
 import { access, mkdir, readFile, readdir, rmdir, writeFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -17,7 +19,7 @@ import { until } from '../../waiting.ts';
 
 export interface CgroupLimits {
   readonly memoryMib: number;
-  /** Processors' worth of time. */
+  /** Processor time, in processors. */
   readonly cpus: number;
 }
 
@@ -27,23 +29,26 @@ export interface MissingController {
 }
 
 export interface Cgroups {
-  /** What this host does not offer us: its limits do not hold. */
+  /** Controllers that this host does not offer: their limits do not hold. */
   readonly missing: readonly MissingController[];
   create(name: string, limits: CgroupLimits): Promise<void>;
-  /** One without bounds, whose processes have a twentieth of the weight of another group's when both want to run. */
+  /** Makes a group without bounds. Its processes have a twentieth of the weight of another group's when both want to run. */
   createYielding(name: string): Promise<void>;
-  /** Changes the limits of a group with processes in it. A bound on memory that is exceeded already stays as it was: nothing is killed for it. */
+  /**
+   * Changes the limits of a group with processes in it. A memory bound below the current use stays as it was, so that
+   * nothing is killed for it.
+   */
   limit(name: string, limits: CgroupLimits): Promise<void>;
   /** Gives the group's processes a part (0.1 to 1) of the usual weight when others want to run too. */
   weigh(name: string, part: number): Promise<void>;
-  /** Moves a process, all its threads with it, into the group. */
+  /** Moves a process with all its threads into the group. */
   add(name: string, pid: number): Promise<void>;
-  /** Whether the kernel has killed a process of the group for lack of memory: the group's own, or the host's. */
+  /** Whether the kernel has killed a process of the group for lack of memory, the group's own or the host's. */
   outOfMemoryKill(name: string): Promise<boolean>;
-  /** The group must have no process. Absent is success. */
+  /** Removes the group, which must have no process. Succeeds if it is absent. */
   remove(name: string): Promise<void>;
   names(): Promise<string[]>;
-  /** Removes this instance's own group if there is none in it. */
+  /** Removes this instance's own group if it is empty. */
   close(): Promise<void>;
 }
 
@@ -54,21 +59,21 @@ const mountPoint = '/sys/fs/cgroup';
 
 type Setting = readonly [file: string, value: string];
 
-/** A tree this instance's groups lie in, and the files that hold the limits there. */
+/** A tree with this instance's groups, and the files that hold the limits there. */
 interface Tree {
   readonly parent: string;
   readonly limits: (limits: CgroupLimits) => readonly Setting[];
-  /** The least weight that still gets on beside busy VMs. */
+  /** The smallest weight that still makes progress beside busy VMs. */
   readonly yielding: readonly Setting[];
-  /** A part of the usual weight. */
+  /** The settings for a part of the usual weight. */
   readonly weight: (part: number) => readonly Setting[];
-  /** Tells how much of what the memory limits bind is in use now. */
+  /** The file that shows how much of the bounded memory is in use now. */
   readonly memoryInUse: string;
-  /** Counts out-of-memory kills, in its line `oom_kill`; empty where this tree does not. */
+  /** The file whose line `oom_kill` counts out-of-memory kills; empty where this tree has none. */
   readonly kills: string;
 }
 
-/** Looks at what the host has and makes this instance's group. */
+/** Looks at the host's layout and makes this instance's group. */
 export async function openCgroups(instance: string, root = mountPoint): Promise<Cgroups> {
   const parent = `lodge-${instance}`;
   if (await isUnified(root)) return openUnified(root, parent);
@@ -84,7 +89,7 @@ export async function openCgroups(instance: string, root = mountPoint): Promise<
   return new Groups(trees, missing);
 }
 
-/** What `openCgroups` would find missing, as far as looking tells: nothing is made. */
+/** The controllers that `openCgroups` would find missing, as far as looking shows it. Changes nothing. */
 export async function missingControllers(root = mountPoint): Promise<readonly MissingController[]> {
   if (await isUnified(root)) return notOffered(root);
   const found: MissingController[] = [];
@@ -94,7 +99,7 @@ export async function missingControllers(root = mountPoint): Promise<readonly Mi
   return found;
 }
 
-/** Rejects where a guest's memory would have no bound and nobody has said that it need not have one. */
+/** Rejects if a guest's memory would have no bound and no option allows that. */
 export function assertBounded({ missing }: Cgroups, unbound: 'refuse' | 'allow'): void {
   const lack = missing.find(({ controller }) => controller === 'memory');
   if (!lack || unbound === 'allow') return;
@@ -149,7 +154,7 @@ class Groups implements Cgroups {
 
   async remove(name: string): Promise<void> {
     for (const { parent } of this.trees) {
-      // A process that has just ended is still counted for a moment.
+      // The kernel counts a process for a moment after its end.
       const wait = { what: `control group ${name}`, everyMs: 5, timeoutMs: 5000 };
       await until(() => removed(join(parent, name)), wait);
     }
@@ -176,7 +181,10 @@ class Groups implements Cgroups {
   }
 }
 
-/** Version 1 keeps the bound of memory with swap at no less than that of memory alone: raised in one order, lowered in the other. */
+/**
+ * Version 1 keeps the bound of memory with swap at no less than that of memory alone, so raising and lowering need different
+ * orders.
+ */
 async function write(folder: string, settings: readonly Setting[]): Promise<void> {
   const inOrder = async (order: readonly Setting[]): Promise<void> => {
     for (const [file, value] of order) await writeFile(join(folder, file), value);
@@ -216,7 +224,8 @@ async function openUnified(root: string, parent: string): Promise<Cgroups> {
   for (const controller of controllers) {
     if (missing.some((lack) => lack.controller === controller)) continue;
     try {
-      // One at a time: a kernel that keeps one back (cpu, beside real-time processes) still gives the other.
+      // The controllers are enabled one at a time: a kernel that refuses one (cpu, beside real-time processes) still enables
+      // the other.
       for (const above of [root, folder]) await writeFile(join(above, 'cgroup.subtree_control'), `+${controller}`);
       usable.push(controller);
     } catch (error) {
@@ -241,7 +250,7 @@ async function openLegacy(root: string, name: string, controller: Controller): P
   const parent = join(root, name);
   await mkdir(parent, { recursive: true });
   if (controller === 'cpu') {
-    // Here processes at the top count one by one against a whole group, which has the weight of one unless it is told otherwise.
+    // Here processes at the top compete one by one with a whole group, which has the weight of one process by default.
     await writeFile(join(parent, 'cpu.shares'), String(1024 * availableParallelism()));
     const quota = ({ cpus }: CgroupLimits): Setting[] => [
       ['cpu.cfs_period_us', String(periodUs)],
@@ -250,7 +259,7 @@ async function openLegacy(root: string, name: string, controller: Controller): P
     const shares = (part: number): Setting[] => [['cpu.shares', String(Math.round(1024 * part))]];
     return { parent, limits: quota, yielding: [['cpu.shares', '51']], weight: shares, memoryInUse: '', kills: '' };
   }
-  // Where the kernel counts swap, a guest has no more of both than it may have of memory.
+  // If the kernel counts swap, a guest may have no more of both together than it may have of memory.
   const swap = await exists(join(parent, 'memory.memsw.limit_in_bytes'));
   const files = ['memory.limit_in_bytes', ...(swap ? ['memory.memsw.limit_in_bytes'] : [])];
   return {

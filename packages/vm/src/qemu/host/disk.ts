@@ -6,16 +6,16 @@ const mib = 2 ** 20;
 
 export interface Space {
   readonly totalMib: number;
-  /** What a process without privileges may still write. */
+  /** Space that a process without privileges may still write. */
   readonly freeMib: number;
 }
 
-/** Space of the file system that a folder is on. */
+/** The space of a folder's file system. */
 export async function freeSpace(folder: string): Promise<Space> {
   return spaceOf(await statfs(folder));
 }
 
-/** The same at once: the kernel has it in memory, while a thread for it may be behind others that wait for a busy disk. */
+/** The same without a wait: the kernel has it in memory, while a thread for it may wait behind others for a busy disk. */
 export function freeSpaceNow(folder: string): Space {
   return spaceOf(statfsSync(folder));
 }

@@ -10,7 +10,7 @@ export async function syncFile(path: string): Promise<void> {
   }
 }
 
-/** Names in a folder; none when it is absent. */
+/** Returns the names in a folder; none when it is absent. */
 export async function entries(path: string): Promise<string[]> {
   return readdir(path).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

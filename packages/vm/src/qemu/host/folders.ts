@@ -5,8 +5,8 @@ import { VmError } from '@lodge/ports';
 const othersPass = 0o001;
 
 /**
- * Makes a folder that VMs' users pass through on their way to their own files. Ours are opened to them (pass, not list);
- * folders above belong to somebody else and are only looked at.
+ * Makes a folder that VMs' users pass through on their way to their own files. Folders that Lodge makes are opened to them
+ * (pass, not list); the folders above belong to somebody else and are only checked.
  */
 export async function passableFolder(path: string): Promise<void> {
   if (!path.startsWith('/') || path.includes(',')) {

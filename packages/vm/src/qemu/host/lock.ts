@@ -5,13 +5,13 @@ import { throwIfAborted, until } from '../../waiting.ts';
 export interface LockWait {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal;
-  /** Called once when somebody else has the lock. */
+  /** Called once when another process has the lock. */
   readonly onBusy?: () => void;
 }
 
 /**
- * A lock between processes of this host: a listening abstract unix socket. The kernel gives it to one and takes it back the
- * moment that process ends, however it ends, so there is no stale lock to break.
+ * A lock between processes of this host: a listening abstract unix socket. The kernel gives it to one process and takes it
+ * back when that process ends in any way, so there is no stale lock to break.
  */
 export async function lock(name: string, wait: LockWait): Promise<() => void> {
   const address = `\0lodge-vm-${createHash('sha256').update(name).digest('hex').slice(0, 32)}`;
@@ -31,10 +31,10 @@ export async function lock(name: string, wait: LockWait): Promise<() => void> {
   );
 }
 
-/** So many hold a lock side by side that is shared; one more waits. */
+/** Most holders of a shared lock side by side; one more waits. */
 const shares = 8;
 
-/** A lock that several hold at a time, and none while somebody has it alone. */
+/** Takes a lock that several may hold at a time, unless one holds it alone. */
 export function lockShared(name: string, wait: LockWait): Promise<() => void> {
   const one = async (): Promise<(() => void) | null> => {
     for (let share = 0; share < shares; share += 1) {
@@ -47,7 +47,7 @@ export function lockShared(name: string, wait: LockWait): Promise<() => void> {
   return until(one, { what: `lock ${name}`, everyMs: 50, ...wait });
 }
 
-/** The same lock for one alone; null when anybody has it. */
+/** Takes the same lock alone; returns null when anybody has it. */
 export async function tryLockAlone(name: string): Promise<(() => void) | null> {
   const held: (() => void)[] = [];
   for (let share = 0; share < shares; share += 1) {

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 
-/** Memory of the host in MiB, as /proc/meminfo has it. */
+/** Memory of the host in MiB, from /proc/meminfo. */
 export async function hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }> {
   const text = await readFile('/proc/meminfo', 'utf8');
   const mib = (name: string): number =>

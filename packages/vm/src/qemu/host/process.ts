@@ -1,6 +1,6 @@
 /**
- * Processes on this host: how a VM's QEMU is started so that it outlives us, told from a later process with the same pid,
- * found again when nobody wrote its pid down, and ended.
+ * Processes on this host: starts a VM's QEMU so that it outlives this process, tells it from a later process with the same
+ * pid, finds it again when nobody recorded its pid, and ends it.
  */
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -8,7 +8,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { VmError } from '@lodge/ports';
 import { until } from '../../waiting.ts';
 
-/** A process that cannot be mistaken for a later one with the same pid. */
+/** Identifies a process, even against a later one with the same pid. */
 export interface ProcessMark {
   readonly pid: number;
   /** Field 22 of /proc/<pid>/stat: start time in clock ticks since boot. */
@@ -16,16 +16,16 @@ export interface ProcessMark {
 }
 
 export interface SpawnOptions {
-  /** File descriptor for standard output and error. Absent: both go nowhere. */
+  /** File descriptor for standard output and error. Absent: both are discarded. */
   readonly output?: number;
   /** Further descriptors, at 3 and up. */
   readonly descriptors?: readonly number[];
 }
 
-/** Of everything that is started here. */
+/** The environment of every process that is started here. */
 export const environment = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
-/** Starts a command in a session of its own. Nothing of our environment goes with it. */
+/** Starts a command in a session of its own. It gets nothing of this process' environment. */
 export async function spawnDetached(command: readonly string[], options: SpawnOptions): Promise<ProcessMark> {
   const [file, ...parameters] = command;
   const output = options.output ?? 'ignore';
@@ -37,7 +37,7 @@ export async function spawnDetached(command: readonly string[], options: SpawnOp
   });
   const failure = Promise.withResolvers<never>();
   child.once('error', failure.reject);
-  // A later error is of no interest to anybody; the process' end is noticed by its QMP connection.
+  // Nobody needs a later error; the QMP connection notices the end of the process.
   failure.promise.catch(() => undefined);
   child.unref();
   if (child.pid === undefined) return failure.promise;
@@ -47,7 +47,7 @@ export async function spawnDetached(command: readonly string[], options: SpawnOp
   return mark;
 }
 
-/** When memory runs out, a VM goes before the control plane and its database. */
+/** Makes the kernel kill a VM before the control plane and its database when memory runs out. */
 export async function preferToKill(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/oom_score_adj`, '500').catch(() => undefined);
 }
@@ -56,7 +56,7 @@ export async function preferToKill(pid: number): Promise<void> {
 export function readMark(pid: number): ProcessMark | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the command in parentheses and may hold anything; the fields after the last one are plain.
+    // The second field is the command in parentheses and may hold anything; the fields after the last parenthesis are plain.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     if (fields[0] === 'Z' || fields[0] === 'X') return null;
     return { pid, startTime: Number(fields[19]) };
@@ -73,7 +73,7 @@ export function bootId(): string {
 /** Linux counts a process' time in hundredths of a second, whatever the kernel's own tick (USER_HZ). */
 const ticksPerSecond = 100;
 
-/** CPU time the process has used, seconds: fields 14 and 15 of /proc/<pid>/stat. */
+/** CPU time that the process has used, seconds: fields 14 and 15 of /proc/<pid>/stat. */
 export async function cpuSeconds({ pid }: ProcessMark): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
@@ -90,7 +90,7 @@ export function isAlive(mark: ProcessMark): boolean {
   return readMark(mark.pid)?.startTime === mark.startTime;
 }
 
-/** Ends a process for good and waits until it is gone. A process that is gone already is success. */
+/** Kills a process and waits until it is gone. Succeeds if it is gone already. */
 export async function kill(mark: ProcessMark, timeoutMs = 60_000): Promise<void> {
   if (!isAlive(mark)) return;
   try {
@@ -110,7 +110,7 @@ export interface FoundProcess extends ProcessMark {
   readonly argv: readonly string[];
 }
 
-/** Every process of this host whose command line has an argument that `wanted` accepts. */
+/** Finds every process of this host whose command line has an argument that `wanted` accepts. */
 export async function findProcesses(wanted: (argument: string) => boolean): Promise<FoundProcess[]> {
   const found: FoundProcess[] = [];
   for (const entry of await readdir('/proc')) {

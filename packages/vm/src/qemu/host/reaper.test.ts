@@ -1,4 +1,4 @@
-/** Promises of the parent that a VM's process has. */
+/** Promises of the parent of a VM's process. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { constants, mkdtemp, open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -55,7 +55,8 @@ test('while it runs nothing is told, and what it was given is what it has', asyn
   const report = await readFile(file, 'utf8');
   assert.ok(report.startsWith(`${file} `), report);
   const descriptors = report.slice(file.length).trim().split(' ');
-  // Its standard ones, and the folder that `ls` reads: none of ours. What a test runner hands down is numbered higher.
+  // The standard descriptors, and the folder that `ls` reads; nothing of this process. Descriptors from a test runner have
+  // higher numbers.
   const low = descriptors.filter((number) => Number(number) < 10);
   assert.deepEqual(low.sort(), ['0', '1', '2', '3']);
   assert.equal(await readEnd(exitFile), null);

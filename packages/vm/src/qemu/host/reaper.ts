@@ -1,8 +1,9 @@
 /**
- * A process that outlives us with a parent that does, too: a shell that waits for it, writes down how it ended, and ends. A
- * process has one parent, which alone is told its exit code or signal; a control plane that adopts a VM is not it.
+ * A process that outlives this one, with a parent that does, too. The parent is a shell that waits for it, records how it
+ * ended, and ends. Only the parent of a process learns its exit code or signal, and a control plane that adopts a VM is not
+ * its parent.
  *
- * The exit file, made before there is a process and with room for the answer, so that a full disk loses none:
+ * The exit file exists before the process and has room for the answer, so a full disk loses none:
  *
  *   bytes 0..7  blank while it runs; then the shell's word for the end, and a line end: 0..127 an exit code, above 128 a
  *               signal and 128
@@ -22,32 +23,32 @@ import type { ProcessMark } from './process.ts';
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: number | null;
-  /** What it printed last, where nobody had read it; the pipe it comes by holds 64 KiB. */
+  /** Its last output that nobody had read; the pipe holds 64 KiB. */
   readonly words: string;
 }
 
 export interface Reaped extends ProcessMark {
-  /** Belongs where the process does, so that whatever ends a group of ours ends neither. */
+  /** The reaper. It must be moved wherever the process is, so that the end of a group of Lodge's ends neither. */
   readonly reaperPid: number;
 }
 
 export interface ReapedOptions {
-  /** Made anew. */
+  /** The exit file, which is made anew. */
   readonly exitFile: string;
-  /** A pipe that does not block: where it prints. */
+  /** The non-blocking pipe for its output. */
   readonly output: number;
-  /** Its descriptor 4, where it has one. */
+  /** Its descriptor 4, if it has one. */
   readonly input: number | null;
 }
 
 const blank = ' '.repeat(8);
-/** No process began then. */
+/** The start time of a process that never began. */
 const never = -1;
 const startTimeoutMs = 20_000;
-/** The shell is told of the end at once, and writes a line. */
+/** Bound on the shell's report: it learns of the end at once, and writes a line. */
 const endTimeoutMs = 2000;
 
-/** Starts a command in a session of its own, below its reaper. Nothing of our environment goes with it. */
+/** Starts a command in a session of its own, below its reaper. It gets nothing of this process' environment. */
 export async function spawnReaped(command: readonly string[], options: ReapedOptions): Promise<Reaped> {
   const [status, words] = await createExitFile(options.exitFile);
   try {
@@ -60,7 +61,7 @@ export async function spawnReaped(command: readonly string[], options: ReapedOpt
     child.unref();
     const pid = await pidFrom(child);
     await preferToKill(pid);
-    // One that has ended by now is nobody's process, and the exit file says how it did.
+    // The pid of a process that has ended by now means nothing any more, and the exit file says how it ended.
     const mark = readMark(pid) ?? { pid, startTime: never };
     return { ...mark, reaperPid: child.pid! };
   } finally {
@@ -68,7 +69,7 @@ export async function spawnReaped(command: readonly string[], options: ReapedOpt
   }
 }
 
-/** How it ended; null where it still runs, or nobody was there to see it. */
+/** How the process ended; null where it still runs, or nobody saw its end. */
 export async function readEnd(exitFile: string): Promise<ProcessEnd | null> {
   const file = await open(exitFile, 'r').catch(() => null);
   if (!file) return null;
@@ -85,29 +86,29 @@ export async function readEnd(exitFile: string): Promise<ProcessEnd | null> {
   }
 }
 
-/** `readEnd` of a process that has just gone. */
+/** The same for a process that has just gone. */
 export async function awaitEnd(exitFile: string): Promise<ProcessEnd | null> {
   if (!(await stat(exitFile).catch(() => null))) return null;
   const wait = { what: 'how a process ended', everyMs: 5, timeoutMs: endTimeoutMs };
   return until(() => readEnd(exitFile), wait).catch(() => null);
 }
 
-/** Descriptors of the shell: 3 is where the command prints, 4 its own, 5 and 6 the exit file, 7 where its pid is told. */
+/** Descriptors of the shell: 3 is the command's output, 4 its own, 5 and 6 the exit file, 7 reports its pid. */
 function scriptOf(command: readonly string[]): string {
   const quoted = command.map((part) => `'${part.replaceAll("'", String.raw`'\''`)}'`).join(' ');
   return [
     `{ exec ${quoted} >&3 2>&3 3>&- 5>&- 6>&- 7>&-; } &`,
     'echo $! >&7; exec 4<&- 7>&-',
     'wait $!; end=$?',
-    // What nobody has read by now goes with the pipe.
+    // Unread output would be lost with the pipe.
     '[ $end = 0 ] || cat <&3 >&6',
     'echo $end >&5',
   ].join('\n');
 }
 
-/** Two handles on it, at its beginning and behind the blank. */
+/** Two handles on the file, at its beginning and behind the blank. */
 async function createExitFile(path: string): Promise<readonly [FileHandle, FileHandle]> {
-  // One that is late still writes into the file that was its own.
+  // A late reaper still writes into its own file.
   await rm(path, { force: true });
   const words = await open(path, 'wx', 0o600);
   try {

@@ -1,14 +1,14 @@
-/** Another name, or where that cannot be a copy, of a file that nobody changes any more. */
+/** Gives a file that nobody changes any more another name, or copies it where that is not possible. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, link } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { syncFile } from './files.ts';
 
 const run = promisify(execFile);
-/** Gigabytes, from a slow disk. */
+/** Time for gigabytes from a slow disk. */
 const copyTimeoutMs = 30 * 60_000;
 
-/** Resolves with false where the file system has no link of that file in that folder. `to` is not there yet. */
+/** Resolves with false if the file system cannot link that file in that folder. `to` must not exist yet. */
 export async function linkFile(from: string, to: string): Promise<boolean> {
   try {
     await link(from, to);
@@ -19,17 +19,17 @@ export async function linkFile(from: string, to: string): Promise<boolean> {
   }
 }
 
-/** Another file system (a bind mount is one), one without links, one with too many of them. */
+/** Errors for another file system (a bind mount is one), one without links, or too many links. */
 const noLinkHere = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
-/** A copy that is to be written, with owner and mode of the writer. It shares the bytes where the file system can. */
+/** Makes a copy for writing, with owner and mode of the writer. It shares the bytes if the file system can. */
 export async function copyToWrite(from: string, to: string, uid: number): Promise<void> {
   await run('cp', ['--reflink=auto', '--sparse=always', '--', from, to], { timeout: copyTimeoutMs });
   await chown(to, uid, uid);
   await chmod(to, 0o600);
 }
 
-/** A copy with owner, mode and times, on the disk when it resolves. It shares the bytes where the file system can. */
+/** Makes a copy with owner, mode and times, on the disk when it resolves. It shares the bytes if the file system can. */
 export async function copyFile(from: string, to: string): Promise<void> {
   const keeps = '--preserve=mode,ownership,timestamps';
   await run('cp', ['--reflink=auto', '--sparse=always', keeps, '--', from, to], { timeout: copyTimeoutMs });

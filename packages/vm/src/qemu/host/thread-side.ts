@@ -1,4 +1,4 @@
-/** The side of a `Thread` that does the work. Imports nothing of ours: a thread is ready as soon as its own code is loaded. */
+/** The working side of a `Thread`. It imports no module of Lodge, so a thread is ready as soon as its own code is loaded. */
 import type { MessagePort } from 'node:worker_threads';
 
 export type Answer =

@@ -1,15 +1,15 @@
-/** Threads for work that would hold the event loop up: one job, one answer. */
+/** Threads for work that would block the event loop: one job, one answer. */
 import { Worker } from 'node:worker_threads';
 import type { Answer } from './thread-side.ts';
 import { abortError, throwIfAborted } from '../../waiting.ts';
 
-/** A thread of our own code. It takes tens of milliseconds to be ready: start it before it is needed. */
+/** A thread that runs a module of Lodge. It takes tens of milliseconds to be ready: start it before it is needed. */
 export class Thread<Job> {
   private readonly worker: Worker;
   private readonly started: Promise<void>;
 
   constructor(module: URL) {
-    // Nothing of ours that a debugger or a profiler was told goes along.
+    // The thread must not inherit options for a debugger or a profiler.
     this.worker = new Worker(module, { execArgv: [] });
     this.worker.unref();
     this.started = new Promise((resolve, reject) => {
@@ -23,7 +23,7 @@ export class Thread<Job> {
     return this.started;
   }
 
-  /** What the thread answers. Rejects with the error that the job ended with, its `code` kept, or when the signal fires. */
+  /** Returns the thread's answer. Rejects with the error that ended the job, with its `code`, or when the signal fires. */
   async run<T>(job: Job, signal: AbortSignal): Promise<T> {
     throwIfAborted(signal);
     const answer = Promise.withResolvers<Answer>();
@@ -32,10 +32,10 @@ export class Thread<Job> {
     this.worker.once('error', answer.reject);
     this.worker.once('exit', () => answer.reject(new Error('the thread ended')));
     signal.addEventListener('abort', giveUp);
-    // While a job is under way it is waited for.
+    // A running job keeps the process alive.
     this.worker.ref();
     try {
-      // Copied, not handed over: an empty list of what is.
+      // The empty list means that the job is copied and nothing is transferred.
       this.worker.postMessage(job, []);
       const found = await answer.promise;
       if ('value' in found) return found.value as T;
@@ -46,7 +46,7 @@ export class Thread<Job> {
     }
   }
 
-  /** Resolves when the thread does nothing more. */
+  /** Resolves when the thread has stopped. */
   async end(): Promise<void> {
     await this.worker.terminate();
   }

@@ -2,16 +2,16 @@ import { randomInt } from 'node:crypto';
 import { VmError } from '@lodge/ports';
 
 /**
- * Numbers of VMs on this host: each names a namespace, its addresses and a user id. Handed out in turn, so that one given back
- * is not taken again at once. The first is by chance: after a kill, who still knows the number of a VM that it ended half-way
- * must not find the next VM there.
+ * Numbers of VMs on this host: each names a namespace, its addresses and a user id. They are given out in turn, so that a
+ * returned number is not taken again at once. The first number is random: a process that knows the number of a half-ended VM
+ * after a kill must not find the next VM there.
  */
 export class VmNumbers {
   private readonly taken = new Set<number>();
   private readonly count: number;
   private next: number;
 
-  /** `first`: where the turn begins; default: anywhere. */
+  /** `first` is where the turn begins; the default is random. */
   constructor(count: number, first: number = randomInt(count)) {
     this.count = count;
     this.next = first;
@@ -28,7 +28,9 @@ export class VmNumbers {
     throw new VmError('no_capacity', `all ${this.count} slots of the network range are taken`);
   }
 
-  /** Takes the slot a VM from before has. The turn begins elsewhere: what comes after that VM may be what a kill left. */
+  /**
+   * Takes the slot of an existing VM. The turn begins elsewhere, because the slots after that VM may hold remains of a kill.
+   */
   keep(slot: number): void {
     this.taken.add(slot);
   }

@@ -1,10 +1,10 @@
 /**
- * Whether emulators answer. One question of each emulator is under way at a time, whoever asks:
+ * Whether emulators answer. At any time one question to each emulator is running, whoever asks:
  *
  *   asked -> answered within seconds -> known
  *         -> silent: told to everybody who asks, and not waited for again -> answered, however late -> known
  *
- * So an emulator that hangs delays one look by some seconds, and none after it.
+ * So a hanging emulator delays one look by some seconds, and none after it.
  */
 import type { Log } from '@lodge/ports';
 import { isAlive } from '../host/process.ts';
@@ -12,7 +12,7 @@ import type { Watched } from '../machine/watch.ts';
 
 /** A running emulator answers in a millisecond, on a slow and busy host in a second or two. */
 const patienceMs = 5_000;
-/** For one that was silent the last time. */
+/** Wait for an emulator that was silent the last time. */
 const shortMs = 100;
 
 export type Answer<T> = { readonly value: T } | { readonly silent: string };
@@ -23,13 +23,13 @@ export class Answers<T> {
   private readonly underway = new WeakMap<Watched, Promise<Answer<T>>>();
   private readonly silent = new WeakSet<Watched>();
 
-  /** `ask` ends by itself, some time. It rejects where the emulator gives no answer, or refuses to. */
+  /** `ask` ends by itself at some time. It rejects if the emulator gives no answer, or refuses to. */
   constructor(ask: (vm: Watched) => Promise<T>, log: Pick<Log, 'info' | 'warn'>) {
     this.ask = ask;
     this.log = log;
   }
 
-  /** What the emulator says, or why it says nothing. Never rejects. */
+  /** Returns the emulator's answer, or why it gives none. Never rejects. */
   async of(vm: Watched): Promise<Answer<T>> {
     const underway = this.underway.get(vm) ?? this.question(vm);
     const boundMs = this.silent.has(vm) ? shortMs : patienceMs;
@@ -44,7 +44,7 @@ export class Answers<T> {
     }
   }
 
-  /** Whether it gave no answer when it was asked last: nothing is to be waited for. */
+  /** Whether it gave no answer to the last question, so that waiting is useless. */
   isSilent(vm: Watched): boolean {
     return this.silent.has(vm);
   }
@@ -62,7 +62,7 @@ export class Answers<T> {
   }
 
   private note(vm: Watched, why: string): void {
-    // One that has ended says nothing for good.
+    // An emulator that has ended stays silent for good.
     if (this.silent.has(vm) || !isAlive(vm.process)) return;
     this.silent.add(vm);
     this.log.warn({ agent_id: vm.agentId, execution_id: vm.executionId, why }, 'an emulator does not answer');

@@ -12,7 +12,7 @@ import { ClockKeeper } from './clock-keeper.ts';
 const never = new AbortController().signal;
 const vm = { agentId: 'agent0000001', executionId: 'e1' } as Watched;
 
-/** A keeper of one guest, whose daemon's answers to the time are the test's. */
+/** A keeper of one guest; the test gives its daemon's answers to the time. */
 async function open() {
   const asked: ServerResponse[] = [];
   const server = createServer((request, response) => {

@@ -1,29 +1,29 @@
 /**
- * Keeps the clocks of guests that run for long. A guest asks nobody for the time: it goes by its processor's, which stands still while the
- * host is suspended (under emulation), knows nothing of a host whose clock was set, and drifts from it over weeks.
- * From its start on all that were there are told, and let go on, until each has answered: a control plane that was killed may have left
- * one frozen that was about to be saved. A guest that is being saved now is not let go on.
+ * Keeps the clocks of guests that run for long. A guest asks nobody for the time: it uses its processor's clock. That one
+ * stands still while the host is suspended (under emulation), ignores a change of the host's clock, and drifts from it over
+ * weeks. After its start the keeper sets the clock of all existing guests and lets them go on, until each has answered: a
+ * killed control plane may have left one frozen that it was about to save. A guest that is being saved now stays frozen.
  */
 import type { Log } from '@lodge/ports';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
-/** Between two looks at the host's clocks. */
+/** Time between two looks at the host's clocks. */
 const everyMs = 5000;
-/** The host's wall clock went on by so much more or less than its monotonic one: it was set, or the host slept. */
+/** The host's wall clock advanced by so much more or less than its monotonic one: it was set, or the host slept. */
 const jumpMs = 500;
-/** Without a jump, for the drift. */
+/** Interval without a jump, because of the drift. */
 const againMs = 3_600_000;
-/** Guests that are told at the same time. */
+/** Guests whose clocks are set at the same time. */
 const atOnce = 8;
-/** What is still under way to a guest that is about to be saved is given up after so long: others wait for the save. */
+/** A call to a guest that is about to be saved is given up after this time: others wait for the save. */
 const holdMs = 8_000;
 
 export interface ClockKeeperParts {
   readonly watch: Pick<ExitWatch, 'all'>;
-  /** Sets the clock of a VM that runs; of one that does not there is nothing to do. Bounded. `goOn`: and lets it go on where it is frozen. */
+  /** Sets the clock of a running VM; does nothing for another one. Bounded. `goOn` also lets a frozen VM go on. */
   readonly setClock: (vm: Watched, goOn: boolean, signal: AbortSignal) => Promise<void>;
   readonly log: Pick<Log, 'debug' | 'warn'>;
-  /** Between two looks, ms. */
+  /** Time between two looks, ms. */
   readonly everyMs?: number;
 }
 
@@ -38,11 +38,11 @@ export class ClockKeeper {
   private stopping = new AbortController();
   private offsetMs = hostOffsetMs();
   private setAtMs = performance.now();
-  /** Those that may be frozen since before, and have not answered; and whether the operator was told. */
+  /** Guests that may be frozen since before, and have not answered; and whether the operator was warned. */
   private readonly uncalled = new Map<Watched, { warned: boolean }>();
-  /** Those that are being saved, by agent. */
+  /** Agents whose guests are being saved. */
   private readonly held = new Set<string>();
-  /** Calls under way that let a guest go on, by agent. */
+  /** Running calls that let a guest go on, by agent. */
   private readonly calls = new Map<string, Call>();
   private lettingGo: Promise<void> | null = null;
 
@@ -62,8 +62,8 @@ export class ClockKeeper {
   }
 
   /**
-   * Has no guest of that agent go on from here until the function given is called: it is about to be saved. Resolves once no such call
-   * is under way, so that none comes after the freeze.
+   * Lets no guest of that agent go on until the returned function is called, because it is about to be saved. Resolves once
+   * no such call is running, so that none comes after the freeze.
    */
   async hold(agentId: string, signal: AbortSignal): Promise<() => void> {
     this.held.add(agentId);
@@ -96,7 +96,7 @@ export class ClockKeeper {
     const jumped = Math.abs(jumpedMs) > jumpMs;
     if (jumped) this.parts.log.warn({ ms: jumpedMs }, 'the host’s clock has jumped: clocks of guests are set');
     if (jumped || performance.now() - this.setAtMs > againMs) {
-      // What comes while guests are told counts from here.
+      // A jump that happens while clocks are set counts from here.
       this.offsetMs = offsetMs;
       this.setAtMs = performance.now();
       await this.tellAll(signal);
@@ -104,7 +104,7 @@ export class ClockKeeper {
     if (!signal.aborted) this.wait();
   }
 
-  /** Not waited for: a guest that is silent must not keep others from the time. */
+  /** Nobody waits for this call: a silent guest must not keep others from the time. */
   private letGoOn(signal: AbortSignal): void {
     const there = new Set(this.parts.watch.all());
     for (const vm of this.uncalled.keys()) if (!there.has(vm)) this.uncalled.delete(vm);
@@ -115,7 +115,7 @@ export class ClockKeeper {
 
   private async callToGoOn(vm: Watched, signal: AbortSignal): Promise<void> {
     const { agentId } = vm;
-    // Whoever saves it ends it, or lets it go on where that fails.
+    // The caller that saves the guest ends it, or lets it go on where that fails.
     if (this.held.has(agentId)) return;
     const giveUp = new AbortController();
     const over = this.parts.setClock(vm, true, AbortSignal.any([signal, giveUp.signal])).then(
@@ -147,7 +147,7 @@ export class ClockKeeper {
   }
 }
 
-/** Some at the same time, until the signal fires. */
+/** Works on some at the same time, until the signal fires. */
 async function forEachOf(vms: Watched[], signal: AbortSignal, tell: (vm: Watched) => Promise<void>): Promise<void> {
   const teller = async (): Promise<void> => {
     for (let vm = vms.shift(); vm && !signal.aborted; vm = vms.shift()) await tell(vm);

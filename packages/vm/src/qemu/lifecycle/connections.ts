@@ -5,9 +5,12 @@ import type { Watched } from '../machine/watch.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 
-/** A running emulator answers in a millisecond, on a slow and busy host in a second; one that does not within this is stuck. */
+/**
+ * A running emulator answers in a millisecond, on a slow and busy host in a second; one that needs longer than this is
+ * stuck.
+ */
 const answerTimeoutMs = 10_000;
-/** From its connection's end to its own: it frees its memory and closes its other files, no more. */
+/** Time between the ends of connection and process: the emulator only frees its memory and closes its other files. */
 const exitTimeoutMs = 10_000;
 
 /** The watch's connections to emulators, made anew where they were lost. */
@@ -22,7 +25,7 @@ export class Connections {
   async of(vm: Watched): Promise<Qmp> {
     if (vm.qmp?.isOpen) return vm.qmp;
     const wait = { timeoutMs: answerTimeoutMs, alive: () => isAlive(vm.process) };
-    // QEMU serves one client at a time: who comes second would wait in vain.
+    // QEMU serves one client at a time: a second one would wait in vain.
     const underway = this.underway.get(vm) ?? attended(vm, connect(this.directory(vm.agentId), wait));
     this.underway.set(vm, underway);
     try {
@@ -44,7 +47,7 @@ async function connect({ qmpSocket, log }: RunDirectory, wait: Parameters<typeof
   return qmp;
 }
 
-/** One whose guest ended while nobody looked has waited for us. */
+/** An emulator whose guest ended while nobody looked has waited for a connection. */
 async function attended(vm: Watched, connecting: Promise<Qmp>): Promise<Qmp> {
   const qmp = await connecting;
   try {
@@ -59,7 +62,9 @@ async function attended(vm: Watched, connecting: Promise<Qmp>): Promise<Qmp> {
 
 export interface RunState {
   readonly running: boolean;
-  /** QEMU knows more ways to stand still than `paused`: a disk that has no room (`io-error`), a guest that ended. */
+  /**
+   * QEMU's own state. It stands still not only when `paused`: also on a full disk (`io-error`), and after its guest's end.
+   */
   readonly status: string;
 }
 
@@ -69,14 +74,14 @@ export function runState(qmp: Qmp): Promise<RunState> {
 
 export type LivingState = Pick<VmObservation, 'state' | 'halted'>;
 
-/** What the emulator of a VM that lives says. Rejects where it does not answer, or ends meanwhile. */
+/** The state that the emulator of a living VM reports. Rejects if it does not answer, or ends meanwhile. */
 export async function askState(connections: Connections, vm: Watched): Promise<LivingState> {
   try {
     const qmp = await connections.of(vm);
     const { running, status } = await runState(qmp);
     if (running) return { state: 'running' };
     if (await vm.witness.endIfOver({ qmp, process: vm.process }, status)) return { state: 'dead' };
-    // A write that found no room; what else fails is the guest's own trouble.
+    // A write found no room; other failures are the guest's own trouble.
     return status === 'io-error' ? { state: 'paused', halted: 'host_disk_full' } : { state: 'paused' };
   } catch (error) {
     await awaitEnding(vm);
@@ -84,7 +89,7 @@ export async function askState(connections: Connections, vm: Watched): Promise<L
   }
 }
 
-/** A process that is killed closes its connection, also one that was just taken, before it counts as ended. */
+/** A killed process closes its connection, also a new one, before it counts as ended. */
 export async function awaitEnding({ process, qmp }: Watched, signal?: AbortSignal): Promise<void> {
   if (qmp?.isOpen === false) await awaitExit(process, exitTimeoutMs, signal).catch(() => undefined);
 }

@@ -1,8 +1,8 @@
 /**
- * Lowers the weight of VMs that have been busy for long, so that one that wakes comes before them. Each has an account of the
- * processor time that it used, which halves every minute: little use costs nothing, and who is idle has full weight again. The
- * account is its agent's: who stops and starts, or whose machine dies, goes on with it.
- * Weights bind nobody on a host with processors to spare. What is held here may be lost: a new process begins with full weights.
+ * Lowers the weight of VMs that have been busy for long, so that a VM that wakes comes before them. Each has an account of
+ * its used processor time, which halves every minute: little use costs nothing, and an idle VM gets its full weight back.
+ * The account belongs to the agent, so it goes on through stops, starts and deaths. Weights bind nobody on a host with spare
+ * processors. The accounts may be lost: a new process begins with full weights.
  */
 import type { Log } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
@@ -11,24 +11,24 @@ import type { ExitWatch, Watched } from '../machine/watch.ts';
 
 const everyMs = 5_000;
 const halfLifeSeconds = 60;
-/** Processor time within the last minutes that costs no weight: a turn of an agent takes about as much. */
+/** Processor time within the last minutes that costs no weight: about one turn of an agent. */
 const freeSeconds = 5;
 export const leastWeight = 0.1;
 
-/** The weight of a VM whose account holds so much, from 0.1 to 1, in steps of a tenth. */
+/** The weight of a VM with this account, from 0.1 to 1, in steps of a tenth. */
 export function weightOf(account: number): number {
   const weight = Math.min(1, freeSeconds / Math.max(account, freeSeconds));
   return Math.max(leastWeight, Math.round(weight * 10) / 10);
 }
 
-/** What an account holds after `seconds` in which its VM used `used` of processor time. */
+/** The account after `seconds` in which its VM used `used` of processor time. */
 export function accountAfter(account: number, used: number, seconds: number): number {
   return account * 0.5 ** (seconds / halfLifeSeconds) + Math.max(0, used);
 }
 
 interface Account {
   readonly executionId: string;
-  /** Of this execution, seconds. */
+  /** Used time of this execution, seconds. */
   readonly used: number;
   readonly atMs: number;
   readonly held: number;
@@ -67,7 +67,7 @@ export class CpuKeeper {
     this.timer = null;
   }
 
-  /** One look at all VMs. Never rejects: one that has just ended has no weight. */
+  /** Looks at all VMs once. Never rejects: a VM that has just ended has no weight. */
   async look(): Promise<void> {
     const looked = new Map<string, Account>();
     for (const vm of this.parts.watch.all()) {
@@ -91,7 +91,7 @@ export class CpuKeeper {
     const isSame = before?.executionId === executionId;
     const held = before ? heldNow(before, used - (isSame ? before.used : 0), atMs) : 0;
     const weight = weightOf(held);
-    // The group of another execution is a new one.
+    // Another execution has a new group.
     if (!isSame || weight !== before.weight) await this.parts.cgroups().weigh(agentId, weight);
     return { executionId, used, atMs, held, weight };
   }

@@ -1,8 +1,8 @@
 /**
- * What an earlier control plane left on this host, looked at once at start. Taken away is what belongs to this instance and
- * to no run directory: QEMU processes whose control socket lies in our folders, namespaces, control groups, and everything
- * of template builds (whoever built is dead, for we hold the instance's lock). Not touched is anything that has a run
- * directory, however incomplete: its agent may be in the database, and `list` shows it.
+ * Removes an earlier control plane's remains from this host, once at start. It removes everything of this instance without a
+ * run directory: QEMU processes whose control socket lies in the instance's folders, namespaces, control groups, and
+ * everything of template builds (their builder is dead, because this process holds the instance's lock). It touches nothing
+ * with a run directory, however incomplete: the agent may be in the database, and `list` shows it.
  */
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export interface LeftoverPlaces {
   readonly log: Log;
 }
 
-/** `records`: every run directory's name, with its record where one could be read. */
+/** `records` has every run directory's name, with its record where that could be read. */
 export async function collectLeftovers(
   places: LeftoverPlaces,
   records: ReadonlyMap<string, VmRecord | null>,
@@ -40,7 +40,7 @@ export async function collectLeftovers(
   }
   for (const name of await cgroups.names()) {
     const record = records.get(name);
-    // A VM that is at rest has no slot.
+    // A VM at rest has no slot.
     if (record === undefined || (record !== null && record.slot === null)) await cgroups.remove(name);
   }
   for (const draft of await store.abandonedDrafts()) await rm(draft, { recursive: true, force: true });

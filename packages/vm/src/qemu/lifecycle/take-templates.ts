@@ -1,7 +1,7 @@
 /**
- * What agents' disks lie over, taken into the data folder at start: of agents made before templates were there, and where
- * what lay there is gone. The disk of a VM that does not run is put over it at once, any other at its next start
- * (`vm-make.ts`). The cache is not needed by any of them afterwards.
+ * Takes the templates under agents' disks into the data folder at start: those of agents from before templates were kept
+ * there, and those that are missing there. The disk of a VM that does not run is put over its template at once, any other at
+ * its next start (`vm-make.ts`). None of them needs the cache afterwards.
  */
 import type { Log } from '@lodge/ports';
 import { isAlive } from '../host/process.ts';
@@ -11,7 +11,7 @@ import { Backups } from '../saved/backups.ts';
 import { RunDirectory } from '../saved/run-directory.ts';
 import { templateOfDisk } from '../saved/template-shelf.ts';
 
-/** One that cannot be taken leaves its agents as they are: each start says what it lacks, and tries again. */
+/** A template that cannot be taken leaves its agents as they are: each start reports the lack, and tries again. */
 export async function takeTemplates(
   { own, vmsRoot, log }: { readonly own: OwnTemplates; readonly vmsRoot: string; readonly log: Log },
   agentIds: readonly string[],

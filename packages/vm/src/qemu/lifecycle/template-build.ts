@@ -1,7 +1,8 @@
 /**
  * Makes a template: boots the image's guest with its memory in a file, or lets a template's guest go on over copies of its
- * files, has it prepared, stops it, saves the devices, ends it. What a failure leaves behind: nothing here, and after a kill
- * a draft folder, a namespace and a control group, which the next start of this instance takes away; QEMU ends with us.
+ * files. Then it lets the caller prepare the guest, stops it, saves the devices, and ends it. A failure leaves nothing. A
+ * kill leaves a draft folder, a namespace and a control group, which the next start of this instance removes; QEMU ends with
+ * this process.
  */
 import { chown, stat } from 'node:fs/promises';
 import { guestClient, noCredential } from '@lodge/guest';
@@ -42,7 +43,7 @@ export interface TemplateWork {
   readonly log: Log;
 }
 
-/** Its files are read alone. They lie in the data folder, so its image need not be anywhere else. */
+/** The template is only read. Its files lie in the data folder, so its image need not exist elsewhere. */
 export interface TemplateToGoOnFrom extends StoredTemplate {
   readonly rootDisk: string;
   /** The image's disk in the cache that it was made over. */
@@ -51,10 +52,13 @@ export interface TemplateToGoOnFrom extends StoredTemplate {
 
 /** Size of every agent's disk, GiB; an image with a larger one keeps its own. */
 export const templateDiskGib = 10;
-/** What a template's disk and devices take beside its memory, MiB; those of the agents' images take a tenth of it. */
+/** Room for a template's disk and devices beside its memory, MiB; those of the agents' images take a tenth of it. */
 const diskAndDevicesMib = 1024;
 
-/** Rejects with `disk_full` unless the cache has room for a template, and the agents' disk the floor beside it where both are one. */
+/**
+ * Rejects with `disk_full` unless the cache has room for a template, and, if agents' disks share its file system, for the
+ * floor beside it.
+ */
 export async function assertTemplateRoom(
   options: Pick<QemuDriverOptions, 'cacheDir' | 'dataDir' | 'diskFloorMib'>,
 ): Promise<void> {
@@ -66,7 +70,10 @@ export async function assertTemplateRoom(
   throw new VmError('disk_full', `a template needs ${neededMib} MiB in ${cacheDir}, and ${freeMib} MiB are free`);
 }
 
-/** From the first instruction to the guest's daemon. Nothing is known of the host's pace yet; the build as a whole has its caller's bound. */
+/**
+ * From the first instruction to the guest's daemon. The host's pace is still unknown; the caller bounds the build as a
+ * whole.
+ */
 const bootTimeoutMs = 30 * 60_000;
 
 export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Promise<StoredTemplate> {
@@ -89,7 +96,7 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
     try {
       const either = AbortSignal.any([signal, endOf(machine)]);
       build.progress(from ? 'letting the guest go on' : 'booting the guest');
-      // It is saved without a credential: each of its clones is given one of its own.
+      // The guest is saved without a credential: each of its clones gets its own.
       const booting = { address, credential: noCredential };
       await guestClient(booting).awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
       pace = from ? keptPace(from.template.pace) : paceOf(performance.now() - began);
@@ -122,7 +129,7 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
   }
 }
 
-/** No agent is called so. */
+/** No agent has such a name. */
 const groupOf = (hash: string): string => `template-${hash}`;
 
 async function yieldToOthers(cgroups: Cgroups, group: string, { pid }: ProcessMark): Promise<void> {
@@ -188,7 +195,7 @@ async function copyFiles({ files, rootDisk }: TemplateToGoOnFrom, draft: Templat
   await repoint(draft.files.disk, rootDisk);
 }
 
-/** Stops the guest, writes what its devices hold, and waits until QEMU has let go of disk and memory file. */
+/** Stops the guest, writes its devices' state, and waits until QEMU has released disk and memory file. */
 async function save({ qmp, process, witness }: LaunchedMachine, draft: TemplateDraft): Promise<void> {
   await qmp.execute('stop');
   await qmp.execute('xen-save-devices-state', { filename: draft.files.devices, live: false });

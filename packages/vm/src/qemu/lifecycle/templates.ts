@@ -1,4 +1,4 @@
-/** The driver's templates: found by what they are made from, made under a lock that holds across processes. */
+/** The driver's templates: found by their inputs, and made under a lock that holds across processes. */
 import { rename, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { VmError } from '@lodge/ports';
@@ -26,7 +26,10 @@ import { templateHash, TemplateStore } from '../saved/template-store.ts';
 import { toVmError } from '../../waiting.ts';
 import type { VmHost } from './vm-start.ts';
 
-/** Somebody else's build under emulation may take most of an hour on a small host; the caller's signal usually ends sooner. */
+/**
+ * Bound on another process' build. Under emulation it may take most of an hour on a small host; the caller's signal usually
+ * ends sooner.
+ */
 const longestBuildMs = 2 * 60 * 60_000;
 
 interface Toolchain {
@@ -34,16 +37,16 @@ interface Toolchain {
   readonly accelerator: AcceleratorAnswer;
 }
 
-/** An image by its id and what tells which accelerator works. */
+/** An image by its id, with the parts that show which accelerator works. */
 type Kernel = Pick<Image, 'id' | 'kernel' | 'initrd'>;
 
-/** Who was given a template is about to use it, whatever the list said that it made of those it keeps. */
+/** How long a returned template is kept for the caller that is about to use it, whatever the list of kept ones says. */
 const handedOutMs = 10 * 60_000;
 
 export class Templates {
-  /** Shared by the Lodges of this host. */
+  /** The store that the Lodges of this host share. */
   readonly cache: TemplateStore;
-  /** In the data folder: VMs lie over these alone. */
+  /** The store in the data folder: VMs lie over these alone. */
   readonly own: OwnTemplates;
   readonly buildsRoot: string;
   readonly pace = new HostPace();
@@ -62,14 +65,14 @@ export class Templates {
     this.buildsRoot = join(options.dataDir, 'builds');
   }
 
-  /** Looks without a trace. */
+  /** Looks a template up without a trace. */
   async look(request: TemplateRequest): Promise<Template | null> {
     const hash = await this.hashOf(request);
     const found = hash && ((await this.own.find(hash)) ?? (await this.cache.find(hash)));
     return found ? found.template : null;
   }
 
-  /** As `look`; what it finds is there for VMs from then on, whatever becomes of the cache. */
+  /** Does the same as `look`. A found template is there for VMs from then on, whatever happens to the cache. */
   async find(request: TemplateRequest): Promise<Template | null> {
     const hash = await this.hashOf(request);
     if (!hash) return null;
@@ -84,7 +87,7 @@ export class Templates {
     return found && this.pace.note(found.template);
   }
 
-  /** What a VM is started from. Rejects with `template_missing` when it cannot be. */
+  /** Returns the template that a VM is started from. Rejects with `template_missing` when that is not possible. */
   async startable(id: string, from: 'clone' | 'boot'): Promise<StoredTemplate> {
     const look = (): Promise<StoredTemplate | null> => (from === 'clone' ? this.own.whole(id) : this.own.bootable(id));
     const found = (await look()) ?? ((await this.own.take(id)) ? await look() : null);
@@ -102,7 +105,7 @@ export class Templates {
     for (const id of await this.own.ids()) this.pace.note(await this.own.manifest(id));
   }
 
-  /** Takes what the cache has; null when that is whole no more. */
+  /** Takes a template of the cache; returns null when it is no longer whole. */
   private async taken(id: string): Promise<Template | null> {
     const release = this.hold(id);
     try {
@@ -142,8 +145,8 @@ export class Templates {
   }
 
   /**
-   * What device state of a VM over that template belongs to: it loads where the key is the same. The rest tells a person why
-   * it does not.
+   * The facts that a VM's device state over that template belongs to: it loads if the key is the same. The rest tells a
+   * person why it does not.
    */
   async stateOf(templateId: string): Promise<{ readonly stateKey: string; readonly savedOn: SavedOn }> {
     const means = await this.means(await this.kernelOf(templateId));
@@ -156,7 +159,7 @@ export class Templates {
     return (await this.means(await this.kernelOf(templateId))).accelerator.accelerator;
   }
 
-  /** What VMs are made with, once it is known which accelerator works. */
+  /** The common inputs of VMs, once it is known which accelerator works. */
   async vmHost(image: Pick<Image, 'kernel' | 'initrd'>, cgroups: Cgroups): Promise<VmHost> {
     const { network, brokerPort, instance, diskRateFactor = 1, mbitPerVcpu = null } = this.options;
     return { ...(await this.means(image)), network, cgroups, brokerPort, instance, diskRateFactor, mbitPerVcpu };
@@ -196,7 +199,7 @@ export class Templates {
       const from = build.from ? await this.toGoOnFrom(build.from.id, build.image.id) : null;
       slot = this.slots.claim();
       const { buildsRoot, cache: store } = this;
-      // Emptied, it may be gone.
+      // An emptied cache may be gone.
       await passableFolder(this.options.cacheDir);
       await assertTemplateRoom(this.options);
       const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build, from };
@@ -214,7 +217,7 @@ export class Templates {
     }
   }
 
-  /** What a disk holds over one image it does not hold over another, whatever their bytes: the image is the template's own. */
+  /** A template goes on only over its own image: a disk's data over one image is not valid over another. */
   private async toGoOnFrom(id: string, imageId: string): Promise<TemplateToGoOnFrom> {
     const stored = await this.startable(id, 'clone');
     const manifest = await this.own.manifest(id);
@@ -224,7 +227,7 @@ export class Templates {
     return { ...stored, rootDisk: this.own.file(id, 'rootDisk'), madeOver: manifest.rootDisk };
   }
 
-  /** Null where nothing of that image is here. */
+  /** Returns null if nothing of that image is here. */
   private async hashOf({ image, variant }: TemplateRequest): Promise<string | null> {
     const any = (await this.own.ofImage(image.id)) ?? (await this.cache.ofImage(image.id));
     return any && this.hash({ image: { ...any, id: image.id }, variant });
@@ -245,11 +248,11 @@ export class Templates {
     return found;
   }
 
-  /** An image of the shared cache that no template is over any more. It is built again should one be wanted. */
+  /** Removes an image of the shared cache that no template lies over any more. It is built again if somebody needs it. */
   private async collectImage(rootDisk: string): Promise<void> {
     const folder = dirname(rootDisk);
     if (dirname(folder) !== join(this.options.cacheDir, 'images')) return;
-    // Who is making a template over it has the lock.
+    // A process that makes a template over the image has the lock.
     const unlock = await tryLockAlone(imageLock(rootDisk));
     if (!unlock) return;
     try {
@@ -287,7 +290,7 @@ export function madeWith(emulator: Emulator, accelerator: AcceleratorAnswer): st
   return `${emulator.version} (${accelerator.accelerator})`;
 }
 
-/** The machine's devices: whatever changes here makes older templates unloadable. Paths are not part of it. */
+/** The machine's devices: any change here makes older templates unloadable. Paths are not part of it. */
 function layout(accelerator: Accelerator): string[] {
   const path = { kernel: '', initrd: '', disk: '', qmpSocket: '' };
   return qemuCommandLine({

@@ -1,4 +1,6 @@
-/** Promises of whoever sees a QEMU to its end, with a real one that has no machine: what its console says is put there. */
+/**
+ * Promises of the parts that see a QEMU to its end, with a real one that has no machine: the test gives its console's text.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

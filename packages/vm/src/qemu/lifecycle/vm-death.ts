@@ -1,4 +1,4 @@
-/** Why a VM of this host ended, whoever saw it: the watch of this process, an earlier one, or nobody yet. */
+/** Why a VM of this host ended, whether the watch of this process saw it, an earlier one, or nobody yet. */
 import type { VmDeath } from '@lodge/domain';
 import type { VmObservation } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
@@ -7,7 +7,7 @@ import type { ExitWatch } from '../machine/watch.ts';
 import { Witness } from '../machine/witness.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 
-/** Of a VM that an earlier control plane made. */
+/** The witness of a VM that an earlier control plane made. */
 export function witnessOf(record: VmRecord, directory: RunDirectory, cgroups: Cgroups): Witness {
   const outOfMemoryKill = (): Promise<boolean> => cgroups.outOfMemoryKill(record.agentId);
   const hostRestarted = record.boot !== undefined && record.boot !== bootId();
@@ -20,7 +20,7 @@ interface Places {
   readonly cgroups: Cgroups;
 }
 
-/** Null where nothing of the agent has ended, or stands still by itself. */
+/** Returns null if nothing of the agent has ended or stands still by itself. */
 export async function deathOf(
   found: Pick<VmObservation, 'state' | 'halted'> | null,
   { directory, watch, cgroups }: Places,
@@ -29,7 +29,7 @@ export async function deathOf(
   if (found?.state !== 'dead') return null;
   const record = await directory.read();
   const seen = watch.get(directory.agentId);
-  // Who has seen it to its end knows what it printed, and may not have written that down yet.
+  // The watch that saw the VM's end knows its output, and may not have written it down yet.
   if (seen && seen.executionId === record?.executionId) return seen.witness.death();
   const known = await directory.readDeath();
   return known ?? (record && witnessOf(record, directory, cgroups).death());

@@ -8,7 +8,7 @@ import type { HostPace } from '../../pace.ts';
 import { throwIfAborted } from '../../waiting.ts';
 import type { VmRecord } from '../saved/run-directory.ts';
 
-/** Of a VM that runs, and so has an address. */
+/** The guest of a running VM, which therefore has an address. */
 export function guestOf(
   record: Pick<VmRecord, 'credential' | 'address'>,
   { pace }: { readonly pace: HostPace },
@@ -20,7 +20,7 @@ export function guestOf(
 interface Bound extends Beginning {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** The credential that the daemon is to know the host by from now on. */
+  /** The credential by which the daemon knows the host from now on. */
   readonly claim?: string;
 }
 
@@ -32,20 +32,20 @@ export async function setGuestClock(guest: GuestClient, bound: Bound): Promise<v
   });
 }
 
-/** Of an execution that begins. A guest that was paused goes on with the one it has. */
+/** Makes the identity of a new execution. A guest that was paused keeps its own. */
 export function newIdentity(agentId: string): GuestIdentity {
   const machineId = createHash('sha256').update(`lodge machine ${agentId}`).digest('hex').slice(0, 32);
   return { generation: randomBytes(16).toString('hex'), hostname: agentId, machineId };
 }
 
-/** Times the guest's pace. */
+/** Multiplied by the guest's pace. */
 const freezeTimeoutMs = 8_000;
 /** An agent's guest may be silent on purpose, and others wait for its save to end. */
 const maxFreezePace = 3;
 
-/** How long the freeze of an agent's guest is waited for, ms. */
+/** Bound on the freeze of an agent's guest, ms. */
 export const agentFreezeMs = (pace: number): number => freezeTimeoutMs * Math.min(pace, maxFreezePace);
-/** The same for the guest of a template, which is nobody's yet. */
+/** The same for the guest of a template, which belongs to nobody yet. */
 export const templateFreezeMs = (pace: number): number => freezeTimeoutMs * pace;
 
 interface Freeze {
@@ -57,8 +57,9 @@ interface Freeze {
 }
 
 /**
- * Has a guest that runs, and is about to be saved, do nothing until it is told the time again. One that does not come to it is
- * saved as it is: its processes may draw random values before its kernel's are renewed. Rejects once the signal fires.
+ * Freezes the processes of a running guest that is about to be saved, until it gets the time again. A guest that does not
+ * manage it is saved as it is: its processes may draw random values before its kernel's are renewed. Rejects once the signal
+ * fires.
  */
 export async function freezeGuest(guest: GuestClient, { timeoutMs, signal, log, about }: Freeze): Promise<void> {
   await guest.freeze({ timeoutMs, signal }).catch((error: unknown) => {

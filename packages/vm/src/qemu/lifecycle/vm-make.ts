@@ -1,4 +1,6 @@
-/** A create from the request to the VM that answers: everything of it, or, when it fails, nothing but what was there before. */
+/**
+ * A create from the request to the answering VM: it makes everything, or, when it fails, leaves only what was there before.
+ */
 import { keptPace, publicEgress } from '@lodge/domain';
 import { guestClient, newCredential } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
@@ -31,17 +33,20 @@ export interface Making {
   readonly watch: ExitWatch;
   readonly cgroups: Cgroups;
   readonly directory: RunDirectory;
-  /** Ends the agent's VM. Gives the slot that is free now. */
+  /** Ends the agent's VM. Returns the slot that is free now. */
   readonly takeAway: (keep: Kept) => Promise<number | null>;
 }
 
-/** Each times the host's pace. From running processors to an answering daemon. */
+/** Bounds from running processors to an answering daemon, each multiplied by the host's pace. */
 const cloneTimeoutMs = 30_000;
 const bootTimeoutMs = 300_000;
-/** Until clock, vCPUs and memory are as asked for: the guest takes in a gigabyte in a fraction of a second, under emulation in one or two. */
+/**
+ * Bound until clock, vCPUs and memory are as requested: the guest accepts a gigabyte in a fraction of a second, under
+ * emulation in one or two.
+ */
 const machineTimeoutMs = 120_000;
 
-/** What each kind of start needs of what is there, and what is left when it fails. */
+/** The part that each kind of start needs, and that remains when the start fails. */
 const kept: Readonly<Record<VmRequest['from'], Kept>> = { clone: 'nothing', boot: 'disk', snapshot: 'snapshot' };
 
 export async function makeVm(making: Making, request: VmRequest, signal: AbortSignal): Promise<Vm> {
@@ -50,7 +55,7 @@ export async function makeVm(making: Making, request: VmRequest, signal: AbortSi
   assertMachine(machine);
   const release = templates.hold(wanted.id);
   try {
-    // What cannot be begun changes nothing.
+    // A create that cannot begin changes nothing.
     const source = await sourceOf(making, request);
     try {
       await takeAway(kept[from]);
@@ -58,7 +63,7 @@ export async function makeVm(making: Making, request: VmRequest, signal: AbortSi
       if (machine.diskGib * 2 ** 30 > template.diskBytes) {
         throw new VmError('failed', `${machine.diskGib} GiB of disk are more than the template has`);
       }
-      // Made over a template elsewhere, before there was this one.
+      // The disk was made over a template elsewhere, before this one existed.
       if (from !== 'clone') await moveDisk(making.directory.disk, template.files.disk);
       return await start(making, request, template, source, signal);
     } finally {
@@ -196,16 +201,17 @@ async function bringUp(
 interface Greeting {
   readonly request: VmRequest;
   readonly source: VmSource;
-  /** The new one. */
+  /** The new credential. */
   readonly credential: string;
-  /** The host's. */
+  /** The host's pace. */
   readonly pace: number;
   readonly timings: Record<string, number>;
 }
 
 /**
- * Waits for the guest's daemon, gives it the time, randomness and identity of its own and the credential to know the host by from
- * then on, all in one call, which lets the guest's processes go on; and waits until its machine is the one asked for. Gives its memory, MiB.
+ * Waits for the guest's daemon. One call gives it the time, its own randomness and identity, and the credential by which it
+ * knows the host from then on, and lets the guest's processes go on. Then waits until the machine is as requested. Returns
+ * its memory, MiB.
  */
 async function greet(
   vm: StartedVm,
@@ -219,7 +225,7 @@ async function greet(
   const either = AbortSignal.any([signal, endOf(vm)]);
   const started = performance.now();
   if (from === 'boot') await before.awaitHealth({ timeoutMs: bootTimeoutMs * pace, signal: either });
-  // The clock comes before anything the guest times; memory is taken in by its kernel meanwhile.
+  // The clock comes before anything that the guest times; its kernel accepts memory meanwhile.
   const identity = newIdentity(agentId);
   await setGuestClock(before, { timeoutMs: cloneTimeoutMs * pace, signal: either, claim: credential, identity });
   timings['daemon'] = Math.round(performance.now() - started);
@@ -230,7 +236,9 @@ async function greet(
   return memoryMib;
 }
 
-/** What the daemon of a guest that has just gone on knows the host by. One that booted was told by its kernel. */
+/**
+ * The credential by which the daemon of a guest that has just gone on knows the host. A booted one got it from its kernel.
+ */
 function knownBefore(source: VmSource, credential: string): string | null {
   switch (source.from) {
     case 'clone':

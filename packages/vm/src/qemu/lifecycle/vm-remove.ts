@@ -1,4 +1,4 @@
-/** Takes a VM away, whatever of it there is. */
+/** Takes a VM away, in whatever state it is. */
 import { access } from 'node:fs/promises';
 import type { Cgroups } from '../host/cgroup.ts';
 import { qmpArgument } from '../machine/command-line.ts';
@@ -12,12 +12,12 @@ export interface RemovalHost {
   readonly cgroups: Cgroups;
 }
 
-/** What is kept: `snapshot` is the disk with the snapshot that belongs to it, where there is one. */
+/** The part that is kept: `snapshot` is the disk with the snapshot that belongs to it, where there is one. */
 export type Kept = 'nothing' | 'disk' | 'snapshot';
 
 /**
- * Idempotent, and may be cut off anywhere: the record says `removing` before anything goes, and goes last. Gives the slot
- * that is free now.
+ * Removes a VM. Idempotent, and may be cut off anywhere: the record says `removing` before anything goes, and goes last.
+ * Returns the slot that is free now.
  */
 export async function removeVm(
   { network, cgroups }: RemovalHost,
@@ -28,7 +28,7 @@ export async function removeVm(
   const atRest = record?.phase === 'disk' || record?.phase === 'suspended';
   const left = keep === 'snapshot' && (await directory.snapshot.exists()) ? 'suspended' : 'disk';
   if (keep !== 'nothing' && record?.phase === left) return null;
-  // A record beside a whole snapshot says enough: whoever comes next goes on here (`Vms.adopt`).
+  // A record beside a whole snapshot says enough: the next process goes on here (`Vms.adopt`).
   if (record && !atRest && left === 'disk') await directory.write({ ...record, phase: 'removing' });
   for (const process of await vmProcesses(directory, record)) await kill(process);
   await cgroups.remove(directory.agentId);
@@ -38,7 +38,7 @@ export async function removeVm(
     if (left === 'disk') await directory.snapshot.useUp();
     await directory.snapshot.sweep();
     await directory.close();
-    // Without a record that can be read the disk is kept all the same: it is what counts.
+    // The disk decides, so it is kept even without a readable record.
     if (record) await directory.write({ ...record, phase: left, slot: null, address: null, process: null });
     if (left === 'suspended') await directory.syncRecord();
   } else {
@@ -47,7 +47,10 @@ export async function removeVm(
   return slot;
 }
 
-/** The VM's QEMU: the recorded one while it lives, else any that names the run directory, for it may have been started and not recorded. */
+/**
+ * The VM's QEMU: the recorded one while it lives, else any that names the run directory, because it may have been started
+ * and not recorded.
+ */
 async function vmProcesses(directory: RunDirectory, record: VmRecord | null): Promise<readonly ProcessMark[]> {
   if (record?.process) return isAlive(record.process) ? [record.process] : [];
   const argument = qmpArgument(directory.qmpSocket);

@@ -1,4 +1,4 @@
-/** Brings a VM that runs to another size: its devices first, then what bounds it. */
+/** Brings a running VM to another size: first its devices, then its bounds. */
 import type { GuestClient } from '@lodge/guest';
 import type { Machine } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
@@ -20,10 +20,10 @@ export interface ResizableVm {
   readonly options: QemuDriverOptions;
 }
 
-/** Times the host's pace. */
+/** Multiplied by the host's pace. */
 const resizeTimeoutMs = 60_000;
 
-/** Gives the machine as it then is. What is raised is raised before the guest may take it, and lowered after. */
+/** Returns the machine as it then is. A bound is raised before the guest may use more, and lowered after it uses less. */
 export async function resizeVm(vm: ResizableVm, machine: Machine, signal: AbortSignal): Promise<Machine> {
   const { directory, record, qmp, guest, cgroups, accelerator, options } = vm;
   const limit = ({ vcpus, memoryMib }: Machine): Promise<void> =>

@@ -1,6 +1,6 @@
 /**
- * One VM from nothing to running processors: namespace, disk and control group side by side, then QEMU. The path of every
- * create, kept lean; `floor.ts` measures it bare.
+ * One VM from nothing to running processors: namespace, disk and control group side by side, then QEMU. Every create takes
+ * this path, so it is kept lean; `floor.ts` measures it bare.
  */
 import { chmod, chown } from 'node:fs/promises';
 import type { EgressRules } from '@lodge/domain';
@@ -30,7 +30,7 @@ import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Thread } from '../host/thread.ts';
 import { throwIfAborted } from '../../waiting.ts';
 
-/** What VMs are made with on this host. */
+/** Inputs that all VMs on this host share. */
 export interface VmHost {
   readonly network: HostNetwork;
   readonly cgroups: Cgroups;
@@ -39,9 +39,9 @@ export interface VmHost {
   /** Port of the LLM broker on the host. */
   readonly brokerPort: number;
   readonly mbitPerVcpu: number | null;
-  /** Shown in process lists. */
+  /** The name in process lists. */
   readonly instance: string;
-  /** The operator's, on what a VM of each size may read and write. */
+  /** The operator's factor on how much a VM of each size may read and write. */
   readonly diskRateFactor: number;
 }
 
@@ -53,23 +53,29 @@ export interface VmStart {
   readonly template: StoredTemplate;
   readonly source: VmSource;
   readonly egress: EgressRules;
-  /** What the guest's daemon is to know the host by: the kernel of a guest that boots is told, any other guest has to be told later. */
+  /**
+   * The credential by which the guest's daemon knows the host. A booting guest gets it from its kernel, any other guest
+   * later.
+   */
   readonly credential: string;
   readonly onSpawned: (process: ProcessMark) => Promise<void>;
 }
 
-/** What memory and processors begin as. A snapshot's pages are laid by the thread, which is started early and ended by the caller. */
+/**
+ * The initial state of memory and processors. The thread lays a snapshot's pages; it is started early, and the caller ends
+ * it.
+ */
 export type VmSource =
   | { readonly from: 'clone' | 'boot' }
   | { readonly from: 'snapshot'; readonly snapshot: LoadableSnapshot; readonly thread: Thread<SaveJob | LayJob> };
 
 export interface StartedVm extends LaunchedMachine {
   readonly namespace: Namespace;
-  /** Milliseconds each step took. */
+  /** Milliseconds of each step. */
   readonly timings: Readonly<Record<string, number>>;
 }
 
-/** Rejects only when nothing it began is still under way; what it made is there for the caller to take away. */
+/** Starts a VM. Rejects only when none of its work is still running; the caller removes what was made. */
 export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal): Promise<StartedVm> {
   const { directory, slot, uid, template, source } = start;
   const { network, cgroups, accelerator } = host;
@@ -141,7 +147,7 @@ async function setGoing(
   }
 }
 
-/** Pages that the guest has not written are the template's. */
+/** The file for the memory. Pages that the guest has not written are the template's. */
 function memoryOf({ emulator }: VmHost, { template, source }: VmStart): MemoryFile | null {
   if (baseOf(source) !== 'template') return null;
   return { path: template.files.memory, mode: 'copy', readOnly: emulator.mapsReadOnly };
@@ -155,13 +161,13 @@ const namespaceOptions = ({ brokerPort, mbitPerVcpu }: VmHost, { uid, egress, ma
 export const bandwidthOf = ({ vcpus }: Machine, mbitPerVcpu: number | null): number | null =>
   mbitPerVcpu === null ? null : vcpus * mbitPerVcpu;
 
-/** A snapshot of a larger machine begins as large as it was; it is made smaller when its guest runs. */
+/** A snapshot of a larger machine begins at that size, and shrinks when its guest runs. */
 function largest({ machine, source }: VmStart): Machine {
   if (source.from !== 'snapshot') return machine;
   return { ...machine, memoryMib: Math.max(machine.memoryMib, source.snapshot.plugged.memoryMib) };
 }
 
-/** What the machine's memory is laid over. */
+/** The base that the machine's memory is laid over. */
 export function baseOf(source: VmSource): MemoryBase {
   if (source.from === 'snapshot') return source.snapshot.base;
   return source.from === 'clone' ? 'template' : 'none';
@@ -186,7 +192,7 @@ async function layPages(
   });
 }
 
-/** QEMU's own word for device state that does not fit its machine. */
+/** Whether QEMU says that device state does not fit its machine. */
 function refusesState(error: unknown): boolean {
   return error instanceof Error && error.message.includes('load of migration failed');
 }
@@ -206,7 +212,7 @@ export function limitsOf(machine: Machine, accelerator: Accelerator): { memoryMi
   return { memoryMib: machine.memoryMib + overheadMib(accelerator), cpus: machine.vcpus };
 }
 
-/** `Promise.all` that settles only when every part has, so that nothing goes on behind the back of a clean-up. */
+/** `Promise.all` that settles only when every part has, so that nothing is still running during a clean-up. */
 export async function allSettledOrThrow<T extends readonly unknown[]>(parts: {
   readonly [K in keyof T]: Promise<T[K]>;
 }): Promise<T> {

@@ -1,4 +1,7 @@
-/** What happens between the call for a snapshot and the moment the VM stands still: a real QEMU without a machine, and a guest's daemon. */
+/**
+ * The time between the call for a snapshot and the moment when the VM stands still: a real QEMU without a machine, and a
+ * guest's daemon.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -21,7 +24,7 @@ let folder: string;
 let qemu: ChildProcess;
 let qmp: Qmp;
 let server: Server;
-/** What the guest was asked. It never answers. */
+/** Calls to the guest, which never answers. */
 const asked: string[] = [];
 
 beforeEach(async () => {

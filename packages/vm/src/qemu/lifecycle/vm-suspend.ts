@@ -1,6 +1,7 @@
 /**
- * Writes a VM's snapshot: processes frozen, VM stopped, device state, own pages, manifest, rename. Up to the rename the VM is whole, frozen, and
- * is let go on by whoever wants it; after it the snapshot is, and the process is of no use any more.
+ * Writes a VM's snapshot: processes frozen, VM stopped, device state, own pages, manifest, rename. Until the rename the VM
+ * is whole and frozen, and any caller may let it go on. After it the snapshot is the agent, and the process has no use any
+ * more.
  */
 import { VmError } from '@lodge/ports';
 import type { GuestClient } from '@lodge/guest';
@@ -26,11 +27,11 @@ export interface SuspendWork {
   readonly guest: GuestClient;
   readonly log: Log;
   readonly uid: number;
-  /** What the device state belongs to, see `SnapshotFacts`. */
+  /** The key that the device state belongs to, see `SnapshotFacts`. */
   readonly stateKey: string;
   readonly savedOn: SavedOn;
   readonly facts: RuntimeFacts;
-  /** What else the snapshot is to hold, written while the guest still runs. */
+  /** Writes further contents of the snapshot, while the guest still runs. */
   readonly writeData?: (path: string) => Promise<void>;
 }
 
@@ -41,7 +42,9 @@ export type SuspendTimings = Record<'freeze' | 'devices' | 'pages' | 'commit', n
 
 const saveTimeoutMs = 120_000;
 
-/** Resolves with the snapshot on the disk. Rejects with no part of one left, and the VM frozen if it came that far. */
+/**
+ * Resolves with the snapshot on the disk. After a rejection no part of one is left, and the VM is frozen if it got that far.
+ */
 export async function writeSnapshot(
   work: SuspendWork,
   signal: AbortSignal,
@@ -93,8 +96,8 @@ export async function writeSnapshot(
 }
 
 /**
- * A VM that stands still is saved as it stands. Who stopped it, the disk's keeper for one, does not want it to write; its processes
- * run on when it is started, before its kernel's random numbers are renewed.
+ * Freezes an agent's guest. A VM that stands still is saved as it is: its stopper (the disk's keeper, for one) does not want
+ * it to write. Its processes run on when it is started, before its kernel's random numbers are renewed.
  */
 export async function freezeAgent(
   { record: { agentId }, qmp, guest, log }: FreezeWork,

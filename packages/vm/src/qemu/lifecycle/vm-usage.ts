@@ -1,4 +1,4 @@
-/** What a VM takes up now. Everything is asked of the kernel; a VM that ends meanwhile has none of it. */
+/** A VM's resource usage now. The kernel answers everything; a VM that ends meanwhile uses nothing. */
 import { statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import type { DiskUse, VmUsage } from '@lodge/ports';
@@ -34,7 +34,7 @@ export async function usageOf(
   };
 }
 
-/** What is on the disk of one agent, a backup of it aside. */
+/** Disk usage of one agent, without its backup. */
 export async function diskUseOf(directory: RunDirectory, vm: Watched | null): Promise<DiskUse> {
   const [disk, log, snapshot] = await Promise.all([
     bytesOf(directory.disk),
@@ -45,7 +45,7 @@ export async function diskUseOf(directory: RunDirectory, vm: Watched | null): Pr
   return { agentId: directory.agentId, executionId, diskMib: (disk + log) / mib, snapshotMib: snapshot / mib };
 }
 
-/** Bytes that a file takes up; 0 where there is none. */
+/** Bytes that a file occupies; 0 where there is none. */
 function bytesOf(path: string): Promise<number> {
   return stat(path).then(
     (found) => found.blocks * 512,
@@ -53,7 +53,7 @@ function bytesOf(path: string): Promise<number> {
   );
 }
 
-/** The disk of a VM that runs, at once: the kernel has what it tells of a file that is open in memory. */
+/** The disk usage of a running VM, at once: the kernel has the figures of an open file in memory. */
 export function diskUseNow(directory: RunDirectory, { agentId, executionId }: Watched): DiskUse {
   const blocksOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.blocks ?? 0;
   const diskMib = ((blocksOf(directory.disk) + blocksOf(directory.log)) * 512) / mib;

@@ -1,4 +1,4 @@
-/** The driver's VMs, one at a time: the caller serves calls for one agent in turn. What a VM is, its run directory says. */
+/** The driver's VMs, one at a time: the caller serves calls for one agent in turn. A VM's state is its run directory. */
 import { readdir } from 'node:fs/promises';
 import type { EgressRules, VmDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
@@ -40,7 +40,7 @@ import type { LivingState } from './connections.ts';
 import type { ExitWatch, Watched } from '../machine/watch.ts';
 
 const quitTimeoutMs = 15_000;
-/** Times the host's pace: a guest that went on takes it in milliseconds; a packet that is lost costs a second. */
+/** Multiplied by the host's pace: a guest that went on takes it in milliseconds; a lost packet costs a second. */
 const clockTimeoutMs = 10_000;
 
 /** The VM that a call is for, found running or paused. */
@@ -59,7 +59,7 @@ export interface VmsParts {
   readonly templates: Templates;
   readonly watch: ExitWatch;
   readonly cgroups: () => Cgroups;
-  /** Lets nobody have that agent's guest go on until the function given is called (`ClockKeeper.hold`). */
+  /** Prevents that agent's guest from going on until the returned function is called (`ClockKeeper.hold`). */
   readonly holdStill: (agentId: string, signal: AbortSignal) => Promise<() => void>;
 }
 
@@ -96,12 +96,12 @@ export class Vms {
     return [...records.flatMap((record) => record?.templateId ?? []), ...(await this.backups.templateIds())];
   }
 
-  /** The VM of this very execution when it is there already, running. */
+  /** The VM of exactly this execution, if it runs already. */
   async existing({ agentId, executionId }: VmRequest, signal: AbortSignal): Promise<Vm | null> {
     const record = await this.directory(agentId).read();
     if (record?.executionId !== executionId || record.phase !== 'running') return null;
     const found = await this.observe(agentId);
-    // It may be whole: whoever asked looks again.
+    // The VM may be whole, so the caller looks again.
     if (found?.state === 'unresponsive') throw new VmError('timeout', `the VM does not answer: ${found.why}`);
     if (found?.state === 'paused') await this.resume(agentId, executionId, signal);
     else if (found?.state !== 'running') return null;
@@ -118,7 +118,7 @@ export class Vms {
 
   async pause(agentId: string, executionId: string): Promise<void> {
     const watched = this.parts.watch.get(agentId);
-    // At once where it can be: a record is read by a thread, which waits where the disk is busy.
+    // The fast path: a thread reads a record, and it waits where the disk is busy.
     if (watched?.executionId === executionId && watched.qmp?.isOpen) {
       const done = await watched.qmp.execute('stop').then(
         () => true,
@@ -133,16 +133,16 @@ export class Vms {
 
   resume(agentId: string, executionId: string, signal: AbortSignal): Promise<void> {
     return this.onVm(agentId, executionId, async ({ directory, guest, qmp }) => {
-      // Of a suspend that was cut short after it was written: from here on it is out of date.
+      // A suspend that was cut short after its write left this snapshot, which is out of date from here on.
       await directory.snapshot.useUp();
       await qmp.execute('cont');
-      // Waited for: work that begins by the old clock sees hours pass at once when it is set, and gives up by its own bounds.
+      // This call waits: work that begins by the old clock would see hours pass at once when it is set, and give up.
       await setGuestClock(guest, { timeoutMs: clockTimeoutMs * guest.pace, signal });
       await directory.snapshot.sweep();
     });
   }
 
-  /** Of a VM that runs; beside its other calls, so that a guest that does not answer delays none of them. */
+  /** Sets the clock of a running VM beside its other calls, so that a guest that does not answer delays none of them. */
   async setClock({ agentId, executionId }: Watched, goOn: boolean, signal: AbortSignal): Promise<void> {
     await this.onVm(agentId, executionId, async ({ guest, qmp }) => {
       const { running } = await runState(qmp);
@@ -241,7 +241,7 @@ export class Vms {
     return usageOf(directory, record, this.parts.options.network);
   }
 
-  /** In order, one at a time: an engine that looks often must not take all threads from others. */
+  /** Reads one at a time: an engine that looks often must not take all threads from others. */
   async diskUse(): Promise<readonly DiskUse[]> {
     const found: DiskUse[] = [];
     for (const agentId of await this.agentIds().catch(noneBeforeStart))
@@ -273,7 +273,7 @@ export class Vms {
   async readRefused(agentId: string): Promise<Awaited<ReturnType<HostNetwork['readRefused']>>> {
     const slot = await this.slotOf(agentId);
     if (slot === null) return { refused: [], more: 0 };
-    // Asked beside everything else: the namespace may go meanwhile, or not be there yet.
+    // The question runs beside everything else: the namespace may go meanwhile, or not exist yet.
     const { network } = this.parts.options;
     return network.readRefused(slot, this.parts.watch.get(agentId)?.process.pid).catch(async (error: unknown) => {
       if ((await network.slots()).includes(slot) && (await this.slotOf(agentId)) === slot) throw error;
@@ -281,7 +281,7 @@ export class Vms {
     });
   }
 
-  /** Gives the slot that the VM had and nobody has now. */
+  /** Returns the VM's former slot, which nobody has now. */
   async takeAway(directory: RunDirectory, keep: Kept): Promise<number | null> {
     if (!(await directory.exists())) return null;
     this.parts.watch.get(directory.agentId)?.witness.expectEnd();
@@ -293,8 +293,9 @@ export class Vms {
   }
 
   /**
-   * Watches a VM that an earlier control plane made, and ends what it had under way: a suspend that was written is a
-   * suspend, or a VM backed up, a start that did not come to use the snapshot is none. One that is dead or half made stays as it is: `list` says so.
+   * Watches a VM that an earlier control plane made, and ends that one's operations. A suspend that was written completes,
+   * as a suspended or backed-up VM. A start that did not use the snapshot up is undone. A dead or half-made VM stays as it
+   * is, and `list` reports it.
    */
   async adopt(record: VmRecord): Promise<void> {
     const { agentId, executionId, process, phase, from } = record;
@@ -315,7 +316,7 @@ export class Vms {
     log.info({ agent_id: agentId, execution_id: executionId }, 'VM adopted');
   }
 
-  /** Null when nothing of the agent is here. */
+  /** Returns null when nothing of the agent is here. */
   async observe(agentId: string): Promise<VmObservation | null> {
     const directory = this.directory(agentId);
     const record = await directory.read();
@@ -338,7 +339,7 @@ export class Vms {
     if (record?.phase === 'disk') return { state: 'disk-only' };
     if (record?.phase === 'suspended') return { state: 'suspended' };
     if (record?.phase !== 'running' || !record.process) return { state: 'partial' };
-    // A suspend comes to its end with the snapshot, whatever is still to be cleared away.
+    // A suspend reaches its end with the snapshot, although something may still have to be cleared away.
     if (!isAlive(record.process)) return { state: (await directory.snapshot.exists()) ? 'suspended' : 'dead' };
     const vm = this.parts.watch.get(directory.agentId);
     // Its create is about to end.
@@ -346,11 +347,11 @@ export class Vms {
     const answer = await this.answers.of(vm);
     if ('value' in answer) return answer.value;
     if (isAlive(record.process)) return { state: 'unresponsive', why: answer.silent };
-    // It ended while it was asked: by itself, or because it has been suspended or removed.
+    // The VM ended during the question: by itself, or because it has been suspended or removed.
     return this.stateOf(directory, await directory.read());
   }
 
-  /** Does something to the VM of that very execution. Rejects with `gone` when it is not there, or ends meanwhile. */
+  /** Does something to the VM of exactly that execution. Rejects with `gone` when it is not there, or ends meanwhile. */
   private async onVm<T>(
     agentId: string,
     executionId: string,
@@ -373,7 +374,7 @@ export class Vms {
     }
   }
 
-  /** The snapshot is on the disk: ends the VM, whose disk was written out when it stopped, and frees what it had. */
+  /** Ends the VM after the snapshot is on the disk (its stop wrote the VM's disk out), and frees its resources. */
   private async release(directory: RunDirectory, process: ProcessMark, qmp: Qmp): Promise<void> {
     this.parts.watch.get(directory.agentId)?.witness.expectEnd();
     await qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
@@ -381,7 +382,7 @@ export class Vms {
     await this.takeAway(directory, 'snapshot');
   }
 
-  /** Has QEMU write out what it holds of the disk, where it still answers; what does not end by itself is killed after. */
+  /** Makes QEMU write its disk out, if it still answers. A process that does not end by itself is killed afterwards. */
   private async quit(agentId: string): Promise<void> {
     const vm = this.parts.watch.get(agentId);
     if (!vm?.qmp?.isOpen || this.answers.isSilent(vm)) return;

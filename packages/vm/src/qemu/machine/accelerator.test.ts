@@ -16,7 +16,7 @@ before(async () => {
 after(() => rm(folder, { recursive: true, force: true }));
 
 test('a guest that comes up is recognised as such', { timeout: 660_000 }, async () => {
-  // Emulated in an emulated machine it takes minutes.
+  // An emulated guest in an emulated machine takes minutes.
   assert.equal(await tryBoot('tcg', image, [], 600_000), '');
 });
 

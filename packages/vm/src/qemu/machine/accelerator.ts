@@ -1,7 +1,7 @@
 /**
- * Hardware virtualisation or emulation. That `/dev/kvm` is there says little: a nested host may offer one on which a stock
- * kernel hangs or QEMU fails an assertion. So a guest with our own kernel is started on it, and it counts when that
- * guest's kernel reaches its first process. The answer is kept beside the templates, for this host, kernel and QEMU.
+ * Hardware virtualisation or emulation. The existence of `/dev/kvm` proves little: a nested host may offer one on which a
+ * stock kernel hangs or QEMU fails an assertion. So a guest with Lodge's own kernel is started on it, and KVM counts when
+ * that guest's kernel reaches its first process. The answer is kept beside the templates, for this host, kernel and QEMU.
  */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -17,23 +17,23 @@ import { processorFacts } from './saved-on.ts';
 
 export interface AcceleratorAnswer {
   readonly accelerator: Accelerator;
-  /** Why, for a person. */
+  /** The reason, for a person. */
   readonly reason: string;
-  /** Groups QEMU must be in to use it. */
+  /** Groups that QEMU must be in to use it. */
   readonly groups: readonly number[];
 }
 
 export interface AcceleratorQuestion {
   readonly setting: 'auto' | Accelerator;
   readonly cacheDir: string;
-  /** Its kernel and initrd are what is tried. */
+  /** The image whose kernel and initrd are tried. */
   readonly image: Pick<Image, 'kernel' | 'initrd'>;
   readonly emulatorVersion: string;
 }
 
-/** A kernel is up in a second or two where KVM works, nested in an emulator in half a minute; where it does not, it never is. */
+/** A kernel is up in a second or two where KVM works, nested in an emulator in half a minute; otherwise it never is. */
 const trialTimeoutMs = 180_000;
-/** The kernel says this when it starts the first process; everything before it has worked then. */
+/** The kernel's line when it starts the first process; everything before it has worked then. */
 const bootedLine = 'Run /init as init process';
 
 export async function chooseAccelerator(question: AcceleratorQuestion): Promise<AcceleratorAnswer> {
@@ -51,7 +51,7 @@ export async function chooseAccelerator(question: AcceleratorQuestion): Promise<
     : { accelerator: 'tcg', reason: `no guest boots on /dev/kvm: ${failure}`, groups: [] };
 }
 
-/** What `chooseAccelerator` would answer, as far as it is known: null where it would have to try. */
+/** The answer of `chooseAccelerator`, as far as it is known: null where it would have to try. */
 export async function expectedAccelerator(question: Omit<AcceleratorQuestion, 'image'>): Promise<Accelerator | null> {
   if (question.setting !== 'auto') return question.setting;
   if (!(await hasKvmDevice())) return 'tcg';
@@ -60,7 +60,7 @@ export async function expectedAccelerator(question: Omit<AcceleratorQuestion, 'i
   return failure === '' ? 'kvm' : 'tcg';
 }
 
-/** Boots a guest without disk or network. The empty string when its kernel came up, else what went wrong. */
+/** Boots a guest without disk or network. Returns the empty string when its kernel came up, else the failure. */
 export async function tryBoot(
   accelerator: Accelerator,
   image: Pick<Image, 'kernel' | 'initrd'>,
@@ -105,7 +105,7 @@ function lastLine(text: string): string {
   return text.trim().split('\n').at(-1) ?? '';
 }
 
-/** What the answer holds for: this processor, this host kernel, this QEMU. */
+/** The key of the answer: this processor, this host kernel, this QEMU. */
 async function hostKey(emulatorVersion: string): Promise<string> {
   const facts = [emulatorVersion, release(), await processorFacts()];
   return createHash('sha256').update(facts.join('\n')).digest('hex').slice(0, 16);
@@ -115,7 +115,7 @@ async function remembered(file: string): Promise<Map<string, string>> {
   try {
     return new Map(Object.entries(JSON.parse(await readFile(file, 'utf8')) as Record<string, string>));
   } catch {
-    // Absent or cut short: the trial is cheap enough to be repeated.
+    // The file is absent or was cut short: the trial is cheap enough to be repeated.
     return new Map();
   }
 }

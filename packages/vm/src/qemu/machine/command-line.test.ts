@@ -21,7 +21,7 @@ const base: CommandLine = {
 const template = { ...base, memory: { path: '/t/memory', mode: 'write', readOnly: false } } as const;
 const clone = { ...base, memory: { path: '/t/memory', mode: 'copy', readOnly: false }, incoming: true } as const;
 
-/** The devices and what else belongs to the machine: everything but where memory, device state and translated code lie. */
+/** The machine's own part: everything except the places of memory, device state and translated code. */
 function machineOf(line: CommandLine): string[] {
   return qemuCommandLine(line)
     .filter(

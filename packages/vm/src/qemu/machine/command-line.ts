@@ -1,9 +1,10 @@
 /**
- * The machine every guest has, as QEMU's command line. Template, clone and cold boot get the same devices in the same
- * order: saved device state loads into no other machine. Sizes differ by what is plugged in afterwards (`hotplug.ts`).
+ * The machine of every guest, as QEMU's command line. Template, clone and cold boot get the same devices in the same order,
+ * because saved device state loads into no other machine. Sizes differ by devices that are plugged in afterwards
+ * (`hotplug.ts`).
  *
- * There is no memory balloon on purpose. A clone maps the template's memory file privately, and QEMU discards a ballooned
- * or reported page by punching a hole into that file, so one guest would take pages away from every other
+ * There is no memory balloon on purpose. A clone maps the template's memory file privately, and QEMU discards a ballooned or
+ * reported page by punching a hole into that file, so one guest would take pages away from every other
  * (docs/adr/0005-no-balloon.md).
  */
 import { credentialParameter } from '@lodge/guest';
@@ -11,42 +12,54 @@ import { architecture } from './architecture.ts';
 import type { Accelerator, Architecture } from './architecture.ts';
 import { diskDevice, requestBound } from './disk-rate.ts';
 
-/** What is plugged in from the start, and so in every template. */
+/** Devices from the start, and so in every template. */
 export const bootVcpus = 2;
 export const bootMemoryMib = 2048;
-/** Bounds that can be plugged up to. */
+/** Bounds of what can be plugged in. */
 export const maxVcpus = 4;
 export const maxMemoryMib = 16_384;
 
 export interface MemoryFile {
   readonly path: string;
-  /** `write`: what the guest writes is in the file. `copy`: the file stays as it is, and the process' own pages hold what the guest writes. */
+  /**
+   * `write`: the guest's writes go to the file. `copy`: the file stays as it is, and the guest's writes are in the process'
+   * own pages.
+   */
   readonly mode: 'write' | 'copy';
-  /** Whether QEMU can map a file it may not write (8.2 and later). */
+  /** Whether QEMU can map a file that it may not write (8.2 and later). */
   readonly readOnly: boolean;
 }
 
 export interface CommandLine {
   readonly accelerator: Accelerator;
-  /** Shown in process lists. */
+  /** The name in process lists. */
   readonly name: string;
   readonly kernel: string;
   readonly initrd: string;
   /** qcow2 file. */
   readonly disk: string;
-  /** Memory from a file, or the process' own when null. */
+  /** Memory from a file; null: the process' own. */
   readonly memory: MemoryFile | null;
   readonly qmpSocket: string;
   readonly tap: string;
-  /** SHA-256 of what the daemon of a guest that boots knows the host by; the digest opens nothing. Null: its first caller says. */
+  /**
+   * SHA-256 of the credential by which the daemon of a booting guest knows the host; the digest opens nothing. Null: the
+   * first caller sets it.
+   */
   readonly credentialDigest: string | null;
-  /** Device state comes through `migrate-incoming` before the machine runs; else it boots. Either way it starts stopped. */
+  /**
+   * Whether device state comes through `migrate-incoming` before the machine runs; else it boots. Either way it starts
+   * stopped.
+   */
   readonly incoming: boolean;
-  /** vCPUs that are plugged in from the start: `bootVcpus`, or as many as a snapshot has. */
+  /** Number of vCPUs from the start: `bootVcpus`, or as many as a snapshot has. */
   readonly vcpus: number;
 }
 
-/** Marks a QEMU process, and the wrappers that become it, as the one that belongs to this socket. QEMU ends a value at a comma, so no folder of ours has one in its name. */
+/**
+ * Marks a QEMU process, and the wrappers that become it, as the one of this socket. QEMU ends a value at a comma, so no
+ * folder of Lodge's has one in its name.
+ */
 export function qmpArgument(qmpSocket: string): string {
   return `socket,id=qmp,path=${qmpSocket},server=on,wait=off`;
 }
@@ -62,16 +75,16 @@ export function qemuCommandLine(line: CommandLine, kind: Architecture = architec
     disk(line.disk),
     ['-device', 'virtio-rng-pci'],
     ['-netdev', `tap,id=net0,ifname=${line.tap},script=no,downscript=no`],
-    // No option ROM: nobody boots from this card, and the ROM's package need not be there.
+    // The card has no option ROM: nobody boots from it, and the ROM's package need not be installed.
     ['-device', `virtio-net-pci,netdev=net0,mac=${guestMac},romfile=`],
-    // The console is kept in QEMU's memory: a guest that floods it fills no disk.
+    // The console stays in QEMU's memory: a guest that floods it fills no disk.
     ['-chardev', 'ringbuf,id=console,size=65536', '-serial', 'chardev:console'],
     ['-chardev', qmpArgument(line.qmpSocket), '-mon', 'chardev=qmp,mode=control'],
     line.incoming ? ['-incoming', 'defer', '-global', 'migration.send-configuration=off'] : [],
   ].flat();
 }
 
-/** The same in every guest, because a clone wakes up with its template's. */
+/** Every guest has the same MAC, because a clone wakes up with its template's. */
 export const guestMac = '52:54:00:10:02:0f';
 
 function processors(
@@ -94,7 +107,7 @@ function processors(
 
 /** Emulation keeps translated code in a buffer of this size beside the guest's memory. */
 export const translationMib = 512;
-/** OpenClaw's start and first turn are 700 MiB of it. A full buffer is emptied, and all of it is translated again. */
+/** OpenClaw's start and first turn take 700 MiB of it. A full buffer is emptied, and all code is translated again. */
 const templateTranslationMib = 1024;
 
 function memory({ memory: file }: CommandLine): string[] {
@@ -116,11 +129,11 @@ function memory({ memory: file }: CommandLine): string[] {
   ].flat();
 }
 
-/** How much a VM may read and write is said afterwards, by its size (`disk-rate.ts`). */
+/** The VM's read and write rate is set afterwards, by its size (`disk-rate.ts`). */
 function disk(path: string): string[] {
   const file = { driver: 'file', filename: path, discard: 'unmap' };
   const format = { driver: 'qcow2', discard: 'unmap', 'detect-zeroes': 'unmap', file };
-  // A filter that is not told to passes no discards on.
+  // A filter passes discards on only with this option.
   const filter = { driver: 'throttle', 'throttle-group': requestBound, discard: 'unmap' };
   const node = { ...filter, 'node-name': 'disk0', file: format };
   return [
@@ -132,7 +145,7 @@ function disk(path: string): string[] {
 function kernelParameters({ accelerator, credentialDigest }: CommandLine, kind: Architecture): string {
   return [
     `console=${kind.console} quiet rw ${kind.kernelParameters}memhp_default_state=online_movable`,
-    // A guest that panics restarts, which its QEMU does not (`witness.ts`): so the host learns of it.
+    // A panicked guest restarts, and its QEMU does not (`witness.ts`), so the host learns of it.
     'panic=1',
     // Emulated processors do not speculate.
     ...(accelerator === 'tcg' ? ['mitigations=off'] : []),

@@ -2,26 +2,26 @@ import type { Accelerator } from './architecture.ts';
 import { translationMib } from './command-line.ts';
 
 /**
- * Group that may read templates. Its id lies behind the 16,384 user ids that VMs have by default and, unlike theirs, is the
- * same for every Lodge of a host, because they share one cache.
+ * The group that may read templates. Its id lies behind the 16,384 user ids that VMs have by default. Unlike theirs it is
+ * the same for every Lodge of a host, because they share one cache.
  */
 export const templateGid = 2_000_100_000;
 
 export interface Confinement {
-  /** Also the process' group: every VM that runs has both to itself. */
+  /** Also the process' group: no two running VMs share either. */
   readonly uid: number;
   readonly groups: readonly number[];
   /** Path of the network namespace; null stays in the host's, for a guest without a network. */
   readonly namespace: string | null;
-  /** Longest file it may write, in bytes; null for no bound. */
+  /** Longest file that it may write, in bytes; null for no bound. */
   readonly fileSizeLimit: number | null;
-  /** Ends with the process that started it. */
+  /** Whether it ends with the process that started it. */
   readonly dieWithParent: boolean;
 }
 
 /**
- * Puts a command into its namespace and takes every privilege from it. Each step is an exec: the process keeps its pid,
- * and its command line names what it will become from the start.
+ * Puts a command into its namespace and takes every privilege from it. Each step is an exec: the process keeps its pid, and
+ * its command line names its final program from the start.
  */
 export function confine(command: readonly string[], to: Confinement): string[] {
   const limits = ['--core=0', ...(to.fileSizeLimit === null ? [] : [`--fsize=${to.fileSizeLimit}`])];
@@ -42,7 +42,7 @@ export function confine(command: readonly string[], to: Confinement): string[] {
   ].flat();
 }
 
-/** What a VM's disk file may grow to: its size and the qcow2 format's own tables. */
+/** The largest size of a VM's disk file: the disk's size and the qcow2 format's own tables. */
 export function diskFileLimit(diskBytes: number): number {
   return diskBytes + Math.ceil(diskBytes / 128) + 64 * 1024 * 1024;
 }

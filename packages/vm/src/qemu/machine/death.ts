@@ -1,5 +1,5 @@
 /**
- * Why a VM ended, from what is left of it. The table, first match first:
+ * Why a VM ended, from the evidence that is left. The table, first match first:
  *
  *   host_restarted       its process began before the host's last boot
  *   emulator_untrusted   its control connection broke the protocol, and the watch ended it
@@ -13,7 +13,7 @@
  *   emulator_crashed     any other signal
  *   emulator_failed      an exit code other than 0; its last words are the detail
  *
- * A guest may lie about its own end: it is believed, for it is told to its owner alone.
+ * A guest may lie about its own end. Lodge believes it, because only its owner sees the reason.
  */
 import { constants } from 'node:os';
 import { maxDeathChars, maxDeathDetail, maxDeathLines } from '@lodge/domain';
@@ -28,9 +28,9 @@ export interface Evidence {
   readonly outOfMemoryKill: boolean;
   readonly hostRestarted: boolean;
   readonly untrusted: boolean;
-  /** Last of what QEMU printed. */
+  /** The last output of QEMU. */
   readonly lastWords: string;
-  /** Last of what the guest printed. */
+  /** The last output of the guest. */
   readonly console: string;
 }
 
@@ -70,7 +70,7 @@ function signalCause(signal: string, outOfMemoryKill: boolean): Cause {
   return ['emulator_crashed', signal];
 }
 
-/** A panic is the first word of an end: what follows it may say that the machine restarts. */
+/** A panic comes first: the lines after it may say that the machine restarts. */
 const panic = 'Kernel panic - not syncing: ';
 const powerOffs = ['reboot: Power down', 'reboot: System halted'];
 const resets = ['reboot: Restarting system', 'reboot: machine restart', 'sysrq: Resetting'];
@@ -97,13 +97,13 @@ function lastLine(text: string): string {
   return text.trim().split('\n').at(-1)!;
 }
 
-/** QEMU names files of the host, which an agent's owner is not told of. */
+/** Removes paths: QEMU names files of the host, which an agent's owner must not see. */
 function withoutPaths(text: string): string {
   const words = text.slice(0, 4 * maxDeathDetail).split(' ');
   return words.map((word) => (word.includes('/') ? '…' : word)).join(' ');
 }
 
-/** Behind a panic the kernel prints its stack, which would leave no room for what led to it. */
+/** After a panic the kernel prints its stack, which would leave no room for the lines that led to it. */
 const linesAfterPanic = 9;
 
 function tellingPart(console: string): string {

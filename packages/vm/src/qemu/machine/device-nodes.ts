@@ -1,6 +1,6 @@
 /**
- * The device files that QEMU opens without privilege. udev gives them modes that let it; a host without udev (a container,
- * a minimal init) leaves them to root, and then they get here what udev would give.
+ * The device files that QEMU opens without privilege. udev gives them the needed modes. A host without udev (a container, a
+ * minimal init) leaves them to root, and then this module sets udev's modes.
  */
 import { chmod, chown, stat } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
@@ -11,13 +11,13 @@ const kvm = '/dev/kvm';
 const groupReadWrite = 0o060;
 const othersReadWrite = 0o006;
 
-/** Lets everybody open the tap device, as udev does: attaching to a tap still takes its owner. */
+/** Lets everybody open the tap device, as udev does: only its owner can attach to a tap. */
 export async function openTapDevice(): Promise<void> {
   const found = await stat(tun);
   if ((found.mode & othersReadWrite) !== othersReadWrite) await chmod(tun, 0o666);
 }
 
-/** Groups a VM must be in to use KVM, or null when this host has no KVM device. */
+/** Groups that a VM must be in to use KVM; null when this host has no KVM device. */
 export async function openKvmDevice(): Promise<readonly number[] | null> {
   const found = await stat(kvm).catch(() => null);
   if (!found) return null;

@@ -1,21 +1,21 @@
 /**
- * How much a VM may read and write. QEMU holds the guest's requests back before they reach the host, so the bound holds on
- * every file system and with every layout of control groups (docs/adr/0032-what-clones-share.md).
+ * How much a VM may read and write. QEMU delays the guest's requests before they reach the host, so the bound holds on every
+ * file system and with every layout of control groups (docs/adr/0032-what-clones-share.md).
  *
- * Two bounds, of two kinds: requests are counted by a filter in front of the disk's format, which sees discards as well;
- * bytes are counted at the device, which does not, because a guest that trims its disk discards gigabytes at once. A flush
- * goes on to the host only where something was written since the last one, so the bound on requests bounds flushes.
+ * There are two bounds of two kinds. A filter in front of the disk's format counts requests, including discards. The device
+ * counts bytes without discards, because a guest that trims its disk discards gigabytes at once. A flush reaches the host
+ * only if something was written since the last one, so the bound on requests bounds flushes.
  */
 import type { Machine } from '@lodge/ports';
 import type { Qmp } from './qmp.ts';
 
-/** Both for reads and writes together. Zero is no bound. */
+/** Both bounds count reads and writes together. Zero is no bound. */
 export interface DiskRate {
   readonly requestsPerSecond: number;
   readonly mibPerSecond: number;
 }
 
-/** By the memory of the machine: the first row that is not smaller. The table of docs/guides/operating.md is this one. */
+/** Rates by the memory of the machine: the first row that is not smaller. docs/guides/operating.md has the same table. */
 export const diskRates: readonly (DiskRate & { readonly upToMemoryMib: number })[] = [
   { upToMemoryMib: 2048, requestsPerSecond: 500, mibPerSecond: 40 },
   { upToMemoryMib: 4096, requestsPerSecond: 1000, mibPerSecond: 80 },
@@ -23,7 +23,7 @@ export const diskRates: readonly (DiskRate & { readonly upToMemoryMib: number })
   { upToMemoryMib: 16_384, requestsPerSecond: 2000, mibPerSecond: 160 },
 ];
 
-/** A guest that was quiet may do this many times its rate for this long: a boot, an install, a wake. */
+/** A guest that was quiet may exceed its rate by this factor for this many seconds: for a boot, an install, a wake. */
 const burst = 5;
 const burstSeconds = 10;
 
@@ -41,10 +41,10 @@ export function diskRate({ memoryMib }: Pick<Machine, 'memoryMib'>, factor: numb
 export const requestBound = 'disk0-requests';
 export const diskDevice = 'disk0-device';
 
-/** Sets the rate of a VM, running or not. A command line sets none: every machine's is the same. */
+/** Sets the rate of a VM, running or not. No command line sets one: every machine's command line is the same. */
 export async function setDiskRate(qmp: Qmp, { requestsPerSecond, mibPerSecond }: DiskRate): Promise<void> {
   const bytes = Math.round(mibPerSecond * 2 ** 20);
-  // What QEMU is not told about a bound stays as it was.
+  // QEMU keeps a bound that the command does not name.
   const requests = {
     'iops-total': requestsPerSecond,
     'iops-total-max': requestsPerSecond * burst,
@@ -53,7 +53,7 @@ export async function setDiskRate(qmp: Qmp, { requestsPerSecond, mibPerSecond }:
   await Promise.all([
     qmp.execute('qom-set', { path: `/objects/${requestBound}`, property: 'limits', value: requests }),
     qmp.execute('block_set_io_throttle', {
-      // A device on a bus has its disk in its inner half, which has a path and no name.
+      // The disk of a device on a bus belongs to its inner half, which has a path and no name.
       id: `/machine/peripheral/${diskDevice}/virtio-backend`,
       bps: bytes,
       bps_rd: 0,

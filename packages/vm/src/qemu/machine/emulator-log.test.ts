@@ -37,7 +37,7 @@ const lines = (count: number, word: string): string => `seq ${count} | sed 's/.*
 
 test('a guest that has QEMU print without end neither stops its QEMU nor fills the disk, whoever reads', async () => {
   const log = await EmulatorLog.create(path);
-  // More than the pipe holds, and nobody empties it.
+  // The output exceeds the pipe, and nobody empties it.
   await printed(log, `${lines(50_000, 'virtio-blk')}; touch over`, 'over');
   await log.collect();
   assert.ok((await stat(path)).size <= 65_536);

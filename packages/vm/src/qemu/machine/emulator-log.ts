@@ -1,13 +1,14 @@
 /**
- * What a VM's QEMU prints, in a file that no guest makes grow: a guest that breaks a device again and again has QEMU print a
+ * Keeps the output of a VM's QEMU in a file of bounded size: a guest that breaks a device again and again makes QEMU print a
  * line each time.
  *
  *   qemu.log       the last of it, at most `maxBytes`
  *   qemu.log.pipe  where QEMU prints: a FIFO of 64 KiB that both ends may read and write, so it needs no reader and outlives
- *                  us like the VM does
+ *                  the control plane like the VM does
  *
- * The pipe does not block. What it has no room for is lost and QEMU goes on, whether we are quick, slow or gone. While there
- * is a control connection the pipe is emptied into the file every few seconds, and once more when the connection ends.
+ * The pipe does not block. Output that does not fit is lost and QEMU goes on, whether the control plane is quick, slow or
+ * gone. While there is a control connection the pipe is emptied into the file every few seconds, and once more when the
+ * connection ends.
  */
 import { execFile } from 'node:child_process';
 import { constants, open, readFile, rm, writeFile } from 'node:fs/promises';
@@ -17,16 +18,16 @@ import type { Qmp } from './qmp.ts';
 
 const run = promisify(execFile);
 const everyMs = 5000;
-/** What a pipe holds. */
+/** The capacity of a pipe. */
 const pieceBytes = 65_536;
-/** The file holds this much at most, and half of it when its beginning was dropped. */
+/** The file's largest size; it shrinks to half of it when its beginning is dropped. */
 export const maxBytes = 256 * 1024;
 /**
- * Said on every start, of nothing that is wrong: a machine may be made larger than its host has processors, and device state
- * is saved without a description.
+ * Lines that every start prints and that report no trouble: a machine may be made larger than its host has processors, and
+ * device state is saved without a description.
  */
 const harmless = ['exceeds the recommended cpus supported by KVM', 'Expected vmdescription section'];
-/** Of a failure this much is told. */
+/** Bytes that a failure reports. */
 const tailBytes = 1024;
 
 export class EmulatorLog {
@@ -40,7 +41,7 @@ export class EmulatorLog {
     this.pipe = pipe;
   }
 
-  /** For a QEMU that is about to start. `path` is the file's. */
+  /** Makes the log of a QEMU that is about to start. `path` is the file's. */
   static async create(path: string): Promise<EmulatorLog> {
     const pipe = pipeOf(path);
     await rm(pipe, { force: true });
@@ -49,19 +50,19 @@ export class EmulatorLog {
     return new EmulatorLog(path, await open(pipe, constants.O_RDWR | constants.O_NONBLOCK));
   }
 
-  /** Of a QEMU that runs; null when it has none, for a release before this one started it. */
+  /** Finds the log of a running QEMU; null when it has none, because an older release started it. */
   static async find(path: string): Promise<EmulatorLog | null> {
     const flags = constants.O_RDONLY | constants.O_NONBLOCK;
     const pipe = await open(pipeOf(path), flags).catch(() => null);
     return pipe && new EmulatorLog(path, pipe);
   }
 
-  /** What a command is started with as its descriptor 3. */
+  /** The command's descriptor 3. */
   get fd(): number {
     return this.pipe.fd;
   }
 
-  /** The command, printing into descriptor 3. As 1 and 2 Node would hand it over blocking, for everybody who has it. */
+  /** The command, printing into descriptor 3. As 1 and 2 Node would pass it on in blocking mode, for every holder. */
   static printing(command: readonly string[]): string[] {
     return ['sh', '-c', 'exec "$@" >&3 2>&3 3>&-', 'sh', ...command];
   }
@@ -72,7 +73,7 @@ export class EmulatorLog {
     return this.underway;
   }
 
-  /** The end of what this QEMU has printed, as far as it means anything; the file may begin with what others before it have. */
+  /** The end of this QEMU's meaningful output; the file may begin with output of earlier ones. */
   async tail(): Promise<string> {
     await this.collect();
     const lines = this.last.toString('utf8').split('\n');
@@ -98,7 +99,7 @@ export class EmulatorLog {
     await this.pipe.close();
   }
 
-  /** One look: a pipe that is filled as fast as it is read does not keep us here. */
+  /** Looks once: a pipe that is filled as fast as it is read must not keep the caller here. */
   private async take(): Promise<void> {
     try {
       const { buffer, bytesRead } = await this.pipe.read(Buffer.alloc(pieceBytes), 0, pieceBytes, null);
@@ -107,23 +108,23 @@ export class EmulatorLog {
       this.last = Buffer.concat([this.last, piece]).subarray(-tailBytes);
       await keep(this.path, piece);
     } catch {
-      // Empty, or the folder was removed meanwhile: there is nothing to keep.
+      // The pipe is empty, or the folder was removed meanwhile.
     }
   }
 }
 
-/** Makes no file: where it is gone, its folder is being removed. */
+/** Makes no file: a missing one means that its folder is being removed. */
 async function keep(path: string, piece: Buffer): Promise<void> {
   const file = await open(path, constants.O_RDWR | constants.O_APPEND);
   try {
     const { size } = await file.stat();
     if (size + piece.length > maxBytes) {
-      // A log of an earlier release may be of any length; that much can be thrown away unread.
+      // An older release's log may have any length; that part can be dropped unread.
       const old = size <= maxBytes ? await readFile(path) : Buffer.alloc(0);
       const all = Buffer.concat([old, piece]);
       const last = all.subarray(-maxBytes / 2);
       await file.truncate(0);
-      // From the first whole line on.
+      // The kept part begins with a whole line.
       await file.write(last, last.length < all.length ? last.indexOf('\n') + 1 : 0);
     } else {
       await file.write(piece);

@@ -1,4 +1,4 @@
-/** The emulator of this host, asked as a host asks that is very slow. */
+/** The emulator of this host, with the timing of a very slow host. */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

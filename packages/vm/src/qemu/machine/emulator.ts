@@ -1,4 +1,4 @@
-/** What the QEMU on this host is and can do. */
+/** The QEMU of this host and its abilities. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { architecture } from './architecture.ts';
@@ -8,11 +8,11 @@ const run = promisify(execFile);
 export interface Emulator {
   /** The version line, with the distribution's revision: saved device state belongs to exactly one. */
   readonly version: string;
-  /** Can map a file copy-on-write without being able to write it (QEMU 8.2 and later). */
+  /** Whether it can map a file copy-on-write without being able to write it (QEMU 8.2 and later). */
   readonly mapsReadOnly: boolean;
 }
 
-/** As any start of QEMU has: on a slow host one took longer than 10 s to print its help. */
+/** The bound of any start of QEMU: on a slow host one took longer than 10 s to print its help. */
 const answerMs = 120_000;
 
 export async function inspectEmulator(): Promise<Emulator> {

@@ -1,6 +1,6 @@
 /**
- * Where in QEMU's address space the guest's memory lies: what a snapshot copies, and where it is laid. QEMU is asked for the
- * address behind a guest's address (`gpa2hva`, in every version since 2.10), and the kernel whether it is mapped as one.
+ * Where in QEMU's address space the guest's memory lies: a snapshot copies it and lays it there. QEMU returns the address
+ * behind a guest's address (`gpa2hva`, in every version since 2.10), and the kernel says whether it is mapped as one.
  */
 import { readFile } from 'node:fs/promises';
 import { VmError } from '@lodge/ports';
@@ -18,7 +18,7 @@ interface MemoryDevice {
 const mib = 1 << 20;
 const roomBytes = (maxMemoryMib - bootMemoryMib) * mib;
 
-/** In this order: the memory every guest boots with, then, where any of it is plugged in, the room it grows into. */
+/** Returns the memory that every guest boots with, then, if any of it is plugged in, the room that it grows into. */
 export async function guestMemory(
   qmp: Qmp,
   pid: number,
@@ -50,7 +50,7 @@ async function hostAddress(qmp: Qmp, guestAddress: number): Promise<number> {
   return Number(found[1]);
 }
 
-/** Writable mappings, one after another, cover the region. */
+/** Asserts that writable mappings, one after another, cover the region. */
 function assertMapped(maps: string, { address, bytes }: MemoryRegion): void {
   let end = address;
   for (const line of maps.split('\n')) {

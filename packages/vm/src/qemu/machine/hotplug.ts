@@ -1,4 +1,4 @@
-/** Brings a machine that every guest starts as to the size that was asked for. */
+/** Brings a machine from its common initial size to the requested size. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { GuestError } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
@@ -12,13 +12,13 @@ import { throwIfAborted, until } from '../../waiting.ts';
 interface HotpluggableCpu {
   readonly type: string;
   readonly props: Readonly<Record<string, number>>;
-  /** Set when it is plugged in. */
+  /** Set when the vCPU is plugged in. */
   readonly 'qom-path'?: string;
 }
 
 const conflict = 409;
 const memoryDevice = '/machine/peripheral/vmem0';
-/** The kernel keeps this much of the memory at most to itself before it counts the rest (its image, its page tables of boot). */
+/** The most memory that the kernel keeps to itself before it counts the rest (its image, its page tables of boot). */
 const kernelShareMib = 192;
 
 export function assertMachine(machine: Machine): void {
@@ -33,7 +33,7 @@ export function assertMachine(machine: Machine): void {
   }
 }
 
-/** What a machine's devices are: more than its guest uses, where it was made smaller. */
+/** The size of a machine's devices: more than its guest uses, if it was made smaller. */
 export interface Plugged {
   readonly vcpus: number;
   readonly memoryMib: number;
@@ -45,7 +45,7 @@ export async function plugged(qmp: Qmp): Promise<Plugged> {
   return { vcpus: cpus.filter((cpu) => cpu['qom-path']).length, memoryMib };
 }
 
-/** Plugs in what the machine lacks, and asks memory back that it has too much of. The guest may be stopped: it finds everything when it runs. */
+/** Plugs in missing parts, and asks for surplus memory back. The guest may be stopped: it finds everything when it runs. */
 export async function plug(qmp: Qmp, machine: Pick<Machine, 'vcpus' | 'memoryMib'>): Promise<void> {
   if (machine.vcpus > bootVcpus) {
     const cpus = await hotpluggable(qmp);
@@ -62,14 +62,14 @@ async function requestMemory(qmp: Qmp, memoryMib: number): Promise<void> {
   await qmp.execute('qom-set', { path: memoryDevice, property: 'requested-size', value });
 }
 
-/** Where none is plugged in, all are there: the guest turns off what it shall not have. */
+/** Without hotpluggable vCPUs all exist from the start, and the guest turns off the surplus ones. */
 async function hotpluggable(qmp: Qmp): Promise<HotpluggableCpu[]> {
   if (architecture.pluggedProcessor === null)
     return Array.from({ length: maxVcpus }, () => ({ type: '', props: {}, 'qom-path': '/machine' }));
   return qmp.execute<HotpluggableCpu[]>('query-hotpluggable-cpus');
 }
 
-/** What the guest has taken of the memory device. */
+/** The memory that the guest has accepted from the device. */
 function pluggedBytes(qmp: Qmp): Promise<number> {
   return qmp.execute<number>('qom-get', { path: memoryDevice, property: 'size' });
 }
@@ -78,7 +78,7 @@ export interface GrowingMachine {
   readonly qmp: Qmp;
   readonly guest: GuestClient;
   readonly machine: Machine;
-  /** vCPUs its guest runs on, where that is known. */
+  /** vCPUs that its guest runs on, where that is known. */
   readonly cpusOnline: number | null;
 }
 
@@ -87,25 +87,28 @@ interface Bound {
   readonly signal: AbortSignal;
 }
 
-/** Waits until the guest runs on as many vCPUs as it shall have: surplus ones are taken offline. */
+/** Waits until the guest runs on the requested number of vCPUs: surplus ones are taken offline. */
 export async function awaitVcpus({ guest, machine, cpusOnline }: GrowingMachine, bound: Bound): Promise<void> {
   if (cpusOnline === machine.vcpus) return;
   const set = (): Promise<true | null> => guest.setCpusOnline(machine.vcpus, bound).then(() => true, notYet);
   await until(set, { what: `${machine.vcpus} vCPUs in the guest`, everyMs: 20, ...bound });
 }
 
-/** The guest's kernel has not seen a vCPU that was plugged in: on a busy host that takes it a while. */
+/** The guest's kernel has not seen a plugged vCPU yet: on a busy host that takes a while. */
 function notYet(error: unknown): null {
   if (error instanceof GuestError && error.status === conflict) return null;
   throw error;
 }
 
-/** Waits until the guest's memory is as `plug` asked for. Gives it as it then is: the guest may not give back what it uses. */
+/**
+ * Waits until the guest's memory is as `plug` requested. Returns the size as it then is: the guest may not give back memory
+ * in use.
+ */
 export async function settleMemory(growing: GrowingMachine, bound: Bound): Promise<number> {
   const wantedBytes = (growing.machine.memoryMib - bootMemoryMib) * 2 ** 20;
   const bytes = await pluggedBytes(growing.qmp);
   if (bytes > wantedBytes) return releaseMemory(growing, bound.signal);
-  // Nothing to wait for where the guest has taken it already, while it was greeted.
+  // The wait is needless if the guest has accepted the memory already, while it was greeted.
   if (bytes < wantedBytes) await awaitMemory(growing, bound);
   return growing.machine.memoryMib;
 }
@@ -115,7 +118,7 @@ async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound
   const wantedBytes = (machine.memoryMib - bootMemoryMib) * 2 ** 20;
   const taken = async (): Promise<true | null> => ((await pluggedBytes(qmp)) === wantedBytes ? true : null);
   await until(taken, { what: `${machine.memoryMib} MiB taken by the guest`, everyMs: 10, ...bound });
-  // The guest's driver takes the last block a moment before the kernel counts it.
+  // The guest's driver accepts the last block a moment before the kernel counts it.
   const counted = async (): Promise<true | null> => {
     const { memoryTotalMib } = await guest.health(bound);
     return memoryTotalMib >= machine.memoryMib - kernelShareMib ? true : null;
@@ -123,13 +126,13 @@ async function awaitMemory({ qmp, guest, machine }: GrowingMachine, bound: Bound
   await until(counted, { what: `${machine.memoryMib} MiB in the guest`, everyMs: 20, ...bound });
 }
 
-/** Longest wait for memory that a guest gives back, and for the next piece of it, each times the host's pace. */
+/** Longest wait for memory that a guest gives back, and for the next piece of it, each multiplied by the host's pace. */
 const releaseTimeoutMs = 20_000;
 const releasePauseMs = 3000;
 
 /**
- * Waits until the guest has given back what `plug` asked for, as far as it can: what is in use stays. Gives its memory as
- * it then is, and asks for no more of it.
+ * Waits until the guest has given back the memory that `plug` asked for, as far as it can: memory in use stays. Returns the
+ * size as it then is, and asks for no more.
  */
 async function releaseMemory(
   { qmp, guest, machine }: Pick<GrowingMachine, 'qmp' | 'guest' | 'machine'>,

@@ -22,15 +22,15 @@ export interface Launch {
   readonly confinement: Confinement;
   /** Device state to load; null boots. */
   readonly devices: string | null;
-  /** Called before the device state is loaded: lays what the memory shall hold. */
+  /** Called before the device state is loaded: lays the memory's contents. */
   readonly beforeLoad?: (machine: LaunchedMachine) => Promise<void>;
-  /** Called as soon as there is a process, and awaited before QEMU is spoken to. */
+  /** Called as soon as there is a process, and awaited before the first QMP command. */
   readonly onSpawned: (process: Spawned) => Promise<void>;
-  /** Whether its group was killed in for lack of memory. Default: nobody knows. */
+  /** Whether the kernel killed in its group for lack of memory. Default: unknown. */
   readonly outOfMemoryKill?: () => Promise<boolean>;
 }
 
-/** Its reaper is there where the process outlives us. */
+/** A process that outlives this one has its reaper. */
 export type Spawned = ProcessMark & Partial<Pick<Reaped, 'reaperPid'>>;
 
 export interface LaunchedMachine {
@@ -40,11 +40,13 @@ export interface LaunchedMachine {
   readonly witness: Witness;
 }
 
-/** QEMU is up in a tenth of a second; a host that is slow and under load is given this long. Its end ends the wait. */
+/** QEMU is up in a tenth of a second; a slow host under load is given this long. Its end ends the wait. */
 const startTimeoutMs = 120_000;
 const loadTimeoutMs = 120_000;
 
-/** Rejects with what QEMU printed when it ends too early. The process may live on then: whoever called ends it. */
+/**
+ * Launches QEMU. Rejects with QEMU's output when it ends too early. The process may live on then, and the caller ends it.
+ */
 export async function launch(plan: Launch, signal: AbortSignal): Promise<LaunchedMachine> {
   const { directory, confinement } = plan;
   const line = { ...plan.line, qmpSocket: directory.qmpSocket, incoming: plan.devices !== null };
@@ -69,7 +71,7 @@ export async function launch(plan: Launch, signal: AbortSignal): Promise<Launche
     return { process, qmp, witness };
   } catch (error) {
     const failure = await explained(error, log, spawned && { process: spawned, witness, qmp });
-    // Whoever follows a connection closes the log with it.
+    // The follower of a connection closes the log with it.
     await (qmp ? qmp.close() : log.close());
     throw failure;
   }
@@ -83,7 +85,7 @@ async function spawnEmulator(
   const state = devices === null ? null : await open(devices, 'r');
   try {
     const command = confine(qemuCommandLine(line), confinement);
-    // What ends with us needs nobody else to see its end.
+    // The end of a process that ends with this one needs no other witness.
     return confinement.dieWithParent
       ? await spawnDetached(EmulatorLog.printing(command), { descriptors: [log.fd, ...(state ? [state.fd] : [])] })
       : await spawnReaped(command, { exitFile: directory.exitFile, output: log.fd, input: state?.fd ?? null });
@@ -92,22 +94,22 @@ async function spawnEmulator(
   }
 }
 
-/** Between the end of its connection and its own it frees the guest's memory. */
+/** Between the ends of its connection and its process QEMU frees the guest's memory. */
 const endingTimeoutMs = 5000;
 
 type Dying = Pick<LaunchedMachine, 'process' | 'witness'>;
 
-/** Null: it never had a connection, or lost it before it greeted. */
+/** Null: it never had a connection, or lost it before the greeting. */
 type Starting = Dying & { readonly qmp: Qmp | null };
 
-/** Fires when the machine's QEMU ends: whoever waits for its guest need wait no longer. Why it did, `withDeath` says. */
+/** Fires when the machine's QEMU ends, so that waits for its guest can end. `withDeath` says why it ended. */
 export function endOf({ qmp }: LaunchedMachine): AbortSignal {
   const ended = new AbortController();
   void qmp.closed.then(() => ended.abort(new VmError('failed', 'QEMU ended while its guest was waited for')));
   return ended.signal;
 }
 
-/** What went wrong with a machine's start; with why the machine ended, where that is why. */
+/** Returns the error of a machine's start, with the reason of the machine's end if that caused it. */
 export async function withDeath(machine: LaunchedMachine, error: unknown): Promise<unknown> {
   const { qmp, process, witness } = machine;
   const isOver = witness.isOver || !qmp.isOpen || !isAlive(process);

@@ -1,4 +1,4 @@
-/** An emulator that was taken over, at its control socket: it is told apart, and its machine is ended. */
+/** A hostile emulator at its control socket: it is recognised, and its machine is ended. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
@@ -27,7 +27,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-/** Greets and takes the first command as QEMU does; what it says then is `say`'s. */
+/** Greets and accepts the first command as QEMU does; `say` sends the rest. */
 async function connected(say: (socket: Socket) => void): Promise<Qmp> {
   server = createServer((socket) => {
     clients.add(socket);

@@ -2,9 +2,9 @@
  * Client of QEMU's control protocol (QMP) over a unix socket: JSON lines, one greeting, then `qmp_capabilities`, then
  * commands answered by id, with events between them. QEMU serves one client at a time.
  *
- * A guest that broke out of its machine speaks here as its QEMU. What it says is bounded before it is read: bytes, depth and
- * values of a message, and bytes and unasked messages of a second. One that passes a bound is told apart by `broken`, and is to
- * be ended.
+ * A guest that broke out of its machine speaks here as its QEMU. Its messages are bounded before they are read: bytes, depth
+ * and values of a message, and bytes and unasked messages of a second. An emulator that exceeds a bound has `broken` set,
+ * and must be ended.
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
@@ -22,7 +22,7 @@ export interface QmpCommandOptions {
   readonly timeoutMs?: number;
 }
 
-/** The command reached QEMU and QEMU refused it. */
+/** QEMU received the command and refused it. */
 export class QmpError extends Error {
   readonly errorClass: string;
   constructor(command: string, errorClass: string, description: string) {
@@ -32,7 +32,7 @@ export class QmpError extends Error {
   }
 }
 
-/** The emulator does not keep to its protocol: its guest speaks for it. */
+/** The emulator breaks its protocol: its guest speaks for it. */
 export class BrokenEmulatorError extends VmError {
   constructor(message: string) {
     super('failed', message);
@@ -54,13 +54,13 @@ interface QmpMessage {
   readonly data?: Record<string, unknown>;
 }
 
-/** QEMU answers in milliseconds; on a host that is slow and under load it may wait for its turn. Its end ends the wait. */
+/** QEMU answers in milliseconds; on a slow host under load it may wait for its turn. Its end ends the wait. */
 const defaultTimeoutMs = 60_000;
-/** A reply is a few KiB; the largest is the console's last 64 KiB. More than this is not QMP. */
+/** A reply is a few KiB; the largest is the console's last 64 KiB. A larger message is not QMP. */
 const messageBounds = { bytes: 4 << 20, depth: 32, elements: 65_536 };
 /**
- * Of one second. QEMU itself holds most events back to one a second of their kind; it tells of each request that a broken disk
- * of the host refuses, and the largest machine makes 10,000 a second (`disk-rate.ts`).
+ * Bytes of one second. QEMU limits most events to one a second of their kind. It reports each request that a broken disk of
+ * the host refuses, and the largest machine makes 10,000 a second (`disk-rate.ts`).
  */
 const maxBytesPerSecond = 16 << 20;
 const maxUnaskedPerSecond = 20_000;
@@ -93,11 +93,11 @@ export class Qmp {
       this.end();
       gone.resolve();
     });
-    // Nobody may be waiting for it when the connection goes.
+    // Perhaps nobody waits for the greeting when the connection goes.
     this.greeting.promise.catch(() => undefined);
   }
 
-  /** Connects as soon as QEMU listens at `path`. `alive` ends the wait early once it says no. */
+  /** Connects as soon as QEMU listens at `path`. `alive` ends the wait early once it returns false. */
   static async connect(
     path: string,
     wait: { readonly timeoutMs: number; readonly signal?: AbortSignal; readonly alive?: () => boolean },
@@ -113,7 +113,7 @@ export class Qmp {
     const qmp = new Qmp(socket);
     const leftMs = Math.max(1, wait.timeoutMs - (performance.now() - started));
     try {
-      // Another client may hold the monitor: then the connection stands and the greeting never comes.
+      // If another client holds the monitor, the connection stands and the greeting never comes.
       await withDeadline(qmp.greeting.promise, leftMs, 'QMP greeting');
       await qmp.execute('qmp_capabilities', {}, { timeoutMs: leftMs });
       throwIfAborted(wait.signal);
@@ -124,7 +124,7 @@ export class Qmp {
     }
   }
 
-  /** Runs one command and gives its `return`. Throws `QmpError`, or `VmError` (`timeout`, `failed`). */
+  /** Runs one command and returns its `return`. Throws `QmpError`, or `VmError` (`timeout`, `failed`). */
   async execute<T>(
     command: string,
     parameters: Readonly<Record<string, unknown>> = {},
@@ -144,7 +144,7 @@ export class Qmp {
     }
   }
 
-  /** Why what is at the other end is no QEMU as it was started; null as long as it is. */
+  /** Why the other end is no longer the QEMU that was started; null as long as it is. */
   get broken(): string | null {
     return this.brokenBy;
   }
@@ -205,11 +205,11 @@ export class Qmp {
       for (const listener of this.listeners) listener({ event: message.event, data: message.data ?? {} });
   }
 
-  /** False for what answers no command. */
+  /** Returns false for a message that answers no command. */
   private settle({ event, id, error, return: value }: QmpMessage): boolean {
     const pending = event === undefined && id !== undefined ? this.pending.get(id) : undefined;
     if (!pending) return false;
-    // One answer a command: a second one is nobody's.
+    // A command has one answer: a second one belongs to nobody.
     this.pending.delete(id!);
     if (error) pending.reject(new QmpError(pending.command, shortText(error.class), shortText(error.desc)));
     else pending.resolve(value);

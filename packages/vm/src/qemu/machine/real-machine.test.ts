@@ -1,4 +1,4 @@
-/** What QEMU makes of the command line: a real process, without a network and without anything to boot. */
+/** A real QEMU process reads the command line, without a network and without anything to boot. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -14,7 +14,7 @@ import { plug } from './hotplug.ts';
 import { Qmp } from './qmp.ts';
 
 const mib = 2 ** 20;
-/** Options of what needs more than QEMU itself. */
+/** Options that need more than QEMU itself. */
 const left = ['-netdev', '-kernel', '-initrd', '-append'];
 let folder: string;
 let process: ChildProcess;
@@ -44,7 +44,8 @@ beforeEach(async () => {
     const option = left.includes(argument) ? argument : line[index - 1]!;
     return !left.includes(option) && !argument.startsWith('virtio-net') && !line[index + 1]?.startsWith('virtio-net');
   });
-  // As with KVM, on a host that may have none: nothing runs, so the other model and accelerator change nothing here.
+  // This is the line for KVM, on a host that may have none: nothing runs, so another model and accelerator change nothing
+  // here.
   const parameters = kept.slice(1).map((argument) => argument.replace(/^host\b/, 'max').replace(/^kvm$/, 'tcg'));
   process = spawn(kept[0]!, parameters, { stdio: ['ignore', 'ignore', 'inherit'] });
   const alive = (): boolean => process.exitCode === null;

@@ -1,4 +1,7 @@
-/** State of another machine is not loaded, and the host's updates are noticed. Under emulation the processor is no matter. */
+/**
+ * State of another machine is not loaded, and updates of the host are noticed. Under emulation the processor does not
+ * matter.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { foreign, hostProcessor, savedOn, updated } from './saved-on.ts';

@@ -1,9 +1,9 @@
 /**
- * What a host was when device state was saved on it, for whoever finds that it does not load. Under emulation nothing of
- * it is the processor's: the emulated one is the same on every host.
+ * The facts of a host when device state was saved on it, to explain why it does not load. Under emulation the processor has
+ * no part in it: the emulated one is the same on every host.
  *
- * Another emulator, accelerator or processor is another machine for the guest: its state is not loaded. Other microcode or
- * another kernel of the host is not, as long as the processor offers the same: hosts are updated, and the state is tried.
+ * Another emulator, accelerator or processor is another machine for the guest, so its state is not loaded. Other microcode
+ * or another host kernel is not, as long as the processor offers the same: hosts are updated, and the state is tried.
  */
 import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
@@ -13,17 +13,17 @@ import type { Accelerator } from './architecture.ts';
 export interface SavedOn {
   /** Version line and accelerator. */
   readonly madeWith: string;
-  /** By KVM alone, else null. */
+  /** Set under KVM alone, else null. */
   readonly processor: HostProcessor | null;
 }
 
 export interface HostProcessor {
-  /** For a person. */
+  /** The model's name, for a person. */
   readonly model: string;
-  /** Of model and features: what a guest can see of it. */
+  /** A digest of model and features: everything that a guest can see of it. */
   readonly features: string;
   readonly microcode: string;
-  /** The host's. */
+  /** The host's kernel. */
   readonly kernel: string;
 }
 
@@ -43,7 +43,9 @@ export function hostProcessor(text: string, kernel = release()): HostProcessor {
   return { model, features, microcode: value('microcode'), kernel };
 }
 
-/** In words: what is other here than where it was saved, so that it does not load. Null where that is not told. */
+/**
+ * Says in words how this host differs from the saved one, so that the state does not load. Null if no difference is known.
+ */
 export function foreign(saved: SavedOn | undefined, here: SavedOn): string | null {
   if (saved === undefined) return null;
   if (saved.madeWith !== here.madeWith) return `it was saved by ${saved.madeWith}, and this host has ${here.madeWith}`;
@@ -54,7 +56,7 @@ export function foreign(saved: SavedOn | undefined, here: SavedOn): string | nul
     : `it was saved on ${was.model}, and this host has ${is.model}`;
 }
 
-/** In words: what was updated since, and does not keep it from being tried. Null where nothing was. */
+/** Says in words what was updated since, which does not prevent a try. Null if nothing was. */
 export function updated(saved: SavedOn | undefined, here: SavedOn): string | null {
   const [was, is] = [saved?.processor, here.processor];
   if (!was || !is) return null;
@@ -62,7 +64,7 @@ export function updated(saved: SavedOn | undefined, here: SavedOn): string | nul
   return changes.length === 0 ? null : changes.map((name) => `${name} ${was[name]} to ${is[name]}`).join(', ');
 }
 
-/** As the kernel names them in /proc/cpuinfo: x86, and ARM, which has no name for a model. */
+/** The names in the kernel's /proc/cpuinfo: x86, and ARM, which has no name for a model. */
 const x86Facts = ['vendor_id', 'cpu family', 'model', 'model name', 'flags'];
 const armFacts = ['CPU implementer', 'CPU architecture', 'CPU variant', 'CPU part', 'CPU revision', 'Features'];
 

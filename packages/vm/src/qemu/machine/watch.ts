@@ -1,7 +1,7 @@
 /**
- * Notices that a VM's process has ended. QEMU's end closes its control connection at once; where there is no connection
- * (a VM that was found again and does not answer), the process table is looked at. A QEMU that says what none says was taken
- * over by its guest, and is ended.
+ * Notices that a VM's process has ended. QEMU's end closes its control connection at once; without a connection (a VM that
+ * was found again and does not answer), the watch looks at the process table. A QEMU that breaks the protocol was taken over
+ * by its guest, and is ended.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '@lodge/ports';
@@ -14,7 +14,7 @@ export interface Watched {
   readonly agentId: string;
   readonly executionId: string;
   readonly process: ProcessMark;
-  /** Held for as long as the VM is watched; null until QEMU answers. */
+  /** Kept for as long as the VM is watched; null until QEMU answers. */
   qmp: Qmp | null;
   readonly witness: Witness;
 }
@@ -22,7 +22,7 @@ export interface Watched {
 export type ExitListener = (exit: { readonly agentId: string; readonly executionId: string }) => void;
 
 const lookEveryMs = 500;
-/** Between the end of the connection and that of the process lies the release of the guest's memory. */
+/** The release of the guest's memory lies between the ends of connection and process. */
 const endingEveryMs = 5;
 const endingMs = 5000;
 
@@ -79,7 +79,7 @@ export class ExitWatch {
     for (const listener of this.listeners) listener({ agentId: vm.agentId, executionId: vm.executionId });
   }
 
-  /** Whoever is told of the end may ask for the reason at once. */
+  /** A listener that hears of the end may ask for the reason at once. */
   private async noteDeath({ agentId, executionId, witness }: Watched): Promise<void> {
     if (witness.isEndExpected) return;
     const fields = { agent_id: agentId, execution_id: executionId };

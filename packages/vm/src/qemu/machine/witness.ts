@@ -5,11 +5,11 @@
  *   SHUTDOWN of the guest -> console read -> `death.json` -> QEMU is told to quit
  *   process gone          -> exit file, control group, last words -> `death.json`
  *
- * A kill between any two steps leaves QEMU standing still, which the next control plane finds, or the file. A QEMU that
- * nobody looks at keeps its last 64 KiB of console; one that was killed takes with it what was not read by then.
+ * A kill between any two steps leaves a QEMU that stands still, which the next control plane finds, or the file. A QEMU that
+ * nobody watches keeps its last 64 KiB of console; a killed one loses unread output.
  *
- * No device tells us of a panic (pvpanic): one more device would make every template and every snapshot unloadable, and a
- * panic that says nothing on the console is none that its owner could do anything about.
+ * There is no device that reports a panic (pvpanic): one more device would make every template and every snapshot
+ * unloadable, and an owner could do nothing about a panic that prints nothing on the console.
  */
 import type { VmDeath } from '@lodge/domain';
 import { awaitExit, kill } from '../host/process.ts';
@@ -23,7 +23,7 @@ import type { Qmp } from './qmp.ts';
 
 export interface WitnessParts {
   readonly directory: RunDirectory;
-  /** Whether its process is of an earlier boot of the host. */
+  /** Whether its process is from an earlier boot of the host. */
   readonly hostRestarted?: boolean;
   /** Whether the kernel has killed in its control group for lack of memory. */
   readonly outOfMemoryKill: () => Promise<boolean>;
@@ -54,7 +54,7 @@ export class Witness {
     this.log = log;
   }
 
-  /** Of each connection to it that is made, before its guest runs where that can be. */
+  /** Prepares each new connection to it, if possible before its guest runs. */
   async attend(qmp: Qmp, process: ProcessMark): Promise<void> {
     qmp.onEvent(({ event, data }) => {
       if (event === 'SHUTDOWN') this.hear({ qmp, process }, data ?? {});
@@ -64,12 +64,12 @@ export class Witness {
     });
     const actions = { reboot: 'shutdown', shutdown: 'pause', panic: 'pause' };
     await qmp.execute('set-action', actions).catch((error: unknown) => {
-      // One that does not know this ends with its guest, and its console with it.
+      // A QEMU without this command ends with its guest, and its console with it.
       if (!(error instanceof QmpError)) throw error;
     });
   }
 
-  /** We end it ourselves: its end is no death. */
+  /** Says that Lodge ends it: its end is no death. */
   expectEnd(): void {
     this.wanted = true;
   }
@@ -78,12 +78,12 @@ export class Witness {
     return this.wanted;
   }
 
-  /** Its guest has ended, and it is about to. */
+  /** Whether its guest has ended, and it is about to. */
   get isOver(): boolean {
     return this.ending !== null;
   }
 
-  /** What the guest has printed since the last call. */
+  /** The guest's output since the last call. */
   async readConsole(qmp: Qmp): Promise<string> {
     const parameters = { device: 'console', size: 65_536, format: 'base64' };
     const text = Buffer.from(await qmp.execute<string>('ringbuf-read', parameters), 'base64').toString();
@@ -91,20 +91,20 @@ export class Witness {
     return text;
   }
 
-  /** Ends a QEMU whose guest will never go on, as its run state says. False where it may. */
+  /** Ends a QEMU whose guest will never go on, as its run state says. Returns false if the guest may go on. */
   async endIfOver(emulator: Emulation, status: string): Promise<boolean> {
     if (!isOver(status)) return false;
     await this.end(emulator, status);
     return true;
   }
 
-  /** Why it ended: to be asked once its process has. */
+  /** Why it ended. Ask once its process has. */
   death(): Promise<VmDeath> {
     this.found ??= this.find();
     return this.found;
   }
 
-  /** Last lines of its console, and why it stands still as it does. */
+  /** The last lines of its console, and why it stands still. */
   standstill(code: VmDeath['code']): VmDeath {
     return { ...this.deathNow(), code, detail: '' };
   }
@@ -124,11 +124,11 @@ export class Witness {
   private async endNow({ qmp, process }: Emulation): Promise<void> {
     const { directory } = this.parts;
     await this.readConsole(qmp).catch(() => '');
-    // Who was killed between the two has read the console, which is empty now, and has written down what was on it.
+    // A process that was killed between the two has read the console, which is empty now, and has written its text down.
     const isRecorded = this.wanted || (await directory.readDeath().catch(() => null)) !== null;
     if (!isRecorded) await directory.writeDeath(this.deathNow()).catch(() => undefined);
     await qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
-    // One that its guest has taken over may say that it ended, and go on.
+    // A QEMU that its guest has taken over may claim its end, and go on.
     await awaitExit(process, quitTimeoutMs).catch(() => kill(process).catch(() => undefined));
   }
 
