@@ -26,7 +26,7 @@ export function placeOf(name: string, { sshConfig = null }: { readonly sshConfig
     throw new BackupError('A bucket is named with its storage: s3:https://HOST/BUCKET/PREFIX.');
   }
   // A command line is readable by everyone.
-  if (/@/.test(name) && (scheme !== 'sftp' || /:[^/@]+@/.test(name.slice('sftp:'.length)))) {
+  if (/@/.test(name) && (scheme !== 'sftp' || hasPassword(name.slice('sftp:'.length)))) {
     throw new BackupError('The name of a place has no credentials in it: they go into a file (docs/guides/backup.md).');
   }
   if (!plain.test(name)) throw new BackupError(`The name of a place is ${words}, in plain letters.`);
@@ -64,4 +64,9 @@ function sshHost(name: string): {
     throw new BackupError('A place by sftp is named as sftp:USER@HOST:/PATH or sftp://USER@HOST:PORT//PATH.');
   }
   return { user: found[1], host, port: found[3] || undefined };
+}
+
+/** Tells whether the user before the host has a password behind a colon. */
+function hasPassword(rest: string): boolean {
+  return rest.split('/').some((part) => part.includes(':') && part.indexOf(':') < part.lastIndexOf('@') - 1);
 }

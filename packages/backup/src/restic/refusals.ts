@@ -19,7 +19,7 @@ const complaints: readonly (readonly [RegExp, (place: string, verb: Verb) => str
     (place) => `The storage of ${place} does not take the credentials.`,
   ],
   [
-    /no credentials|unable to (?:find|open) .*(?:account|credentials)|account (?:ID|name|key).*(?:empty|not)|is empty/i,
+    /no credentials|unable to (?:find|open) .{0,200}(?:account|credentials)|account (?:ID|name|key).{0,200}(?:empty|not)|is empty/i,
     (place) => `There are no credentials for ${place}: name their file in LODGE_BACKUP_CREDENTIALS_FILE.`,
   ],
   [
