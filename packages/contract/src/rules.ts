@@ -21,7 +21,7 @@ export const atMostOneOf = (...names: readonly string[]): Words => ({
   not: { anyOf: names.flatMap((one, i) => names.slice(i + 1).map((other) => have(one, other))) },
 });
 
-/** A field that means something only with another. */
+/** A field that is allowed only beside another. */
 export const goesWith = (name: string, other: string): Words => ({ dependentRequired: { [name]: [other] } });
 
 const is = (name: string, value: unknown): Words => ({ properties: { [name]: { const: value } }, required: [name] });
@@ -29,10 +29,10 @@ const is = (name: string, value: unknown): Words => ({ properties: { [name]: { c
 /** A rule that holds unless the value is of a schema. */
 export const unless = (condition: Words, holds: Words): Words => ({ if: condition, else: holds });
 
-/** What holds where a field has a value. */
+/** A rule that holds only where a field has this value. */
 export const where = (name: string, value: unknown, holds: Words): Words => unless({ not: is(name, value) }, holds);
 
-/** Fields of one value of another field alone. */
+/** Fields that are allowed only where another field has this value. */
 export const onlyWhere = (name: string, value: string, fields: Words): Words => ({
   description: `is for ${name} ${value} alone`,
   ...unless(is(name, value), { properties: fields }),
