@@ -23,7 +23,6 @@ const notCleanYet: readonly string[] = [
   'packages/broker/',
   'packages/channels/',
   'packages/testkit/',
-  'packages/vm/',
   'scripts/test.ts',
   'scripts/testing/',
   'tests/',

@@ -2,14 +2,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { VmError } from '@lodge/ports';
 
 export interface Wait {
-  /** What is waited for, for the message of a timeout. */
+  /** The purpose of the wait, for the message of a timeout. */
   readonly what: string;
   readonly timeoutMs: number;
   readonly everyMs: number;
   readonly signal?: AbortSignal;
 }
 
-/** Asks `probe` until it gives something other than null, at most `timeoutMs`. */
+/** Calls `probe` until it returns something other than null, for at most `timeoutMs`. */
 export async function until<T>(probe: () => Promise<T | null> | T | null, wait: Wait): Promise<T> {
   const deadline = performance.now() + wait.timeoutMs;
   for (;;) {
@@ -33,7 +33,7 @@ export function abortError(signal: AbortSignal): VmError {
   return new VmError('aborted', 'the caller gave up', { cause: signal.reason });
 }
 
-/** Whatever was thrown, as the error the port promises. */
+/** Turns any thrown value into the error that the port promises. */
 export function toVmError(error: unknown, signal?: AbortSignal): VmError {
   if (signal?.aborted) return abortError(signal);
   if (error instanceof VmError) return error;

@@ -5,7 +5,7 @@ import type { HostNetwork } from './network/index.ts';
 export interface QemuDriverOptions {
   /** Run directories lie in `vms` below it. Absolute, without a comma; VMs' users must be able to pass every folder above. */
   readonly dataDir: string;
-  /** Templates, shared by every Lodge of this host. As `dataDir`. */
+  /** Templates, shared by every Lodge of this host. The rules of `dataDir` hold. */
   readonly cacheDir: string;
   /** 1..8 characters a-z and 0-9: tells this Lodge's namespaces, processes and control groups from others' on the host. */
   readonly instance: string;
@@ -15,11 +15,11 @@ export interface QemuDriverOptions {
   /** Mbit/s each way that a VM has beyond the host for each of its processors; default: no bound. */
   readonly mbitPerVcpu?: number | null;
   readonly accelerator: 'auto' | Accelerator;
-  /** On the rates of `machine/disk-rate.ts`; 0 sets no bound. Default 1. */
+  /** Factor on the rates of `machine/disk-rate.ts`; 0 sets no bound. Default 1. */
   readonly diskRateFactor?: number;
   /** Whether VMs may run where the kernel does not bind their memory. Default `refuse`. */
   readonly unboundMemory?: 'refuse' | 'allow';
-  /** Free space below which nothing large is begun on the disk, MiB: the archive of an upgrade, a template. */
+  /** Free space on the disk below which no large write begins, MiB: the archive of an upgrade, a template. */
   readonly diskFloorMib: number;
   /** First of the user ids that VMs run as, one for each of the network's slots. */
   readonly uidBase: number;

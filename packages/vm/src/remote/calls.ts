@@ -1,4 +1,4 @@
-/** Calls under way over a channel: the messages of the control plane's side, and what comes back of them. */
+/** Running calls over a channel: the messages of the control plane's side, and the replies to them. */
 import { keptPace, Semaphore } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { GuestAddress } from '@lodge/ports';
@@ -8,10 +8,13 @@ import { receivedError, sentError } from './errors.ts';
 import type { SentError } from './errors.ts';
 import type { CallOptions, MethodName } from './methods.ts';
 
-/** Calls under way at a time, and what their messages have in all; more wait here, in order. Half of what the other end takes. */
+/**
+ * Running calls at a time, and the bytes of their messages in all; more wait here, in order. The other end accepts twice as
+ * much.
+ */
 const maxAtOnce = 1024;
 const maxBytesAtOnce = 16 * 2 ** 20;
-/** A caller that is this far behind has lost its way. */
+/** A caller that is this far behind must be faulty. */
 const maxWaiting = 65_536;
 
 type Exit = { readonly agentId: string; readonly executionId: string };
@@ -20,7 +23,7 @@ interface Pending extends CallOptions {
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: Error) => void;
   preparing: AbortController | null;
-  /** What a preparation failed of: its caller gets it as it was thrown. */
+  /** The error of a failed preparation: its caller gets it as it was thrown. */
   preparationError: { readonly sent: string; readonly error: Error } | null;
 }
 
@@ -55,7 +58,7 @@ export class Calls {
   }
 
   async call(method: MethodName, args: unknown, options: CallOptions = {}): Promise<unknown> {
-    // One that is too long to be sent is refused where it is.
+    // A message that is too long to be sent is refused here.
     const amount = Math.min(Buffer.byteLength(JSON.stringify(args)), maxBytesAtOnce);
     const room = { enter: () => this.wait(), leave: () => void (this.waiting -= 1) };
     const sent = () => this.places.through(() => this.send(method, args, options), { room });
@@ -93,7 +96,7 @@ export class Calls {
     else pending?.reject(receivedError(error as SentError));
   }
 
-  /** A reason that began on this side comes back as it is. */
+  /** A reason that began on this side comes back unchanged. */
   private asThrownHere(error: Error, { signal, preparationError }: Pending): Error {
     if (error instanceof ChannelError) return new VmError('failed', error.message, { cause: error });
     if (preparationError !== null && error.message === preparationError.sent) return preparationError.error;

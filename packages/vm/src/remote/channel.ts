@@ -1,16 +1,16 @@
 /**
  * Messages between two processes over one stream: a length of four bytes, then JSON. Each message is an object whose `kind`
- * names who receives it. The other end may be hostile: a message is bounded before it is held and measured before it is read.
- * What is no message of this protocol ends the channel: nothing that follows could be told apart.
+ * names its receiver. The other end may be hostile: a message is bounded before it is stored and measured before it is read.
+ * Anything that is no message of this protocol ends the channel, because its end could not be found.
  */
 import type { Duplex } from 'node:stream';
 import { boundedJson, isJsonObject } from '@lodge/domain';
 
 /**
- * Who is at the other end: what one message may hold in either direction, and whether a peer that does not read is not read
- * either. A list of 16,384 VMs is the largest there is; a control plane sends far less, and
- * the process that looks names up some addresses. `relayKeeper` is a control plane as its
- * relays see it: it gives 50 channels with their secrets at once, and is given messages.
+ * The kinds of other ends: how large a message may be in either direction, and whether a peer that does not read is still
+ * read. A list of 16,384 VMs is the largest message. A control plane sends far less, and the process that looks names up
+ * sends some addresses. `relayKeeper` is a control plane as its relays see it: it sends 50 channels with their secrets at
+ * once, and receives messages.
  */
 const peers = {
   machineHost: { maxBytes: 16 * 2 ** 20, maxSentBytes: 2 ** 20, waitsForReader: false },
@@ -22,14 +22,14 @@ const peers = {
 const lengthBytes = 4;
 const maxDepth = 64;
 const maxElements = 2 ** 18;
-/** Who does not read is ended when so much waits for it. */
+/** A peer that does not read is ended when this much waits for it. */
 const maxUnsentBytes = 64 * 2 ** 20;
 
 export type Message = Readonly<Record<string, unknown>> & { readonly kind: string };
-/** `bytes`: how long the message was as it came. */
+/** `bytes` is the length of the received message. */
 export type Receiver = (message: Message, bytes: number) => void;
 
-/** What a message broke. */
+/** A message broke the rules. */
 export class ChannelError extends Error {
   constructor(message: string) {
     super(message);
@@ -39,14 +39,14 @@ export class ChannelError extends Error {
 
 export interface ChannelOptions {
   /**
-   * Who is at the other end. Who may be hostile and does not read is not read either: what waits for it is bounded. The other
-   * one is always read: were both to wait for the other to read, neither would.
+   * The kind of the other end. One that may be hostile and does not read is not read either, so that its waiting data is
+   * bounded. The other kind is always read, or both ends could wait for each other.
    */
   readonly peer: keyof typeof peers;
 }
 
 export class Channel {
-  /** Resolves when the channel has ended: with why, or with null when the other end closed it. */
+  /** Resolves when the channel has ended: with the error, or with null when the other end closed it. */
   readonly ended: Promise<ChannelError | null>;
   private readonly stream: Duplex;
   private readonly maxBytes: number;
@@ -56,7 +56,7 @@ export class Channel {
   private readonly end: (why: ChannelError | null) => void;
   private readonly head = Buffer.alloc(lengthBytes);
   private headBytes = 0;
-  /** Of the message that has not come whole; null before its length has. */
+  /** The message that has not arrived whole; null before its length has. */
   private body: Buffer | null = null;
   private bodyBytes = 0;
   private isOpen = true;
@@ -77,17 +77,17 @@ export class Channel {
     stream.on('error', () => this.close()).on('close', () => this.close());
   }
 
-  /** Whom messages of this kind go to. */
+  /** Sets the receiver of messages of this kind. */
   receive(kind: string, receiver: Receiver): void {
     this.receivers.set(kind, receiver);
   }
 
-  /** Begins to read: every receiver is known. */
+  /** Begins to read, once every receiver is set. */
   open(): void {
     this.stream.on('data', (chunk: Buffer) => this.take(chunk)).on('end', () => this.close());
   }
 
-  /** Nothing is sent once the channel has ended. Throws `ChannelError` for a message that the other end would refuse. */
+  /** Sends nothing once the channel has ended. Throws `ChannelError` for a message that the other end would refuse. */
   send(message: Message): void {
     if (!this.isOpen) return;
     const body = Buffer.from(JSON.stringify(message));
@@ -115,7 +115,7 @@ export class Channel {
     this.stream.destroy();
   }
 
-  /** What is held is copied: chunks of a byte each would hold some 700 bytes for one. */
+  /** The kept bytes are copied: chunks of a byte each would occupy some 700 bytes for one. */
   private take(chunk: Buffer): void {
     for (let at = 0; this.isOpen && at < chunk.length;) {
       if (this.body === null) at += this.takeHead(chunk, at);
@@ -128,7 +128,7 @@ export class Channel {
     }
   }
 
-  /** Gives how many bytes were of the length. */
+  /** Returns how many bytes belonged to the length. */
   private takeHead(chunk: Buffer, at: number): number {
     const copied = chunk.copy(this.head, this.headBytes, at);
     this.headBytes += copied;

@@ -5,7 +5,7 @@ import { VmError } from '@lodge/ports';
 import type { VmErrorCode } from '@lodge/ports';
 
 export interface SentError {
-  /** Null: no failure of a driver's own. */
+  /** Null: it is no error of a driver's own. */
   readonly code: VmErrorCode | null;
   readonly name: string;
   readonly message: string;
@@ -23,7 +23,7 @@ export function sentError(error: unknown): SentError {
   return { code, ...short, ...(death && { death }) };
 }
 
-/** What a machine host sent, which is trusted. */
+/** An error from a machine host, which is trusted. */
 export function receivedError({ code, name, message, death }: SentError): Error {
   if (code !== null) return new VmError(code, message, { death: death ?? null });
   const error = new Error(message);
@@ -31,7 +31,7 @@ export function receivedError({ code, name, message, death }: SentError): Error 
   return error;
 }
 
-/** What a control plane sent of a preparation that failed, which may be anything. */
+/** A control plane's error of a failed preparation, which may contain anything. */
 export function untrustedError(value: unknown): Error {
   const { name, message } = isJsonObject(value) ? value : {};
   const error = new Error(typeof message === 'string' ? message.slice(0, maxMessageCharacters) : 'it did not say why');

@@ -2,20 +2,23 @@
 
 export interface Heartbeat {
   readonly pingEveryMs: number;
-  /** Whoever answers nothing for so long hangs. */
+  /** A process that answers nothing for so long hangs. */
   readonly silentMs: number;
 }
 
-/** An event loop is never busy for a second otherwise. */
+/** No other cause blocks an event loop for a second. */
 export const usualHeartbeat: Heartbeat = { pingEveryMs: 10_000, silentMs: 60_000 };
 
 export interface Listening {
-  /** The other end has said something. */
+  /** Notes that the other end has said something. */
   heard(): void;
   stop(): void;
 }
 
-/** Calls `ping` again and again, and `silent` once nothing was heard for too long. By pings: a pause of this process counts once. */
+/**
+ * Calls `ping` again and again, and `silent` once nothing was heard for too long. It counts pings, so a pause of this
+ * process counts once.
+ */
 export function listenFor(
   heartbeat: Heartbeat,
   { ping, silent }: { readonly ping: () => void; readonly silent: () => void },

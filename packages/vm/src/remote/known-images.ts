@@ -1,10 +1,10 @@
 import { VmError } from '@lodge/ports';
 import type { Image, ImageBuilder } from '@lodge/ports';
 
-/** A builder reads each recipe that is named and keeps it: far more than there are. Of installed versions it keeps nothing. */
+/** A builder reads each named recipe and keeps it; there are far fewer than this. It keeps nothing of installed versions. */
 const maxRuntimes = 64;
 
-/** A builder that remembers the images it gave: whoever names one by its id gets the files that were found here. */
+/** A builder that remembers its images: an image that is named by its id has the files that were found here. */
 export class KnownImages implements ImageBuilder {
   private readonly builder: ImageBuilder;
   /** As many as there are releases of runtimes in one life of a process. */
@@ -29,7 +29,7 @@ export class KnownImages implements ImageBuilder {
     return this.known(await this.builder.ensure(this.counted(runtime), ...call));
   }
 
-  /** Throws `VmError` for one that was never found. */
+  /** Throws `VmError` for an image that was never found. */
   byId(id: string): Image {
     const image = this.images.get(id);
     if (!image) throw new VmError('failed', 'no image of that id was found here');

@@ -1,7 +1,7 @@
 /**
- * Everything that a control plane can ask of the machine host, one entry a method: how the caller's parameters go into a
- * message, what the message must hold, and what is done. Both ends are made of this table. Images and templates come by
- * their ids: no path of the host is ever in a message.
+ * Everything that a control plane can ask of the machine host, one entry a method: how the caller's parameters become a
+ * message, which messages are valid, and which work follows. Both ends are made of this table. Images and templates go by
+ * their ids: no message has a path of the host.
  */
 import { boolean, integer, listOf, matching, oneOf, optional, record } from '@lodge/domain/shapes';
 import type { Fields, Shape, Shaped } from '@lodge/domain/shapes';
@@ -11,24 +11,24 @@ import type { KnownImages } from './known-images.ts';
 import { carriedData, egress, executionId, facts, imageId, imageName, ipv4, machine } from './shapes.ts';
 import { runtimeName, templateId, variant } from './shapes.ts';
 
-/** What a call works on. */
+/** The objects that a call works on. */
 export interface Served {
   readonly driver: VmDriver;
   readonly images: KnownImages;
   readonly versions: RuntimeVersions;
 }
 
-/** What a caller gives beside the arguments. It stays at its end, and stands for it at the other. */
+/** The caller's inputs beside the arguments. They stay at the caller's end; the other end has stand-ins. */
 export interface CallContext {
   /** Aborted when the caller gives up, or is gone. */
   readonly signal: AbortSignal;
   readonly progress: ReportProgress;
-  /** Has the caller prepare a template's guest. */
+  /** Makes the caller prepare a template's guest. */
   readonly prepare: TemplateBuild['prepare'];
 }
 export type CallOptions = Partial<CallContext>;
 
-/** Calls of a driver; the rest of it needs no message of its own. */
+/** Calls of a driver; its other members need no message of their own. */
 type DriverCalls = Omit<VmDriver, 'brokerHost' | 'pace' | 'onExit'>;
 
 /** The methods as their callers have them. */
@@ -57,13 +57,13 @@ function method<N extends MethodName, F extends Fields>(
   return { shape: record(fields), pack, run };
 }
 
-/** The driver reads a template from its own store: nothing but the id counts. */
+/** The driver reads a template from its own store, so only the id counts. */
 const named = (id: string): Template => ({ id, imageId: '', facts: {} });
 
 /** More templates than a host ever has. */
 const maxTemplates = 4096;
 
-/** Calls about images and templates that cross in another form than that of their parameters. */
+/** Calls about images and templates whose messages differ from their parameters. */
 const templateMethods = {
   findTemplate: method(
     { imageId, variant },
@@ -88,7 +88,7 @@ const templateMethods = {
   ),
 } satisfies Partial<Methods>;
 
-/** Calls for one agent's VM that cross in another form than that of their parameters. */
+/** Calls for one agent's VM whose messages differ from their parameters. */
 const vmMethods = (agentId: Shape<string>) =>
   ({
     create: method(
@@ -116,7 +116,7 @@ const vmMethods = (agentId: Shape<string>) =>
     ),
   }) satisfies Partial<Methods>;
 
-/** A parameter that crosses as it is, under its name. `signal` and `progress` stand for those that stay where they are. */
+/** A parameter that crosses unchanged, under its name. `signal` and `progress` stand for those that stay on their side. */
 type Param<T> = [T] extends [AbortSignal]
   ? typeof signal
   : [T] extends [ReportProgress]
@@ -127,7 +127,7 @@ type ParamsByName = { readonly [N in MethodName]: Params<Parameters<Remote[N]>> 
 const signal = 'signal';
 const progress = 'progress';
 
-/** Calls whose parameters all cross as they are, in their order. */
+/** Calls whose parameters all cross unchanged, in their order. */
 function plainCalls(agentId: Shape<string>) {
   const agent = ['agentId', agentId] as const;
   const execution = ['executionId', executionId] as const;
@@ -166,7 +166,7 @@ function plainCalls(agentId: Shape<string>) {
 
 type PlainCall = keyof ReturnType<typeof plainCalls>;
 
-/** Plain calls that are not of the driver, and what answers them. */
+/** Plain calls that are not the driver's, and the objects that answer them. */
 const elsewhere: Partial<Record<PlainCall, readonly [room: keyof Served, method: string]>> = {
   imageIdOf: ['images', 'idOf'],
   findImage: ['images', 'find'],
@@ -191,7 +191,7 @@ function plain(name: PlainCall, params: readonly Param<unknown>[]) {
   };
 }
 
-/** `agentIds`: what an agent's id looks like. It names folders of the host. */
+/** `agentIds` is the form of an agent's id, which names folders of the host. */
 export function methodsFor(agentIds: RegExp): Methods {
   const agentId = matching(agentIds, 'the id of an agent');
   const entries = Object.entries(plainCalls(agentId)) as [PlainCall, readonly Param<unknown>[]][];
@@ -199,7 +199,7 @@ export function methodsFor(agentIds: RegExp): Methods {
   return { ...templateMethods, ...vmMethods(agentId), ...(plainMethods as unknown as Pick<Methods, PlainCall>) };
 }
 
-/** What a message asks for, checked; refuses with `VmError`. */
+/** Checks the work that a message asks for; refuses with `VmError`. */
 export function prepareCall(methods: Methods, name: unknown, args: unknown) {
   if (typeof name !== 'string' || !Object.hasOwn(methods, name)) throw new VmError('failed', 'there is no such method');
   const { shape, run } = methods[name as MethodName] as Method<MethodName>;

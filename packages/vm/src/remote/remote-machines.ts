@@ -1,4 +1,4 @@
-/** The control plane's side: a driver and a builder of images whose work is done by the machine host. */
+/** The control plane's side: a driver and a builder of images whose work the machine host does. */
 import { agentIdPattern } from '@lodge/domain';
 import type { ImageBuilder, RuntimeVersions, Template, VmDriver } from '@lodge/ports';
 import { HostPace } from '../pace.ts';
@@ -13,7 +13,7 @@ export interface RemoteMachines {
   readonly versions: RuntimeVersions;
 }
 
-/** `brokerHost` as the driver there says. The channel is to be opened by the caller. */
+/** `brokerHost` is the driver's. The caller opens the channel. */
 export function createRemoteMachines(channel: Channel, { brokerHost }: Pick<VmDriver, 'brokerHost'>): RemoteMachines {
   const calls = new Calls(channel);
   const { imageIdOf, findImage, ensureImage, offeredVersions, ...remote } = remoteOf(calls);
@@ -39,7 +39,7 @@ export function createRemoteMachines(channel: Channel, { brokerHost }: Pick<VmDr
   return { driver, images, versions: { offered: offeredVersions } };
 }
 
-/** Each method of the table as a call. The other end checks the message: what an agent's id looks like is its matter. */
+/** Makes a call of each method of the table. The other end checks the message: the form of an agent's id is its matter. */
 function remoteOf(calls: Calls): Remote {
   type Pack = (...params: readonly unknown[]) => readonly [args: unknown, options?: CallOptions];
   const entries = Object.entries(methodsFor(agentIdPattern)).map(([name, { pack }]) => {

@@ -1,4 +1,4 @@
-/** A control plane that was taken over, at the machine host's channel: it is refused by name, and nothing is touched. */
+/** A hostile control plane at the machine host's channel: it is refused by name, and nothing is touched. */
 import assert from 'node:assert/strict';
 import { duplexPair } from 'node:stream';
 import type { Duplex } from 'node:stream';
@@ -15,7 +15,7 @@ const never = new AbortController().signal;
 const image: Image = { id: 'image', rootDisk: '/root.qcow2', kernel: '/kernel', initrd: '/initrd' };
 const [agentId, executionId] = ['abcdefghijk1', 'e1'];
 
-/** The machine host's side over a driver that notes what it is asked, and the raw other end of its channel. */
+/** The machine host's side over a driver that records its calls, and the raw other end of its channel. */
 function openHost(driver: Partial<VmDriver> = {}) {
   const asked: unknown[][] = [];
   const warned: string[] = [];
@@ -268,7 +268,7 @@ test('when the control plane is gone, what it had under way is given up', async 
   await eventually(() => given!.aborted);
 });
 
-/** Both ends as they are used. */
+/** Both ends as the product uses them. */
 function openBoth(driver: VmDriver) {
   const [there, here] = duplexPair();
   const server = new Channel(there, { peer: 'controlPlane' });

@@ -1,6 +1,6 @@
 /**
- * The machine host's side: answers the calls of a control plane that may be hostile. A call is checked whole before anything
- * is done; one that is refused touches nothing.
+ * The machine host's side: answers the calls of a control plane that may be hostile. A call is checked whole before any
+ * work; a refused one touches nothing.
  *
  *   call    -> checked -> under way -> reply (a value, or why not)
  *   abort   -> the call under way is told; its reply still comes
@@ -19,9 +19,9 @@ import type { KnownImages } from './known-images.ts';
 import { methodsFor, prepareCall } from './methods.ts';
 import { facts } from './shapes.ts';
 
-/** A caller that sends more at once has lost its way: `remote-machines.ts` stays far below. */
+/** A caller that sends more at once must be faulty: `remote-machines.ts` stays far below. */
 export const maxCallsUnderWay = 2048;
-/** What their messages may have had in all. A value takes up to some 15 times its bytes; the longest call that is sent has 40 KiB. */
+/** Bytes of their messages in all. A value occupies up to some 15 times its bytes; the longest sent call has 40 KiB. */
 export const maxBytesUnderWay = 32 * 2 ** 20;
 /** The control plane is the only caller, and has all of them. */
 const caller = { agentId: '', accountId: '' };
@@ -34,7 +34,7 @@ export interface MachinesToServe {
   /** Versions beside those that Lodge brings; without it there are none. */
   readonly versions?: RuntimeVersions;
   readonly log: Log;
-  /** What an agent's id looks like; by default as the domain makes them. */
+  /** The form of an agent's id; by default as the domain makes them. */
   readonly agentIds?: RegExp;
 }
 
@@ -49,12 +49,12 @@ interface Preparing {
 
 interface UnderWay {
   readonly abort: AbortController;
-  /** Of its messages, which are held until it ends. */
+  /** The bytes of its messages, which are kept until it ends. */
   bytes: number;
   preparing: Preparing | null;
 }
 
-/** Serves until the channel ends; then every call under way is told, and what it asked for is given up or completed. */
+/** Serves until the channel ends. Then every running call is aborted, and its work is given up or completed. */
 export function serveMachines(channel: Channel, given: MachinesToServe): void {
   const { driver, images, versions = broughtVersions, log, agentIds = agentIdPattern } = given;
   const served = { driver, images, versions };
@@ -80,12 +80,12 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
     }
     const own: UnderWay = { abort: new AbortController(), bytes, preparing: null };
     calls.set(id, own);
-    // Given up before it was sent: a create still takes the place of earlier ones.
+    // The call was given up before it was sent: a create still takes the place of earlier ones.
     if (message['aborted'] === true) own.abort.abort();
     const { signal } = own.abort;
     const progress = (step: string, fraction?: number): void => channel.send({ kind: 'progress', id, step, fraction });
     const prepare = (guest: GuestAddress, until: AbortSignal) => prepareThere(channel, id, own, guest, until);
-    // A call that throws at once is one that rejects.
+    // A call that throws at once must reject like any other.
     void (async () => run(served, { signal, progress, prepare }))()
       .then((value) => reply(id, { value: value ?? null }))
       .catch((error: unknown) => reply(id, { error: sentError(error) }))
@@ -110,7 +110,7 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
   });
 }
 
-/** A call gives back what it took as it ends. Throws `VmError` for what does not fit. */
+/** A call returns its bytes as it ends. Throws `VmError` if they do not fit. */
 function takeBytes(budget: Shares, bytes: number): void {
   if (!budget.take(caller, bytes)) throw new VmError('failed', 'calls of too many bytes are under way');
 }
@@ -133,7 +133,7 @@ function takePrepared(message: Message, { own, preparing, budget, bytes }: Prepa
   }
 }
 
-/** Has the control plane prepare a guest, which it reaches by itself. */
+/** Makes the control plane prepare a guest, which it reaches by itself. */
 async function prepareThere(
   channel: Channel,
   id: number,

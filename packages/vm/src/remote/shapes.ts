@@ -1,4 +1,4 @@
-/** What may be in a message of the control plane, which is taken for hostile: each shape gives the value, or refuses it by name. */
+/** The values of a control plane's message, which counts as hostile: each shape returns the value, or refuses it by name. */
 import { posix } from 'node:path';
 import { checkedEgress, egressModes, longestEgressEntry, mostEgressEntries, Refusal } from '@lodge/domain';
 import type { EgressRules } from '@lodge/domain';
@@ -7,12 +7,12 @@ import type { Shape } from '@lodge/domain/shapes';
 import type { CarriedData, Machine, RuntimeFacts } from '@lodge/ports';
 
 export const executionId = matching(/^[a-z0-9][a-z0-9-]{0,63}$/, 'the id of an execution');
-/** A name below the folder of templates: no path. */
+/** A name below the folder of templates, without a path. */
 export const templateId = matching(/^[A-Za-z0-9][\w-]{0,127}$/, 'the id of a template');
 export const imageId = matching(/^[A-Za-z0-9][\w-]{0,127}$/, 'the id of an image');
 /** A folder of recipes. */
 export const runtimeName = matching(/^[a-z][a-z0-9-]{0,31}$/, 'the name of a runtime');
-/** Of the runtime itself, or of an installed version of it. */
+/** The name of the runtime itself, or of an installed version of it. */
 export const imageName = matching(/^[a-z][a-z0-9-]{0,31}(?:@[0-9][0-9A-Za-z.+-]{0,63})?$/, 'the name of an image');
 export const variant = matching(/^[\w.-]{1,200}$/, 'the name of a variant');
 export const ipv4 = matching(/^\d{1,3}(?:\.\d{1,3}){3}$/, 'an IPv4 address');
@@ -23,10 +23,10 @@ export const machine: Shape<Machine> = record({
   diskGib: integer(1, 2 ** 16),
 });
 
-/** JSON that is written to a file and given back: its bytes are the message's. */
+/** JSON that is written to a file and returned: its bytes are the message's. */
 export const facts: Shape<RuntimeFacts> = object;
 
-/** By the one parser of such rules; what it made before it gives back as it is. */
+/** Rules by their one parser; it returns rules that it made before unchanged. */
 export const egress: Shape<EgressRules> = (value, name) => {
   const { mode, allow } = egressFields(value, name);
   try {

@@ -1,13 +1,14 @@
 /**
- * How much one guest may send and receive beyond the host, and how many packets it may send at all. Above it is dropped, which TCP takes as a sign to slow down. What
- * passes between a guest and its host (broker, gateway, files) is not counted: it leaves no network interface.
+ * How much one guest may send and receive beyond the host, and how many packets it may send at all. Further packets are
+ * dropped, which makes TCP slow down. Traffic between a guest and its host (broker, gateway, files) does not count: it
+ * leaves no network interface.
  */
 
 /** A burst may last this long, seconds. */
 const burst = 0.25;
-/** Frames a guest may send a second, of whatever kind: small ones cost the host as much as large ones. */
+/** Frames of any kind that a guest may send a second: small ones cost the host as much as large ones. */
 const frames = 'limit rate over 50000/second burst 20000 packets';
-/** Of those, the kinds that floods are made of, where nobody slows down by himself. */
+/** The smaller bound for the kinds of frames that floods are made of, whose senders do not slow down. */
 const floods = 'limit rate over 20000/second burst 10000 packets';
 
 /** First in the chain that sees a guest's frames. */
@@ -19,7 +20,7 @@ export const emptyBandwidth = `
   chain bandwidth_out { }
   chain bandwidth_in { }`;
 
-/** Fills them. `mbit`: Mbit/s each way; null: no bound. May be repeated. */
+/** The rules that fill the chains. `mbit`: Mbit/s each way; null: no bound. They may be repeated. */
 export function bandwidthRules(mbit: number | null): string {
   const kbytes = mbit === null ? 0 : Math.max(1, Math.floor((mbit * 1_000_000) / 8 / 1024));
   const limit = `limit rate over ${kbytes} kbytes/second burst ${Math.max(64, Math.floor(kbytes * burst))} kbytes`;

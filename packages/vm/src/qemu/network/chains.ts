@@ -1,7 +1,7 @@
-/** A chain of nft, whole. */
+/** A whole chain of nft. */
 export interface Chain {
   readonly name: string;
-  /** Type, hook, priority and policy where the kernel enters it; null: only other chains do. */
+  /** Type, hook, priority and policy where the kernel enters it; null: only other chains lead to it. */
   readonly hook: string | null;
   readonly rules: readonly string[];
 }
@@ -10,8 +10,8 @@ export interface Chain {
 export const inner = (name: string, ...rules: string[]): Chain => ({ name, hook: null, rules });
 
 /**
- * A table in which these chains are as given, as nft text: whatever they held before, in one transaction. Other chains and what `objects` name (sets, maps,
- * counters) stay as they are, and are made where they are missing. `table`: family and name.
+ * A table with these chains as given, as nft text, whatever they held before, in one transaction. Other chains and the
+ * `objects` (sets, maps, counters) stay as they are, and are made if they are missing. `table`: family and name.
  */
 export function tableText(table: string, objects: readonly string[], chains: readonly Chain[]): string {
   return [

@@ -10,13 +10,13 @@ import { namespaceRules } from './namespace-rules.ts';
 import { type NetworkOptions, type NetworkPlan, planNetwork } from './plan.ts';
 import { rangeUse } from './routes.ts';
 
-/** One thing the VMs' network needs of the host. */
+/** One requirement of the VMs' network on the host. */
 export interface NetworkFact {
   readonly name: string;
   readonly ok: boolean;
-  /** What was found. */
+  /** The finding. */
   readonly detail: string;
-  /** What to do about it; null when nothing is to be done. */
+  /** Advice to the operator; null when nothing is to be done. */
   readonly advice: string | null;
 }
 
@@ -97,7 +97,7 @@ async function otherFirewalls(plan: NetworkPlan): Promise<Finding> {
   return fine(closed.length === 0 ? 'no other firewall drops by default' : `${names(closed)} let guests pass`);
 }
 
-/** Null where those of the older iptables drop nothing of the guests'. */
+/** Null if the older iptables drops nothing of the guests' traffic. */
 async function olderIptables(plan: NetworkPlan): Promise<Finding | null> {
   const chains = await legacyChains(plan).catch((error: Error) => error);
   if (chains instanceof Error) {
@@ -115,7 +115,7 @@ async function olderIptables(plan: NetworkPlan): Promise<Finding | null> {
   );
 }
 
-/** What the VMs' network needs of this host, found out without changing anything. */
+/** Checks this host for the requirements of the VMs' network without changing anything. */
 export async function checkNetwork(options: NetworkOptions): Promise<NetworkFact[]> {
   const plan = planNetwork(options);
   const root = process.getuid?.() === 0;

@@ -2,18 +2,21 @@ import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 
-/** A tool is done in milliseconds. Its first run loads modules of the kernel, which a slow and busy host takes most of a minute for. */
+/**
+ * A tool needs milliseconds. Its first run loads modules of the kernel, for which a slow and busy host needs most of a
+ * minute.
+ */
 const timeoutMs = 180_000;
 const maxOutputBytes = 64 << 20;
 const crashes: ReadonlySet<NodeJS.Signals> = new Set(['SIGSEGV', 'SIGABRT', 'SIGBUS']);
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
-/** Of a file without a name; Node does not have it (open(2)). */
+/** Flag of a file without a name, which Node does not export (open(2)). */
 const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
 /** A file system in memory, which every Linux has here. */
 const inputFolder = '/dev/shm';
 
-/** nft itself crashed: one that is older than the program which made a table beside ours does, as soon as it lists that table. */
+/** nft itself crashed. An older nft than the program that made a table beside Lodge's crashes when it lists that table. */
 export class NftCrashError extends Error {
   constructor(options: ErrorOptions = {}) {
     super(`nft crashes where it lists tables that a newer nft has made: ${nftCrashAdvice}`, options);
@@ -24,13 +27,13 @@ export const nftCrashAdvice =
   'install nftables 1.0.9 or newer, or remove those tables (of a container, a VPN or another firewall) and start again';
 
 /**
- * Runs a tool without a shell and resolves to its standard output; rejects with what it said on standard error. Killed after `timeoutMs`.
- * Input comes from a file: nft 1.0.9 of Ubuntu 24.04 opens its standard input by name, and the sockets that Node makes cannot be opened.
+ * Runs a tool without a shell. Resolves to its standard output; rejects with its standard error. Kills it after `timeoutMs`.
+ * Input comes from a file: nft 1.0.9 of Ubuntu 24.04 opens its standard input by name, and Node's sockets cannot be opened.
  */
 export async function run(command: string, args: readonly string[], input: string | null = null): Promise<string> {
   if (input === null) return runWith('ignore', command, args);
   await using file = await open(inputFolder, constants.O_RDWR | O_TMPFILE, 0o600);
-  // Written at a position, so that the tool reads from the beginning.
+  // The write has a position, so that the tool reads from the beginning.
   const bytes = Buffer.from(input);
   for (let at = 0; at < bytes.length;) at += (await file.write(bytes, at, bytes.length - at, at)).bytesWritten;
   return await runWith(file.fd, command, args);

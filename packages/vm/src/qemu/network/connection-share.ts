@@ -1,11 +1,13 @@
 import { readFile, writeFile } from 'node:fs/promises';
 
 /**
- * The host's connection table is everybody's: what guests open is in it beside what the API, the broker and every other program open, and who comes when it is full
- * is dropped. So guests share three quarters of it, each an equal part, as many as there can be; the sum of the parts is what bounds them, and nothing has to count.
+ * Everybody on the host shares its connection table: guests, the API, the broker and every other program, and connections to
+ * a full table are dropped. So guests share three quarters of it in equal parts, as many as there can be guests. The sum of
+ * the parts is the bound, and nothing has to count.
  *
- * A guest's part is what it has open, and what it closed that the kernel still keeps. nft counts the first (`ct count`) and forgets the second, so that is bounded by
- * how many a guest begins over time and how long they are kept.
+ * A guest's part covers its open connections, and closed ones that the kernel still keeps. nft counts the first kind (`ct
+ * count`) and forgets the second. So the second is bounded by the rate at which a guest begins connections and by how long
+ * they are kept.
  */
 export interface ConnectionShare {
   /** Entries of the table that one guest can take. */
@@ -16,25 +18,25 @@ export interface ConnectionShare {
 }
 
 const path = '/proc/sys/net/netfilter/nf_conntrack_max';
-/** What a guest has where the table is large enough; about 2.5 MiB of the kernel's memory when all are taken. */
+/** Entries of a guest if the table is large enough; about 2.5 MiB of the kernel's memory when all are taken. */
 const wantedEntries = 8192;
 const leastEntries = 64;
 const guestsPart = 3 / 4;
-/** How long a closed TCP connection is kept, seconds: also for those that the kernel does not count as open. */
+/** How long a closed TCP connection is kept, seconds, even one that the kernel does not count as open. */
 const keptClosed = 10;
 
-/** And how much longer an entry that ran out takes up room: the kernel sweeps its table now and then, a busy one more often. */
+/** How much longer an expired entry takes up room: the kernel sweeps its table now and then, a busy one more often. */
 const sweptAfter = 30;
 
-/** For a table of nft: what connections of guests are kept by. */
+/** The object of an nft table by which guests' connections are kept. */
 export const closedTimeout = `ct timeout guests { protocol tcp; l3proto ip; policy = { time_wait : ${keptClosed}, close : ${keptClosed} }; }`;
-/** For the way a guest's packets take there. */
+/** The rule for the path of a guest's packets to that object. */
 export const setClosedTimeout = 'meta l4proto tcp ct state new ct timeout set "guests"';
 
-/** Size of the host's table at which every guest has what it may want. */
+/** Size of the host's table at which every guest has all its wanted entries. */
 export const wantedTable = (guests: number): number => Math.ceil((guests * wantedEntries) / guestsPart);
 
-/** `tableSize` 0: without a bound. */
+/** The share of a guest; a `tableSize` of 0 means no bound. */
 export function shareOf(tableSize: number, guests: number): ConnectionShare {
   const part = tableSize === 0 ? wantedEntries : Math.floor((tableSize * guestsPart) / guests);
   const entries = Math.min(wantedEntries, Math.max(leastEntries, part));
@@ -52,12 +54,12 @@ export async function tableSize(): Promise<number | null> {
   return text === null ? null : Number(text);
 }
 
-/** What each guest has of the table as it is now. */
+/** The share of each guest in the current table. */
 export async function connectionShare(guests: number): Promise<ConnectionShare> {
   return shareOf((await tableSize()) ?? 0, guests);
 }
 
-/** Makes the table large enough for the guests where it is not and that is allowed: in a container it is not. */
+/** Enlarges the table for the guests if it is too small and that is allowed: in a container it is not. */
 export async function fitConnectionTable(guests: number, log: (message: string) => void): Promise<void> {
   const [found, wanted] = [await tableSize(), wantedTable(guests)];
   if (found === null || found === 0 || found >= wanted) return;
@@ -69,7 +71,7 @@ export async function fitConnectionTable(guests: number, log: (message: string) 
   else log(`network: ${narrow(found, guests)}`);
 }
 
-/** What is weak about a table where a guest has less than half of what it may want, and what to do; null for any other. */
+/** Says that a guest has less than half of its wanted entries, and what to do; null for a larger table. */
 export function narrowTable(size: number, guests: number): { readonly detail: string; readonly advice: string } | null {
   const wanted = wantedTable(guests);
   if (size === 0 || shareOf(size, guests).open * 2 >= shareOf(wanted, guests).open) return null;
@@ -77,7 +79,7 @@ export function narrowTable(size: number, guests: number): { readonly detail: st
   return { detail: narrow(size, guests), advice };
 }
 
-/** In words, where guests have less than they may want. */
+/** Says that guests have less than they may want. */
 function narrow(found: number, guests: number): string {
   const { open } = shareOf(found, guests);
   return `the host’s connection table has room for ${found} connections, so each of ${guests} guests may have ${open} open`;

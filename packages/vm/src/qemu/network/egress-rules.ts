@@ -4,14 +4,16 @@ import { hostAddress } from '@lodge/guest';
 import { type NetworkPlan, disjointBlocks } from './plan.ts';
 
 /**
- * What one guest's rules are in the firewall of its namespace: the chains and sets that differ between agents. They are replaced as a whole, in one transaction.
+ * The rules of one guest in the firewall of its namespace: the chains and sets that differ between agents. They are replaced
+ * as a whole, in one transaction.
  *
  *   blocks  addresses that the rules name
  *   pins    addresses that an allowed name has now, each with the mark of the rule's entry, for as long as the name's record lives
  *   live    marks of the entries that are allowed now
  *
- * A connection to a pinned address carries its entry's mark. So it goes on when the pin has run out, and is cut when the entry goes: every packet is looked at,
- * not the first alone. No state beside the kernel's is needed for it, because an entry's mark follows from its text.
+ * A connection to a pinned address carries its entry's mark. So it goes on when the pin has expired, and is cut when the
+ * entry goes: every packet is checked, not only the first. This needs no state beside the kernel's, because an entry's mark
+ * follows from its text.
  */
 export interface Allowance {
   readonly names: readonly AllowedName[];
@@ -19,23 +21,25 @@ export interface Allowance {
 }
 
 export interface AllowedName {
-  /** `host`, or for `*.host` `.host`. */
+  /** `host`, or `.host` for `*.host`. */
   readonly name: string;
   readonly below: boolean;
   /** 32 bits, never 0. */
   readonly mark: number;
 }
 
-/** An address that a name has, until `until` (ms since 1970). */
+/** An address that a name has until `until` (ms since 1970). */
 export interface Pin {
   readonly address: string;
   readonly mark: number;
   readonly until: number;
 }
 
-/** Pins of one guest at most. */
+/** Most pins of one guest. */
 export const mostPins = 2048;
-/** Packets that a guest sends to the host's resolver, a second and at once: they are read by the process that looks names up. */
+/**
+ * Packets that a guest may send to the host's resolver, a second and at once: the process that looks names up reads them.
+ */
 const lookups = 'rate over 20/second burst 100 packets';
 
 const isBlock = (entry: string): boolean => /^[\d./]+$/.test(entry);
@@ -45,7 +49,7 @@ function markOf(entry: string): number {
   return (hash | 0x80_00_00_00) >>> 0;
 }
 
-/** What the rules name; null where they name nothing and every public address is reached. */
+/** The allowance of the rules; null if they name nothing and every public address is reached. */
 export function allowanceOf({ mode, allow }: EgressRules): Allowance | null {
   if (mode === 'public') return null;
   const entries = mode === 'allowlist' ? allow : [];
@@ -77,7 +81,7 @@ export const emptyEgress = `
   chain egress { }
   chain answers { }`;
 
-/** Fills them. `pins`: those that hold on. May be repeated. */
+/** The rules that fill them. `pins` are those that still hold. They may be repeated. */
 export function egressRules(plan: NetworkPlan, allowance: Allowance | null, pins: readonly Pin[] = []): string {
   const chains = allowance === null ? openChains(plan) : narrowChains(plan);
   const sets: Record<string, readonly (string | number)[]> = {
@@ -99,10 +103,10 @@ export function egressRules(plan: NetworkPlan, allowance: Allowance | null, pins
   ].join('\n');
 }
 
-/** Puts one pin in the place of another; `known` is what the map holds at the address, so far as is known. */
+/** Replaces one pin by another; `known` is the map's entry for the address, as far as it is known. */
 export function pinText(pin: Pin, known: Pin | undefined): string {
   const { address } = pin;
-  // What is there already is left as it is by an `add`, and so can be deleted whether or not it ran out just now.
+  // `add` leaves an existing entry as it is, so it can be deleted whether or not it expired just now.
   const taken = [
     `add element inet lodge pins { ${address} : ${known?.mark} }`,
     `delete element inet lodge pins { ${address} }`,
@@ -118,13 +122,13 @@ function addPin({ address, mark, until }: Pin): string {
 type Chains = Readonly<Record<'translate_names' | 'names' | 'egress' | 'answers', readonly string[]>>;
 
 const toDns = 'meta l4proto { tcp, udp } th dport 53';
-/** Of packets that were sent to the address that stands for the host, whichever they have in truth. */
+/** Matches packets to the address that stands for the host, whatever their real destination. */
 const translated = `ct original ip daddr ${hostAddress}`;
 
 const closedPorts = ({ closedPorts: ports }: NetworkPlan): string[] =>
   ports.length === 0 ? [] : [`tcp dport { ${ports.join(', ')} } goto refuse`];
 
-/** Names are asked of the resolver itself. */
+/** The guest asks the resolver itself for names. */
 function openChains(plan: NetworkPlan): Chains {
   const { resolver } = plan;
   const names = resolver === null ? [] : [`${translated} ip daddr ${resolver} ${toDns} counter name egress accept`];
@@ -136,7 +140,7 @@ function openChains(plan: NetworkPlan): Chains {
   };
 }
 
-/** Names are asked of the control plane, which pins what it answers. A resolver elsewhere is an address like any other. */
+/** The guest asks the control plane for names, which pins its answers. Another resolver is an address like any other. */
 function narrowChains(plan: NetworkPlan): Chains {
   const { brokerHost, namesPort } = plan;
   const toNames = `${translated} ip daddr ${brokerHost}`;

@@ -48,7 +48,7 @@ export class Egress {
     this.names.stop();
   }
 
-  /** Of a slot whose namespace is about to be made with these rules in its firewall. */
+  /** Begins a slot whose namespace is about to be made with these rules in its firewall. */
   begin(slot: number, rules: EgressRules = publicEgress): void {
     this.of(slot).begin(rules);
     this.tell(slot);
@@ -68,7 +68,7 @@ export class Egress {
     return this.of(slot).readRefused(emulator === undefined ? undefined : { ...shared, emulator });
   }
 
-  /** Before the slot's namespace goes: whoever has it next has nothing of this one's. */
+  /** Ends a slot before its namespace goes: the next user of the slot gets none of its state. */
   async end(slot: number): Promise<void> {
     const egress = this.bySlot.get(slot);
     const address = this.plan.slotAddresses(slot).guestSide;
@@ -87,7 +87,7 @@ export class Egress {
     return egress;
   }
 
-  /** Rules that changed are known there after they are in effect: what it asks for by older ones is not pinned. */
+  /** The process learns changed rules after they are in effect: requests by older rules are not pinned. */
   private tell(slot: number): void {
     const names = this.of(slot).allowance?.names ?? null;
     this.names.allow(this.plan.slotAddresses(slot).guestSide, names);

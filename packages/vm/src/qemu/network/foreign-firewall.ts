@@ -2,9 +2,10 @@ import { run } from './commands.ts';
 import type { NetworkPlan } from './plan.ts';
 
 /**
- * Other firewalls on the host (Docker, ufw, firewalld, an nftables.conf). A packet passes only where every table lets it pass, so one that drops by default
- * needs an accept for the guests' links beside its own rules. What guests may do is decided by the instance's own table alone, before and after.
- * Rules added here carry the instance's comment and nothing but an interface and a verdict, so that `iptables` goes on understanding its tables.
+ * Other firewalls on the host (Docker, ufw, firewalld, an nftables.conf). A packet passes only if every table lets it pass,
+ * so one that drops by default needs an accept for the guests' links beside its own rules. The instance's own table alone
+ * decides what guests may do, before and after. The added rules carry the instance's comment and nothing but an interface
+ * and a verdict, so that `iptables` still understands its tables.
  */
 const hooks = ['input', 'forward', 'output'] as const;
 type Hook = (typeof hooks)[number];
@@ -26,15 +27,15 @@ export const isOfFirewalld = ({ family, table }: Pick<ChainRef, 'family' | 'tabl
 
 export interface ForeignChain extends ChainRef {
   readonly hook: Hook;
-  /** True when what no rule of the chain names is dropped or rejected. */
+  /** Whether packets that no rule of the chain names are dropped or rejected. */
   readonly closed: boolean;
-  /** Handles of the rules of this instance in it. */
+  /** Handles of this instance's rules in the chain. */
   readonly ours: readonly number[];
-  /** True when firewalld, whose chain it is, counts the guests' links to a zone whose traffic it accepts. */
+  /** Whether firewalld, which owns the chain, has the guests' links in a zone whose traffic it accepts. */
   readonly trusted: boolean;
 }
 
-/** As `nft -j` prints it, see libnftables-json(5). */
+/** The output of `nft -j`, see libnftables-json(5). */
 interface NftObject {
   readonly chain?: ChainRef & { readonly type?: string; readonly hook?: string; readonly policy?: string };
   readonly rule?: {
@@ -54,7 +55,7 @@ async function listRuleset(): Promise<NftObject[]> {
   return (JSON.parse(await run('nft', ['-j', 'list', 'ruleset'])) as { nftables: NftObject[] }).nftables;
 }
 
-/** True when the rule has no condition and ends the packet. */
+/** Whether the rule has no condition and ends the packet. */
 function dropsAll(expr: readonly Record<string, unknown>[]): boolean {
   if (expr.some((part) => 'match' in part || (part['xt'] as { type?: string } | null)?.type === 'match')) return false;
   return expr.some((part) => {
@@ -63,7 +64,10 @@ function dropsAll(expr: readonly Record<string, unknown>[]): boolean {
   });
 }
 
-/** True when the rule is one of firewalld's that sends what comes over the guests' links to its zone `trusted`, which accepts everything. */
+/**
+ * Whether the rule is one of firewalld's that sends traffic of the guests' links to its zone `trusted`, which accepts
+ * everything.
+ */
 function leadsToTrusted(expr: readonly Record<string, unknown>[], links: string): boolean {
   const isFromGuests = expr.some((part) => (part['match'] as { right?: unknown } | undefined)?.right === links);
   const targets = expr.flatMap((part) => [part['jump'], part['goto']]) as ({ target?: string } | undefined)[];
@@ -99,11 +103,11 @@ export async function foreignChains(plan: NetworkPlan): Promise<ForeignChain[]> 
 export const isOpenToGuests = (chain: ForeignChain): boolean =>
   !chain.closed || chain.trusted || chain.ours.length === directions[chain.hook].length;
 
-/** For messages. */
+/** The chain's name for messages. */
 export const nameOf = ({ family, table, name }: ForeignChain): string => `${family} ${table} ${name}`;
 
 async function apply(commands: readonly unknown[]): Promise<void> {
-  // As an argument: nft reads JSON from standard input only where that can be opened by name, which a socket cannot.
+  // The JSON is an argument: nft reads it from standard input only if that can be opened by name, which a socket cannot.
   if (commands.length > 0) await run('nft', ['-j', JSON.stringify({ nftables: commands })]);
 }
 
@@ -112,7 +116,7 @@ const removals = (chain: ForeignChain): unknown[] =>
     delete: { rule: { family: chain.family, table: chain.table, chain: chain.name, handle } },
   }));
 
-/** Puts the instance's rules at the head of these chains, all or none. Rejects where their table may be changed by its owner alone. */
+/** Puts the instance's rules at the head of these chains, all or none. Rejects if only the owner may change their table. */
 export async function openChains(plan: NetworkPlan, shut: readonly ForeignChain[]): Promise<void> {
   await apply(
     shut.flatMap((chain) => [
@@ -137,7 +141,7 @@ export async function closeForeignChains(plan: NetworkPlan): Promise<void> {
   await apply((await foreignChains(plan)).flatMap(removals));
 }
 
-/** True when another program than this instance has a say in what this host forwards, and so may count on forwarding being on. */
+/** Whether another program also influences forwarding on this host, and so may rely on it. */
 export async function othersForward(plan: NetworkPlan): Promise<boolean> {
   const objects = await listRuleset();
   return objects.some(

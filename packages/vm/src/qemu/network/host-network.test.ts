@@ -32,7 +32,7 @@ async function host(): Promise<string> {
     run('nft', ['--stateless', 'list', 'ruleset']),
     readFile('/proc/sys/net/ipv4/ip_forward', 'utf8'),
   ]);
-  // The kernel lists a link's own IPv6 address here only once it has found nobody else with it, a second or two later.
+  // The kernel lists a link's own IPv6 address here only once it has found no other holder, a second or two later.
   return parts.join('\n').replace(/^local fe80::.*\n/gm, '');
 }
 
@@ -95,7 +95,7 @@ test('no address of the host comes or goes with a slot', async () => {
   };
   await tell();
   await a.createNamespace(0, usual);
-  // A link's own IPv6 address comes a while after it is up.
+  // A link gets its own IPv6 address a while after it is up.
   await sleep(2500);
   await a.removeNamespace(0);
   await tell();
@@ -125,9 +125,9 @@ test('halves of a slot are found, replaced and removed', async () => {
   const leaveHalves = async (): Promise<void> => {
     await run('ip', ['netns', 'add', 'a-1']);
     await run('ip', ['link', 'add', 'a-2', 'type', 'veth', 'peer', 'name', 'a2-peer']);
-    // What a process leaves that is killed between making the name and mounting the namespace on it.
+    // The state that a killed process leaves between making the name and mounting the namespace on it.
     await writeFile('/run/netns/a-4', '');
-    // Not slots of this instance.
+    // These are no slots of this instance.
     await run('ip', ['netns', 'add', 'ab-5']);
   };
   await leaveHalves();
@@ -165,7 +165,7 @@ test(
       });
       await once(child.stdout, 'data');
       await sleep(15 + round * 23);
-      // The tools it has started die with it, at whatever they are doing.
+      // The tools that it has started die with it, whatever they are doing.
       process.kill(-child.pid!, 'SIGKILL');
       await once(child, 'exit');
       for (const slot of await a.slots()) await a.createNamespace(slot, usual);
@@ -213,7 +213,7 @@ test('what another program flushed, a start restores', async () => {
 test('what another program takes away is noticed and restored, and while it is whole nothing is written', async () => {
   await a.start();
   await a.createNamespace(3, { tapOwner, brokerPort: 4100 });
-  // Tables are listed in the order they were made.
+  // Tables are listed in the order of their creation.
   const lines = async (): Promise<string[]> => (await host()).split('\n').sort();
   const started = await lines();
   const messagesBefore = messages.length;
@@ -303,7 +303,7 @@ test('an nft that crashes at tables of a newer one is told in a sentence that sa
   await copyFile(nft, real);
   const stub = `#!/bin/sh\ncase "$*" in *"list ruleset"*|*"list tables"*) kill -SEGV $$ ;; esac\nexec ${real} "$@"\n`;
   await writeFile(join(folder, 'stub'), stub, { mode: 0o755 });
-  // This host's file system is its own.
+  // This host has its own file system.
   await run('mount', ['--bind', join(folder, 'stub'), nft]);
   const before = messages.splice(0);
   try {

@@ -33,35 +33,37 @@ export interface HostNetwork {
   readonly brokerHost: string;
   readonly maxSlots: number;
   /**
-   * Makes the broker's link, the host's firewall, forwarding and the resolver of allow lists. Namespaces that exist are left as they are. May be repeated at any time: it restores
-   * what another program flushed. Rejects when the range is used by someone else on this host.
+   * Makes the broker's link, the host's firewall, forwarding and the resolver of allow lists. Existing namespaces are left
+   * as they are. It may be repeated at any time, to restore parts that another program flushed. Rejects when somebody else
+   * on this host uses the range.
    */
   start(): Promise<void>;
   /**
-   * Looks whether what `start` made is as it made it, and makes it again where another program changed it. True when there
-   * was something to do. Cheap while there is nothing: two listings by `nft`.
+   * Checks that everything is as `start` made it, and makes it again if another program changed it. Returns whether there
+   * was something to do. Cheap otherwise: two listings by `nft`.
    */
   heal(): Promise<boolean>;
-  /** An existing one of that slot is removed first. After a rejection, or a kill, what was made is still listed by `slots`. */
+  /** Makes a namespace, in place of an existing one. After a rejection, or a kill, `slots` still lists the parts. */
   createNamespace(slot: number, options: NamespaceOptions): Promise<Namespace>;
-  /** The emulator in it should have ended: it keeps its tap, but reaches nothing. Absent is success. */
+  /** Removes a namespace. Its emulator should have ended: its tap then reaches nothing. Succeeds if it is absent. */
   removeNamespace(slot: number): Promise<void>;
-  /** VmNumbers that have a namespace, a link or both now, in order. */
+  /** Slots that have a namespace, a link or both now, in order. */
   slots(): Promise<number[]>;
   /** Bytes (IP packets) the slot's guest has sent to public addresses and the resolver since its namespace was made. */
   egressBytes(slot: number): Promise<number>;
-  /** Puts rules on the slot's guest at once, and on what it has open. The same rules again are success. */
+  /** Applies rules to the slot's guest at once, and to its open connections. Repeating the same rules succeeds. */
   setEgress(slot: number, rules: EgressRules): Promise<void>;
-  /** Bounds what the slot's guest sends and receives beyond the host, Mbit/s each way; null: no bound. */
+  /** Bounds the traffic of the slot's guest beyond the host, Mbit/s each way; null: no bound. */
   setBandwidth(slot: number, mbit: number | null): Promise<void>;
   /**
-   * What the slot's guest was refused since the last call, oldest first; at most 100. With a process that runs in the namespace, few processes are started, whatever
-   * the number of slots and calls: none while nothing was refused, and what was is told a little later where many slots have something.
+   * The refused connections of the slot's guest since the last call, oldest first; at most 100. With a process that runs in
+   * the namespace, few processes are started, whatever the number of slots and calls: none while nothing was refused, and
+   * refusals come a little later if many slots have some.
    */
   readRefused(slot: number, emulator?: number): Promise<Refused>;
-  /** Stops serving names. Everything else is the kernel's, and stays. */
+  /** Stops serving names. Everything else belongs to the kernel and stays. */
   stop(): void;
-  /** Removes everything of this instance. Forwarding is switched off again if `start` switched it on and nobody else forwards. */
+  /** Removes everything of this instance. Switches forwarding off if `start` switched it on and nobody else forwards. */
   teardown(): Promise<void>;
 }
 
@@ -70,7 +72,7 @@ export interface NamespaceOptions {
   readonly tapOwner: number;
   /** Port at the broker's address that this guest's broker port is translated to. */
   readonly brokerPort: number;
-  /** In effect before anything can be sent. Default: every public address. */
+  /** The rules before anything can be sent. Default: every public address. */
   readonly egress?: EgressRules;
   /** Mbit/s each way beyond the host; null, the default: no bound. */
   readonly mbit?: number | null;
@@ -81,13 +83,13 @@ export interface Namespace {
   readonly name: string;
   readonly path: string;
   readonly tap: string;
-  /** What the host connects to, and the source address of everything the guest sends. */
+  /** The address that the host connects to, and the source address of everything that the guest sends. */
   readonly guestAddress: string;
 }
 
 const namespaces = '/run/netns';
 const tap = 'tap0';
-/** The two ends of a slot's link know each other from the start: nobody asks by ARP for an address that no link has. */
+/** The two ends of a slot's link know each other from the start: no ARP asks for an address that no link has. */
 const hostHardware = '02:00:0a:c9:00:01';
 const guestHardware = '02:00:0a:c9:00:02';
 const forwarding = '/proc/sys/net/ipv4/ip_forward';
@@ -95,8 +97,9 @@ const forwarding = '/proc/sys/net/ipv4/ip_forward';
 const links = '/proc/sys/net/ipv4/conf';
 
 /**
- * Makes a namespace from its arguments in one process after another, without going back to the caller in between: lines for `ip` outside, the namespace's path,
- * lines for `ip` inside; the firewall on standard input. IPv6 goes off before anything is up, forwarding on last of all.
+ * Makes a namespace from its arguments in one process after another, without returning to the caller in between: lines for
+ * `ip` outside, the namespace's path, lines for `ip` inside; the firewall comes on standard input. IPv6 goes off before
+ * anything is up, and forwarding goes on last.
  */
 const makeNamespace = `
 ip -batch - <<END
@@ -121,17 +124,17 @@ async function namesIn(folder: string): Promise<string[]> {
   });
 }
 
-/** Line for `ip` that keeps a link from having an IPv6 address of its own, where this kernel has IPv6. */
+/** The line for `ip` that keeps a link from having its own IPv6 address, if this kernel has IPv6. */
 const withoutIpv6Address = (link: string): string[] =>
   existsSync('/proc/sys/net/ipv6/conf') ? [`link set ${link} addrgenmode none`] : [];
 
-/** What of one name exists now. */
+/** The existing parts of one name. */
 async function presence(name: string): Promise<{ readonly link: boolean; readonly namespace: boolean }> {
   const [devices, names] = await Promise.all([namesIn(links), namesIn(namespaces)]);
   return { link: devices.includes(name), namespace: names.includes(name) };
 }
 
-/** Runs `lines(presence of name)`; when that fails, once more if the presence changed meanwhile: another process does the same. */
+/** Runs `lines(presence of name)`, and once more if it fails while another process changes the presence. */
 async function settle(name: string, lines: (now: Awaited<ReturnType<typeof presence>>) => string[]): Promise<void> {
   const before = await presence(name);
   try {
@@ -214,7 +217,7 @@ async function egressBytes(plan: NetworkPlan, slot: number): Promise<number> {
   return nftables.find(({ counter }) => counter !== undefined)!.counter!.bytes;
 }
 
-/** An empty table of this name says that this instance switched forwarding on: like the switch itself, it lasts until the host restarts. */
+/** An empty table of this name says that this instance switched forwarding on. It lasts as long as the switch itself. */
 const forwardingMark = (plan: NetworkPlan): string => `inet ${plan.table}_switched_forwarding_on`;
 
 async function ensureForwarding(plan: NetworkPlan, log: (message: string) => void): Promise<void> {
@@ -224,7 +227,7 @@ async function ensureForwarding(plan: NetworkPlan, log: (message: string) => voi
   log('network: switched IPv4 forwarding on, it was off on this host');
 }
 
-/** One table as nft prints it; null where there is none. By its name: tables of others may be such as this nft cannot list. */
+/** One table as nft prints it; null if there is none. nft may be unable to list all tables. */
 async function tableText(table: string): Promise<string | null> {
   return run('nft', ['--stateless', 'list', 'table', ...table.split(' ')]).catch((error: unknown) => {
     if (error instanceof NftCrashError) throw error;
@@ -238,23 +241,26 @@ async function isForwardingMarked(plan: NetworkPlan): Promise<boolean> {
 
 async function restoreForwarding(plan: NetworkPlan): Promise<void> {
   if (!(await isForwardingMarked(plan))) return;
-  // Where others cannot be listed, they may count on it.
+  // If the others cannot be listed, they may rely on forwarding.
   if (!(await othersForward(plan).catch(() => true))) await writeFile(forwarding, '0');
   await nft(`delete table ${forwardingMark(plan)}`);
 }
 
-/** The host speaks to guests from the broker's address. */
+/** The host talks to guests from the broker's address. */
 const slotRoute = (plan: NetworkPlan, slot: number): string =>
   `route replace ${plan.slotAddresses(slot).guestSide} dev ${plan.slotName(slot)} src ${plan.brokerHost}`;
 
-/** The kernel drops the slots' routes with the broker's address. A link that has an address itself is of an earlier release, and has its own route. */
+/**
+ * Restores the slots' routes, which the kernel drops with the broker's address. A link with an address of its own comes from
+ * an earlier release, and has its own route.
+ */
 async function restoreSlotRoutes(plan: NetworkPlan): Promise<void> {
   const slots = await listSlots(plan);
   if (slots.length === 0) return;
   const addresses = JSON.parse(await run('ip', ['-json', '-4', 'address', 'show'])) as { ifname?: string }[];
   const addressed = new Set(addresses.map(({ ifname }) => ifname));
   const lines = slots.filter((slot) => !addressed.has(plan.slotName(slot))).map((slot) => slotRoute(plan, slot));
-  // A slot may go meanwhile, or be half made: its own making has this line too.
+  // A slot may go meanwhile, or be half made: making it adds this line too.
   await run('ip', ['-force', '-batch', '-'], lines.join('\n')).catch(() => undefined);
 }
 
@@ -283,7 +289,7 @@ async function startNetwork(plan: NetworkPlan, others: OtherFirewalls, log: (mes
   await fitConnectionTable(plan.guests, log);
 }
 
-/** The instance's own table as it is now, without what slots have in it; null when it is gone. */
+/** The instance's own table as it is now, without the slots' entries; null when it is gone. */
 async function ownRules(plan: NetworkPlan): Promise<string | null> {
   const text = await tableText(`inet ${plan.table}`);
   return (
@@ -311,7 +317,7 @@ async function teardownNetwork(plan: NetworkPlan, others: OtherFirewalls): Promi
 export interface HostNetworkOptions extends NetworkOptions {
   readonly log: (message: string) => void;
   readonly pinBounds?: PinBounds;
-  /** How the process that looks names up is started without privileges; by default as a user of its own, with this Node. */
+  /** How the process that looks names up is started without privileges; by default as a separate user, with this Node. */
   readonly unprivileged?: Unprivileged;
 }
 
@@ -320,7 +326,7 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
   const others = new OtherFirewalls(plan, options.log);
   /** The table as the last start left it. */
   let rules: string | null = null;
-  /** Ports that slots made by this process have at the broker's address, where they are not the usual one. */
+  /** Broker ports of slots that this process made, if they are not the usual one. */
   const brokerPorts = new Map<number, number>();
   const firewallOf = (slot: number): SlotFirewall =>
     new SlotFirewall(`${namespaces}/${plan.slotName(slot)}`, async () => {
@@ -330,7 +336,7 @@ export function createHostNetwork(options: HostNetworkOptions): HostNetwork {
     });
   const { pinBounds, unprivileged, log } = options;
   const egress = new Egress(plan, { firewallOf, pinBounds, unprivileged, log });
-  /** Whether forwarding is to be switched off in the end: a mark in the kernel says so, which goes with a flush. */
+  /** Whether forwarding must be switched off in the end: a mark in the kernel says so, and a flush removes it. */
   let marked = false;
   const start = async (): Promise<void> => {
     await startNetwork(plan, others, options.log);

@@ -12,7 +12,7 @@ const guests = (plan: NetworkPlan): string => `"${plan.linkPrefix}*"`;
 const toResolver = ({ resolver }: NetworkPlan): string[] =>
   resolver === null ? [] : [`ip daddr ${resolver} meta l4proto { tcp, udp } th dport 53 accept`];
 
-/** Before anything else: no guest borrows an address, and nobody outside borrows or addresses a guest's. */
+/** Comes first: no guest forges an address, and nobody outside forges or addresses a guest's. */
 function arriving(plan: NetworkPlan): Chain[] {
   const { range } = plan;
   return [
@@ -27,14 +27,17 @@ function arriving(plan: NetworkPlan): Chain[] {
   ];
 }
 
-/** Whatever address of the host a packet was sent to, it comes here: the broker's port, and the one where the names of allow lists are looked up, are the only ones that answer. */
+/**
+ * Packets to any address of the host come here. Only two ports answer: the broker's, and the one where the names of allow
+ * lists are looked up.
+ */
 function toHost(plan: NetworkPlan): Chain[] {
   return [
     base(
       'to_host',
       filter('input'),
       `iifname ${guests(plan)} goto to_host_from_guest`,
-      // Guests alone are answered there: no process of the host keeps their places.
+      // Only guests are answered there, so no process of the host takes their places.
       `ip daddr ${plan.brokerHost} meta l4proto { tcp, udp } th dport ${plan.namesPort} counter reject`,
     ),
     inner(
@@ -73,7 +76,10 @@ function throughHost(plan: NetworkPlan): Chain[] {
   ];
 }
 
-/** What is sent to a slot that is gone is refused at once; what is sent to a guest must come from a process of root or of the control plane. */
+/**
+ * Packets to a slot that is gone are refused at once; packets to a guest must come from a process of root or of the control
+ * plane.
+ */
 function fromHost(plan: NetworkPlan): Chain[] {
   return [
     base(
@@ -98,17 +104,20 @@ function fromHost(plan: NetworkPlan): Chain[] {
 }
 
 /**
- * The instance's own table of the host's firewall, as nft text. It holds by itself, whatever a namespace lets through, for every address the host has or will have:
- * a guest reaches the broker (and the resolver) and public addresses, never another guest; guests are reached by processes of root and of the control plane on this host alone.
- * Applied as a whole in one transaction; may be repeated. The map `slots` and the chains it leads to stay as they are: they hold the slots whose broker port is not
- * the usual one. What is neither from nor to a guest passes, and no other table is touched.
+ * The instance's own table of the host's firewall, as nft text. It holds by itself for every present or future address of
+ * the host, whatever a namespace lets through. A guest reaches the broker (and the resolver) and public addresses, never
+ * another guest. Only processes of root and of the control plane on this host reach guests. It is applied as a whole in one
+ * transaction and may be repeated. The map `slots` and the chains that it leads to stay as they are: they hold the slots
+ * with an unusual broker port. Traffic that is neither from nor to a guest passes, and no other table is touched.
  */
 export function hostRules(plan: NetworkPlan): string {
   const chains = [...arriving(plan), ...toHost(plan), ...throughHost(plan), ...fromHost(plan)];
   return tableText(`inet ${plan.table}`, ['map slots { type ifname : verdict; }', closedTimeout], chains);
 }
 
-/** Lets the slot reach another port at the broker's address than the usual one: a template that is made has a stub there. */
+/**
+ * Lets the slot reach another port at the broker's address than the usual one: a template in the making has a stub there.
+ */
 export function allowBrokerPort(plan: NetworkPlan, slot: number, port: number): string {
   const { table } = plan;
   const { guestSide } = plan.slotAddresses(slot);

@@ -1,7 +1,7 @@
 import type { Log } from '@lodge/ports';
 import type { HostNetwork } from './host-network.ts';
 
-/** Between two looks; a firewall that another program flushed is back within twice as much. */
+/** Time between two looks; a firewall that another program flushed is back within twice as much. */
 const everyMs = 5000;
 
 /** Looks after the host's side of the network for as long as it is started. */
@@ -9,7 +9,7 @@ export class NetworkKeeper {
   private readonly network: HostNetwork;
   private readonly log: Log;
   private timer: NodeJS.Timeout | null = null;
-  /** What was last told that went wrong: once is enough. */
+  /** The last reported trouble, which is reported only once. */
   private trouble = '';
 
   constructor(network: HostNetwork, log: Log) {
@@ -38,7 +38,7 @@ export class NetworkKeeper {
         this.log.error({ err: error }, 'network: the host’s side is damaged and could not be restored');
       this.trouble = message;
     }
-    // Stopped, or started again, meanwhile.
+    // It was stopped, or started again, meanwhile.
     if (this.timer === timer) this.start();
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { legacyChainsOf } from './legacy-iptables.ts';
 
-/** As `iptables-legacy -S` 1.8.9 prints it after ufw, and after a firewall that rejects at its end. */
+/** Output of `iptables-legacy -S` 1.8.9 after ufw, and after a firewall that rejects at its end. */
 const ufw = `-P INPUT DROP
 -P FORWARD DROP
 -P OUTPUT ACCEPT

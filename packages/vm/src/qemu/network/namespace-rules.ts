@@ -27,8 +27,8 @@ export interface NamespaceFirewall {
  *              (egress-rules.ts), then out with the slot's address.
  *   from up0:  what the host itself begins goes to the guest, which sees it come from the host's address as it knows it; answers come back where `answers` lets them.
  *
- * Nothing in the namespace itself can be spoken to, and no process in it (an emulator that was taken over) can speak to anyone: what may leave it by itself is the
- * kernel's word to the guest that a connection is refused, and to the host that one is over.
+ * Nothing in the namespace itself can be reached, and no process in it (a hostile emulator) can reach anyone. Only the
+ * kernel's own messages may leave it: to the guest that a connection is refused, and to the host that one is over.
  */
 export function namespaceRules({ egress = publicEgress, mbit = null, ...frame }: NamespaceFirewall): string {
   return frameRules(frame) + egressRules(frame.plan, allowanceOf(egress)) + bandwidthRules(mbit);
@@ -37,8 +37,9 @@ export function namespaceRules({ egress = publicEgress, mbit = null, ...frame }:
 type Frame = Omit<NamespaceFirewall, 'egress' | 'mbit'>;
 
 /**
- * The same for a namespace that an older release made, in one transaction: chains that are missing are there afterwards, and empty, which lets nothing out; what the
- * guest's rules and bandwidth have in theirs stays. There the link's end on the host had an address, and the host speaks to the guest from it.
+ * The same for a namespace of an older release, in one transaction. Missing chains exist afterwards, empty, which lets
+ * nothing out; the chains of the guest's rules and bandwidth stay as they are. There the link's end on the host had an
+ * address, and the host talks to the guest from it.
  */
 export function renewedRules(frame: Frame): string {
   return frameRules({ ...frame, hostAddresses: [frame.plan.brokerHost, frame.addresses.formerHostSide] });
@@ -117,12 +118,13 @@ function translation(plan: NetworkPlan, { guestSide }: SlotAddresses, brokerPort
 }
 
 /**
- * In the midst of a connection that began in another namespace: one that had these addresses before, or the one that a guest was saved in. Conntrack would take it up.
- * What the host still sends to the guest before must not be heard by this one, nor gone on with; both ends are told that it is over.
+ * Handles packets in the middle of a connection that began in another namespace: an earlier one with these addresses, or the
+ * one that a guest was saved in. Conntrack would pick it up. This guest must not receive packets for the earlier guest, nor
+ * continue its connections; both ends are told that the connection is over.
  */
 const cutOff = 'meta l4proto tcp ct state new tcp flags & (fin | syn | rst | ack) != syn goto tell_refused';
 
-/** Broker and resolver only at the address that stands for them, whichever address they have in truth. */
+/** Broker and resolver answer only at the address that stands for them, whatever their real address is. */
 function fromGuest(
   { range, brokerHost, closedBlocks }: NetworkPlan,
   brokerPort: number,

@@ -12,14 +12,17 @@ import {
 import { closeLegacyChains, openLegacyChains } from './legacy-iptables.ts';
 import type { NetworkPlan } from './plan.ts';
 
-/** What could not be opened is tried again after this long. */
+/** Time until a chain that could not be opened is tried again. */
 const retryMs = 60_000;
 
-/** Opens what others close by default to the guests' links, whichever program's it is. Where that fails, guests lose their way out and nothing else: it is told, and `doctor` says what to do. */
+/**
+ * Opens chains that other programs close by default to the guests' links. On a failure guests lose only their way out; it is
+ * logged, and `doctor` gives advice.
+ */
 export class OtherFirewalls {
   private readonly plan: NetworkPlan;
   private readonly log: (message: string) => void;
-  /** What could not be opened, when it may be tried again, and what was told of it: once is enough. */
+  /** Chains that could not be opened, with the time of the next try and the logged message, which is logged only once. */
   private readonly failed = new Map<string, { readonly until: number; readonly message: string }>();
 
   constructor(plan: NetworkPlan, log: (message: string) => void) {
@@ -27,7 +30,7 @@ export class OtherFirewalls {
     this.log = log;
   }
 
-  /** True when something was opened now. May be repeated at any time. */
+  /** Returns whether something was opened now. May be repeated at any time. */
   async open(): Promise<boolean> {
     const shut: ForeignChain[] = [];
     let opened = await this.attempt('chains of other tables', async () => {
@@ -42,7 +45,7 @@ export class OtherFirewalls {
     return legacy || opened;
   }
 
-  /** Takes away what `open` made. */
+  /** Removes everything that `open` made. */
   async close(): Promise<void> {
     this.failed.clear();
     await foreignChains(this.plan)
@@ -57,7 +60,7 @@ export class OtherFirewalls {
     await closeLegacyChains(this.plan).catch(this.tell);
   }
 
-  /** `work` tells whether it opened anything. */
+  /** `work` returns whether it opened anything. */
   private async attempt(what: string, work: () => Promise<boolean>): Promise<boolean> {
     const before = this.failed.get(what);
     if (before && before.until > Date.now()) return false;

@@ -10,13 +10,14 @@ export interface Range {
 }
 
 /**
- * Addresses of one slot: a /30 of the instance's range. The host's end of the link has none: an address that comes or goes is news to every program that watches the
- * host's network, and browsers end their requests on it. The host is known by the broker's address there.
+ * Addresses of one slot: a /30 of the instance's range. The host's end of the link has none. Every program that watches the
+ * host's network notices an address that comes or goes, and browsers end their requests on it. There the host has the
+ * broker's address.
  */
 export interface SlotAddresses {
-  /** In the namespace: what the host connects to, and the source of everything the guest sends. */
+  /** The address in the namespace: the host connects to it, and everything that the guest sends comes from it. */
   readonly guestSide: string;
-  /** The host's end of a link that an older release made; of no other. */
+  /** The host's end of a link that an older release made. */
   readonly formerHostSide: string;
 }
 
@@ -26,16 +27,18 @@ export interface NetworkPlan {
   readonly range: string;
   /** Every link and namespace of the instance begins with this; no other instance's names do. */
   readonly linkPrefix: string;
-  /** Holds the broker's address, and the route of the whole range, so that nothing for a slot that is gone leaves the host. */
+  /**
+   * The link with the broker's address and the route of the whole range, so that no packet for a gone slot leaves the host.
+   */
   readonly brokerLink: string;
   readonly brokerHost: string;
   readonly brokerPort: number;
   readonly resolver: string | null;
   /** Port at the broker's address where the names of allow lists are looked up. */
   readonly namesPort: number;
-  /** Name servers of the host that the names of allow lists are asked of. */
+  /** The host's name servers for the names of allow lists. */
   readonly nameServers: readonly string[];
-  /** Blocks that no guest reaches: those that are not public, and the operator's. None overlaps another. */
+  /** Blocks that no guest reaches: those that are not public, and the operator's, without overlaps. */
   readonly closedBlocks: readonly string[];
   /** Destination ports that no guest reaches. */
   readonly closedPorts: readonly number[];
@@ -44,7 +47,7 @@ export interface NetworkPlan {
   /** The instance's table of the host's firewall (family inet). */
   readonly table: string;
   readonly maxSlots: number;
-  /** VMs that there can be at one time, which share the host's connection table. */
+  /** Most VMs at one time; they share the host's connection table. */
   readonly guests: number;
   /** Name of the slot's namespace and of the host's end of its link. */
   slotName(slot: number): string;
@@ -61,19 +64,19 @@ export interface NetworkOptions {
   readonly brokerPort: number;
   /** Name server that guests reach at their host's address, port 53; null: none. */
   readonly resolver: string | null;
-  /** Name servers that the names of allow lists are asked of; by default `resolver`. */
+  /** Name servers for the names of allow lists; by default `resolver`. */
   readonly nameServers?: readonly string[];
-  /** IPv4 blocks of the operator's that no guest reaches. */
+  /** The operator's IPv4 blocks that no guest reaches. */
   readonly blocked?: readonly string[];
-  /** VMs that there can be at one time, by the host's memory; by default 24. */
+  /** Most VMs at one time, by the host's memory; by default 24. */
   readonly guests?: number;
   /** Whether guests reach the ports of mail servers; by default `closed`. */
   readonly mail?: 'open' | 'closed';
-  /** User id of a control plane that is not root's: its processes reach guests, as root's do. */
+  /** User id of a control plane that does not run as root: its processes reach guests, as root's do. */
   readonly hostUid?: number;
 }
 
-/** SMTP, and submission with and without TLS: what a host is put on block lists for. */
+/** SMTP, and submission with and without TLS: abuse of these puts a host on block lists. */
 const mailPorts = [25, 465, 587];
 const usualGuests = 24;
 /** Not 53: a host often has a name server that takes that port of all its addresses. */
@@ -102,7 +105,10 @@ function contains(outer: Range, inner: Range): boolean {
   return overlaps(outer, inner) && outer.prefix <= inner.prefix;
 }
 
-/** The same addresses in as few blocks: none that lies in another. nft takes no overlapping ones. Throws where one cannot be read. */
+/**
+ * Returns the same addresses in as few blocks as possible, none inside another, because nft accepts no overlapping ones.
+ * Throws if one cannot be read.
+ */
 export function disjointBlocks(texts: readonly string[]): string[] {
   const ranges = texts.map((text) => {
     const range = parseRange(text);
@@ -117,7 +123,7 @@ export function disjointBlocks(texts: readonly string[]): string[] {
   return kept.map(({ base, prefix }) => `${toAddress(base)}/${prefix}`);
 }
 
-/** Tells whether an IPv4 address lies in one of the blocks. */
+/** Returns a test whether an IPv4 address lies in one of the blocks. */
 export function blockTest(blocks: readonly string[]): (address: string) => boolean {
   const ranges = blocks.map((block) => parseRange(block)!);
   return (address) => {

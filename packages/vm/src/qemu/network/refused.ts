@@ -5,16 +5,17 @@ import { type Chain, inner } from './chains.ts';
 import { run } from './commands.ts';
 
 /**
- * What a guest was refused, kept by the kernel until it is read: one element for each place, with the time of the first try in its timeout. What finds no more room
- * is counted. No daemon reads along, and nothing a guest does makes the kernel keep more than this.
+ * A guest's refused connections, kept by the kernel until they are read: one element for each destination, with the time of
+ * the first try in its timeout. Refusals without room are counted. No daemon reads along, and no guest can make the kernel
+ * keep more than this.
  */
 const mostPlaces = 100;
 const mostPings = 20;
 const keptSeconds = 3600;
-/** Told to the guest a second at most; the rest of its tries is dropped in silence. */
+/** Refusals that the guest is told a second; the rest of its tries is dropped silently. */
 const tellings = 'limit rate 50/second burst 50 packets';
 
-/** For the namespace's table, with `refuseChains`: who goes to `refuse` ends there. */
+/** The objects of the namespace's table, with `refuseChains`: packets that go to `refuse` end there. */
 export const refusals = `
   counter refused { }
   counter refused_more { }
@@ -44,7 +45,7 @@ export const refuseChains: readonly Chain[] = [
   ),
 ];
 
-/** As `nft -j` prints it, see libnftables-json(5). */
+/** The output of `nft -j`, see libnftables-json(5). */
 interface ListedSet {
   readonly name: string;
   readonly elem?: readonly { readonly elem: { readonly val: Value; readonly expires: number } }[];
@@ -65,14 +66,17 @@ const listAll = [...sets.map((set) => `list set inet lodge ${set}`), 'reset coun
   '; ',
 );
 
-/** As nft takes it again. */
+/** A value as nft reads it again. */
 const written = (value: Value): string => (typeof value === 'string' ? value : value.concat.join(' . '));
 
-/** Takes away what was listed, and not what was refused since. */
+/** Removes the listed elements, and none that were refused since. */
 const forget = ({ name, elem = [] }: ListedSet): string =>
   `delete element inet lodge ${name} { ${elem.map(({ elem: { val } }) => written(val)).join(', ')} }`;
 
-/** Reads what was refused in a namespace since the last time, in no order, and how many packets more found no room. Two processes; one where there is nothing. */
+/**
+ * Reads the refusals in a namespace since the last read, in no order, and the number of further packets that found no room.
+ * Takes two processes; one if there is nothing.
+ */
 export async function readRefusals(
   namespace: string,
 ): Promise<{ readonly refused: RefusedConnection[]; readonly more: number }> {
@@ -92,12 +96,12 @@ export async function readRefusals(
   return { refused, more: objects.find(({ counter }) => counter !== undefined)?.counter?.packets ?? 0 };
 }
 
-/** Reads of the kernel's sets, of all guests together: each is a process or two. */
+/** Reads of the kernel's sets for all guests together: each takes a process or two. */
 const reads = { perSecond: 4, burst: 8 };
-/** What is counted of links can be made to look as it was; so the sets are read this often whatever the links say, ms. */
+/** A guest can make the counters of links look unchanged, so the sets are read at this interval anyway, ms. */
 const unseenMs = 60_000;
 
-/** What all guests of a host share, and one of them has. */
+/** State that all guests of a host share, and the state of one guest. */
 export interface Seen {
   /** A process in the guest's namespace. */
   readonly emulator: number;
@@ -108,8 +112,9 @@ export interface Seen {
 export const paceOfReads = (): TokenBucket => new TokenBucket(reads);
 
 /**
- * Says when one guest's refusals are worth a read. A look at its links costs no process: what came in at `tap0` and did not go out at `up0` was refused, or was for
- * nobody. The kernel keeps refusals for an hour, so a read that comes late tells the same.
+ * Says when one guest's refusals are worth a read. A look at its links costs no process: a frame that came in at `tap0` and
+ * did not go out at `up0` was refused, or had no receiver. The kernel keeps refusals for an hour, so a late read returns the
+ * same.
  */
 export class RefusalWatch {
   private heldBack: number | null = null;
@@ -117,22 +122,22 @@ export class RefusalWatch {
 
   async isDue({ emulator, guests, pace }: Seen): Promise<boolean> {
     const now = performance.now();
-    // Whoever was read leaves the next reads to the others.
+    // A guest that was just read leaves the next reads to the others.
     if (now - this.readAt < (guests / reads.perSecond) * 1000) return false;
     const heldBack = await framesHeldBack(emulator);
     const isDue = heldBack === null || heldBack !== this.heldBack || now - this.readAt > unseenMs;
     if (!isDue || !pace.allows(1, now)) return false;
-    // What is refused from here on is in this read or makes the next one due.
+    // A refusal from here on is in this read or makes the next one due.
     this.heldBack = heldBack;
     this.readAt = now;
     return true;
   }
 }
 
-/** Frames of the guest that did not leave its namespace; null where the process, or a link there, is gone. */
+/** Frames of the guest that did not leave its namespace; null if the process, or a link there, is gone. */
 async function framesHeldBack(emulator: number): Promise<number | null> {
   const text = await readFile(`/proc/${emulator}/net/dev`, 'utf8').catch(() => '');
-  // Each line has eight numbers of what was received and eight of what was sent; packets are second.
+  // Each line has eight numbers for received and eight for sent traffic; packets are second.
   const numbersOf = (link: string): number[] =>
     (text.split('\n').find((line) => line.trimStart().startsWith(`${link}:`)) ?? '')
       .split(':')

@@ -7,16 +7,16 @@ interface Route {
 }
 
 export interface RangeUse {
-  /** A route of someone else that overlaps the range, in words; null: none. */
+  /** Another program's route that overlaps the range, in words; null: none. */
   readonly conflict: string | null;
-  /** Addresses or routes outside the range on links of this instance: it ran with another range before. */
+  /** Whether links of this instance have addresses or routes outside the range: it ran with another range before. */
   readonly moved: boolean;
 }
 
-/** Default routes, also the halves of one that a VPN lays over it: every range overlaps them, and that is as it should be. */
+/** Whether it is a default route, or one of the halves that a VPN lays over it: every range overlaps those, rightly. */
 const isDefault = (prefix: number): boolean => prefix < 8;
 
-/** What the host's routes, in all their tables, say about the plan's range. */
+/** Compares the host's routes, in all their tables, with the plan's range. */
 export async function rangeUse(plan: NetworkPlan): Promise<RangeUse> {
   const range = parseRange(plan.range)!;
   const routes = JSON.parse(await run('ip', ['-json', '-4', 'route', 'show', 'table', 'all'])) as Route[];

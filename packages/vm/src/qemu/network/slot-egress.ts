@@ -5,17 +5,17 @@ import type { NetworkPlan } from './plan.ts';
 import { RefusalWatch, type Seen, readRefusals } from './refused.ts';
 import type { SlotFirewall } from './slot-firewall.ts';
 
-/** What `readRefused` gives. */
+/** The result of `readRefused`. */
 export interface Refused {
   readonly refused: readonly RefusedConnection[];
   readonly more: number;
 }
 
-/** Refusals that are told at one time. */
+/** Most refusals of one result. */
 const maxReported = 100;
 const mostNameLength = 253;
 
-/** As `nft -j` prints the map of pins. */
+/** The map of pins in the output of `nft -j`. */
 interface PinListing {
   readonly nftables: readonly {
     readonly map?: {
@@ -28,8 +28,9 @@ interface PinListing {
 }
 
 /**
- * The egress rules of one slot's guest. The kernel's sets are the truth; what is held here is what they were told, so that a name that is asked again costs no process.
- * Until `set` was called after a start nothing is known here, and no name of the guest is answered. Changes happen one after the other, and none after `end`.
+ * The egress rules of one slot's guest. The kernel's sets are the truth. The copy here lets a repeated name cost no process.
+ * Until `set` is called after a start, nothing is known here and no name of the guest is answered. Changes happen one after
+ * the other, and none after `end`.
  */
 export class SlotEgress {
   /** Null while every public address is allowed. */
@@ -49,18 +50,21 @@ export class SlotEgress {
     this.firewall = firewall;
   }
 
-  /** Of a namespace that is made with these rules. */
+  /** Begins with a namespace that is made with these rules. */
   begin(rules: EgressRules): void {
     this.rules = rules;
     this.allowance = allowanceOf(rules);
   }
 
-  /** Puts the rules in effect, on open connections too. Pins of entries that stay hold on. The same rules again are success at once. */
+  /**
+   * Puts the rules in effect, on open connections too. Pins of entries that stay remain valid. Repeating the same rules
+   * succeeds at once.
+   */
   set(rules: EgressRules): Promise<void> {
     return this.inTurn(async () => {
       if (this.rules !== null && isSame(this.rules, rules)) return;
       const known = this.rules !== null;
-      // Until the kernel has them, no name is answered by rules that may not be in effect.
+      // Until the kernel has them, no name is answered, because the old rules may not be in effect any more.
       this.rules = null;
       const allowance = allowanceOf(rules);
       const marks = new Set(allowance?.names.map(({ mark }) => mark));
@@ -73,7 +77,10 @@ export class SlotEgress {
     });
   }
 
-  /** Lets the guest reach the addresses of a name that `mark`'s entry allows until then (ms since 1970). Rejects when it no longer does, or has too many. */
+  /**
+   * Lets the guest reach the addresses of a name that `mark`'s entry allows until then (ms since 1970). Rejects when the
+   * entry no longer does, or there are too many pins.
+   */
   pin(addresses: readonly string[], mark: number, until: number): Promise<void> {
     return this.inTurn(async () => {
       this.assertLive(mark);
@@ -83,13 +90,13 @@ export class SlotEgress {
       if (this.pins.size + wanted.length > mostPins) throw new Error('too many addresses are pinned');
       if (wanted.length === 0) return;
       const pins = wanted.map((address): Pin => {
-        // Two entries may have one address: the one that came first keeps it, or the other's connections would be cut.
+        // Two entries may have one address: the first one keeps it, or its connections would be cut.
         return { address, mark: this.pins.get(address)?.mark ?? mark, until };
       });
       await this.firewall
         .apply(pins.map((pin) => pinText(pin, this.pins.get(pin.address))).join(''))
         .catch(async (error: unknown) => {
-          // What is held here and what the kernel has went apart; the next question finds them together.
+          // The copy here and the kernel's state differ; the next question finds them equal again.
           this.pins = new Map((await this.readPins()).map((pin) => [pin.address, pin]));
           throw error;
         });
@@ -97,7 +104,7 @@ export class SlotEgress {
     });
   }
 
-  /** Notes a name that was asked for and not answered. Bounded; the guest chose it. */
+  /** Notes a name that was asked for and not answered. Bounded, because the guest chose it. */
   refuse(name: string): void {
     const printable = name.slice(0, mostNameLength).replaceAll(/[^ -~]/g, '?');
     if (this.names.has(printable)) return;
@@ -105,7 +112,7 @@ export class SlotEgress {
     else this.moreNames++;
   }
 
-  /** What was refused since the last call, oldest first. With `seen` the kernel is asked only where that is worth a process. */
+  /** The refusals since the last call, oldest first. With `seen` the kernel is asked only if that is worth a process. */
   readRefused(seen?: Seen): Promise<Refused> {
     return this.inTurn(async () => {
       const isDue = seen === undefined || (await this.watch.isDue(seen));
@@ -128,7 +135,7 @@ export class SlotEgress {
     });
   }
 
-  /** Waits for what is under way; nothing is changed after it. */
+  /** Waits for running changes; none comes after it. */
   async end(): Promise<void> {
     this.ended = true;
     await this.turn;

@@ -1,14 +1,15 @@
 import { run } from './commands.ts';
 
 /**
- * The firewall of one slot's namespace, as it is reached from outside. A namespace that an older release made lacks chains and sets that are changed or read here:
- * then this release's own are put there first, in one transaction with the change. Doing so where nothing is missing changes nothing.
+ * The firewall of one slot's namespace, reached from outside. A namespace of an older release lacks chains and sets that are
+ * changed or read here. This release's own are then added first, in one transaction with the change. If nothing is missing,
+ * adding them changes nothing.
  */
 export class SlotFirewall {
   readonly namespace: string;
   private readonly renewed: () => Promise<string>;
 
-  /** `namespace`: its path; `renewed`: text of this release's chains for it. */
+  /** `namespace` is its path; `renewed` returns text of this release's chains for it. */
   constructor(namespace: string, renewed: () => Promise<string>) {
     this.namespace = namespace;
     this.renewed = renewed;
@@ -22,7 +23,7 @@ export class SlotFirewall {
     );
   }
 
-  /** `nft -j -nn list …`, in its own words. */
+  /** Returns the output of `nft -j -nn list …`. */
   list(...what: readonly string[]): Promise<string> {
     const list = (): Promise<string> =>
       run('nsenter', [`--net=${this.namespace}`, 'nft', '-j', '-nn', 'list', ...what]);
@@ -36,7 +37,7 @@ export class SlotFirewall {
     await run('nsenter', [`--net=${this.namespace}`, 'nft', '-f', '-'], text);
   }
 
-  /** What failed because something is missing is done once more, the other way; it tells its own failure when that is none. */
+  /** Repeats a call that failed because something is missing, with the missing parts; otherwise the first failure counts. */
   private whole<T>(work: () => Promise<T>, again: () => Promise<T>): Promise<T> {
     return work().catch((error: Error) => {
       if (!error.message.includes('No such file or directory')) throw error;

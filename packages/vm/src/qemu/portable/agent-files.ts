@@ -1,7 +1,7 @@
 /**
- * Files of agents' VMs, for a backup beside a driver that goes on. Nothing is changed here, and nobody is asked:
+ * Files of agents' VMs, for a backup beside a running driver. It changes nothing and asks nobody:
  *
- *   at rest   disk, snapshot and record as they lie; looked at before and after, and again when something has moved
+ *   at rest   disk, snapshot and record as they lie; checked before and after, and read again when something has moved
  *   running   the guest writes out its cache, the VM stands still (`freeze.ts`), the disk is copied; its memory is not
  *
  * The record that goes with them says `disk` or `suspended`, and names no slot and no process: elsewhere there are none.
@@ -24,10 +24,10 @@ import { maxFreezeMs, whileFrozen } from './freeze.ts';
 
 const run = promisify(execFile);
 const syncTimeoutMs = 10_000;
-/** A stop, a start or an upgrade that is under way comes to an end meanwhile. */
+/** Time for a running stop, start or upgrade to end. */
 const settleTimeoutMs = 120_000;
 const settleEveryMs = 500;
-/** One that is started or stopped each time while it is read is not at rest. */
+/** Names relative to the folder of VMs, with the files' present paths. */
 const maxTakes = 5;
 const aside = '.aside';
 
@@ -36,24 +36,24 @@ export interface AgentFiles {
   readonly templateId: string;
   /** Relative to the folder of VMs, with where it lies now. */
   readonly files: readonly { readonly name: string; readonly path: string }[];
-  /** The record, as JSON, and its name like a file's. */
+  /** Null if no VM stood still. */
   readonly record: { readonly name: string; readonly text: string };
-  /** Null where nothing stood still. */
+  /** Why the guest did not write out its cache. Data that it knows to be on the disk is there all the same. */
   readonly frozenMs: number | null;
-  /** Why the guest did not write out its cache; what it was told is on the disk is there all the same. */
+  /** Names in the folder of VMs that hold a VM: those of agents, and backups of upgrades. */
   readonly unsynced: string | null;
 }
 
-/** Names in the folder of VMs that hold a VM: agents', and those that an upgrade has put aside. */
+/**
+ * Passes the files of one folder to `take`, which must have read them when it resolves. It may be called again when they
+ * changed meanwhile; the last call counts. Returns null when there is no disk. `staging` is a folder on the data folder's
+ * file system. Rejects with `timeout` when the VM does not come to rest.
+ */
 export async function agentFolders(dataDir: string): Promise<string[]> {
   return (await entries(join(dataDir, 'vms'))).filter((name) => isAgentId(agentIdOf(name))).toSorted();
 }
 
-/**
- * Hands the files of one folder to `take`, which must have read them when it resolves; it may be called again when they
- * changed meanwhile, and the last call counts. Null when there is no disk. `staging` is a folder on the data folder's file
- * system. Rejects with `timeout` when the VM does not come to rest.
- */
+/** The VM is being suspended, or was started from a snapshot that still exists: one of the two is about to go. */
 export async function withAgentFiles<T>(
   { dataDir, staging }: { readonly dataDir: string; readonly staging: string },
   name: string,
@@ -64,7 +64,7 @@ export async function withAgentFiles<T>(
   let takes = 0;
   const takeAndCount = async (files: AgentFiles): Promise<T> => {
     takes += 1;
-    // Reading may have taken hours.
+    // The copy shares the blocks if the file system can: then it takes no time, however large the disk is.
     return take(files).finally(() => (deadline = performance.now() + settleTimeoutMs));
   };
   for (;;) {
@@ -96,7 +96,7 @@ async function attempt<T>(work: Attempt, take: (files: AgentFiles) => Promise<T>
   const { directory, record, staging } = work;
   const { process } = record;
   if (process === null || !isAlive(process)) return atRest(work, take);
-  // It is being suspended, or has been started from a snapshot that is still there: one of the two is about to go.
+  // A paused guest does not answer, and has nothing to write out: pausing did that.
   if (await directory.snapshot.exists()) return again;
   const copy = join(staging, `${basename(directory.path)}.qcow2`);
   try {
@@ -116,14 +116,14 @@ async function copyDisk(directory: RunDirectory, record: VmRecord, process: Proc
   const unsynced = await syncGuest(record);
   const began = performance.now();
   await whileFrozen(process, async () => {
-    // By reference where the file system can: then it takes no time, however large the disk is.
+    // The disk's time of writing before it was put over another path, which a kill leaves behind (`backing.ts`).
     const args = ['--reflink=auto', '--sparse=always', '--', directory.disk, copy];
     await run('cp', args, { timeout: maxFreezeMs });
   });
   return { unsynced, frozenMs: Math.round(performance.now() - began) };
 }
 
-/** A paused guest does not answer, and has nothing to write out: pausing did. */
+/** The VM was started or deleted during the read. */
 async function syncGuest(record: VmRecord): Promise<string | null> {
   if (record.address === null || record.phase !== 'running') return null;
   try {

@@ -1,4 +1,4 @@
-/** A process stands still for as long as the work takes, and goes on however whoever froze it ends. */
+/** A process stands still for as long as the work takes, and goes on however its freezer ends. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,9 +1,10 @@
 /**
- * A VM that stands still for the time of one copy. Its disk is then what it would be had its emulator been killed at that
- * moment: a state that every start copes with, in which all that the guest was told is on the disk is in the file.
+ * A VM stands still for the time of one copy. Its disk is then as if its emulator had been killed at that moment. Every
+ * start copes with that state, and all data that the guest knows to be on its disk is in the file.
  *
- * Whoever freezes may be killed. So a process in a session of its own waits at the end of a pipe, and lets the emulator go on
- * when the pipe closes, which the kernel does however we end, or when the time is over. It is there before the VM is frozen.
+ * The freezing process may be killed. So a process in a session of its own waits at the end of a pipe. It lets the emulator
+ * go on when the pipe closes, which the kernel ensures at every end, or when the time is over. It exists before the VM is
+ * frozen.
  */
 import { spawn } from 'node:child_process';
 import { readFile, readdir } from 'node:fs/promises';
@@ -14,16 +15,16 @@ import type { ProcessMark } from '../host/process.ts';
 
 /** The longest that a VM stands still. */
 export const maxFreezeMs = 120_000;
-/** A thread that waits for the disk stops when it has its answer. */
+/** Bound on the stop: a thread that waits for the disk stops when it has its answer. */
 const stopTimeoutMs = 10_000;
 
 /**
- * A service manager that ends us sends its signal to all that we have started. A line says that we have let the emulator go on
- * ourselves: a signal that came later would end the next freeze.
+ * A service manager that ends this process signals all processes that it started. A line says that this process has let the
+ * emulator go on itself: a later signal would end the next freeze.
  */
 const guard = `trap '' HUP INT TERM; timeout ${maxFreezeMs / 1000} sh -c 'read -r _' || kill -CONT "$1"`;
 
-/** Rejects with `gone` when the process is not there, `timeout` when it does not stop, or stood still for too long. */
+/** Rejects with `gone` when the process does not exist, with `timeout` when it does not stop or stood still for too long. */
 export async function whileFrozen<T>(mark: ProcessMark, work: () => Promise<T>): Promise<T> {
   if (!isAlive(mark)) throw new VmError('gone', `process ${mark.pid} has ended`);
   const watcher = spawn('sh', ['-c', guard, 'sh', String(mark.pid)], {
@@ -59,7 +60,7 @@ async function awaitStopped(mark: ProcessMark): Promise<void> {
   }
 }
 
-/** All of its threads: each may write. */
+/** Whether all of its threads have stopped, because each may write. */
 async function isStopped({ pid }: ProcessMark): Promise<boolean> {
   const tasks = await readdir(`/proc/${pid}/task`).catch(() => []);
   const states = await Promise.all(

@@ -1,6 +1,6 @@
 /**
  * Templates that agents lie over, for a backup. Each stands alone in the data folder, and its files may be put into another
- * one as they are: a file that has another inode there is read and compared before its first use.
+ * data folder as they are: a file with another inode there is read and compared before its first use.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +12,10 @@ export interface PortableTemplate {
   readonly files: readonly { readonly name: string; readonly path: string }[];
 }
 
-/** Null when it is not in the data folder. By its id, never by what a disk says that its guest's emulator writes to. */
+/**
+ * Returns null when the template is not in the data folder. It is found by its id, never by a path in a disk that the
+ * guest's emulator writes to.
+ */
 export async function portableTemplate(dataDir: string, id: string): Promise<PortableTemplate | null> {
   if (!/^[a-z0-9]+-[a-z0-9]+$/.test(id)) throw new VmError('template_missing', `not a template id: ${id}`);
   const path = join(dataDir, 'templates', id);

@@ -75,14 +75,14 @@ test('a moved disk keeps its time to the nanosecond, also when a kill came befor
     [],
   );
 
-  // As a kill between the header and the time leaves it.
+  // The state that a kill between the header and the time leaves.
   await writeFile(at('disk.moving'), `${written / 10n ** 9n}.${String(written % 10n ** 9n).padStart(9, '0')}`);
   await repoint(disk, at('a.qcow2'));
   assert.notEqual(await times(), written);
   await moveDisk(disk, at('a.qcow2'));
   assert.deepEqual([await backingOf(disk), await times()], [at('a.qcow2'), written]);
 
-  // And before the header.
+  // The state that a kill before the header leaves.
   await writeFile(at('disk.moving'), `${written / 10n ** 9n}.${String(written % 10n ** 9n).padStart(9, '0')}`);
   await moveDisk(disk, at('b.qcow2'));
   assert.deepEqual([await backingOf(disk), await times()], [at('b.qcow2'), written]);

@@ -1,6 +1,6 @@
 /**
- * The file that a qcow2 file lies over, by the name in its header. The name is changed in place, in one write: data stays
- * where it is. Source: QEMU's docs/interop/qcow2.txt, and `qcow2_update_header`, which writes the name last.
+ * The file that a qcow2 file lies over, by the name in its header. The name is changed in place, in one write, and data
+ * stays where it is. Source: QEMU's docs/interop/qcow2.txt, and `qcow2_update_header`, which writes the name last.
  */
 import { execFile } from 'node:child_process';
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const longestName = 1023;
 const headBytes = 4096;
 export const journalName = 'disk.moving';
 
-/** Null when the file is absent, no qcow2 file, or over none. */
+/** Returns null when the file is absent, is no qcow2 file, or lies over none. */
 export async function backingOf(path: string): Promise<string | null> {
   const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;
@@ -32,7 +32,7 @@ export async function backingOf(path: string): Promise<string | null> {
   }
 }
 
-/** Gives the file another name beneath it. It is in nobody's use. */
+/** Changes the name of the file beneath. Nobody may be using the file. */
 export async function repoint(path: string, backing: string): Promise<void> {
   const file = await open(path, 'r+');
   try {
@@ -56,8 +56,8 @@ export async function repoint(path: string, backing: string): Promise<void> {
 }
 
 /**
- * Puts the disk of a VM that does not run over `backing`, and ends what a kill left of that. A snapshot knows its disk by the
- * time when it was last written, so that time is kept: a journal beside the disk has it until all is done.
+ * Puts the disk of a VM that does not run over `backing`, and completes a move that a kill cut short. A snapshot identifies
+ * its disk by the time of the last write, so that time is kept: a journal beside the disk has it until all is done.
  */
 export async function moveDisk(disk: string, backing: string): Promise<void> {
   const journal = join(dirname(disk), journalName);

@@ -1,7 +1,7 @@
 /**
- * VMs that were backed up: the run directory of one at rest, under another name, `<vms>/<agent id>.aside`. It comes and goes
- * by one rename, so disk and snapshot stay what they are; that its snapshot holds the guest's data tells it from any other
- * suspended VM, wherever a kill has left it.
+ * Backed-up VMs: the run directory of a VM at rest, under another name, `<vms>/<agent id>.aside`. It comes and goes by one
+ * rename, so disk and snapshot stay as they are. Only its snapshot holds the guest's data, which distinguishes it from any
+ * other suspended VM, wherever a kill has left it.
  */
 import { readdir, rename } from 'node:fs/promises';
 import { VmError } from '@lodge/ports';
@@ -10,7 +10,7 @@ import { syncFile } from '../host/files.ts';
 import { isAgentId, RunDirectory } from './run-directory.ts';
 
 const suffix = '.aside';
-/** What an upgrade may write beside disks and snapshot, MiB. */
+/** Most MiB that an upgrade writes beside disks and snapshot. */
 const spareMib = 512;
 
 export class Backups {
@@ -29,7 +29,7 @@ export class Backups {
     return names.map((name) => name.slice(0, -suffix.length)).filter(isAgentId);
   }
 
-  /** The execution that is the backup; null when none is, empty when it is being freed. */
+  /** The execution of the backup; null when there is none, empty when it is being freed. */
   async executionOf(agentId: string): Promise<string | null> {
     const directory = this.directory(agentId);
     if (!(await directory.exists())) return null;
@@ -42,7 +42,7 @@ export class Backups {
     return records.flatMap((record) => record?.templateId ?? []);
   }
 
-  /** Of a suspended VM whose snapshot holds its guest's data. */
+  /** Backs up a suspended VM whose snapshot holds its guest's data. */
   async put(directory: RunDirectory): Promise<void> {
     if (!(await directory.snapshot.hasData())) {
       throw new VmError('gone', `${directory.agentId} has no VM that can be backed up`);
@@ -51,11 +51,11 @@ export class Backups {
     await syncFile(this.root);
   }
 
-  /** `makeWay` removes what was made in its place. */
+  /** Rolls back; `makeWay` removes the VM that was made in its place. */
   async rollBack(directory: RunDirectory, makeWay: () => Promise<unknown>): Promise<void> {
     const backup = this.directory(directory.agentId);
     if (!(await backup.exists())) return;
-    // First: in its old place it would be backed up again.
+    // This comes first: with its data, it would be backed up again in its old place.
     await backup.snapshot.dropData();
     await makeWay();
     await rename(backup.path, directory.path);
@@ -68,14 +68,14 @@ export class Backups {
 }
 
 export interface UpgradeRoom {
-  /** What disk and memory take up now. */
+  /** Present size of disk and memory. */
   readonly diskMib: number;
   readonly memoryMib: number;
-  /** What must be free afterwards. */
+  /** Free space that must remain afterwards. */
   readonly floorMib: number;
 }
 
-/** Rejects with `disk_full` unless there is room for a second disk, what goes along and the snapshot of a VM's memory. */
+/** Rejects with `disk_full` unless there is room for a second disk, the guest's data and the snapshot of a VM's memory. */
 export async function assertRoom(
   directory: RunDirectory,
   { diskMib, memoryMib, floorMib }: UpgradeRoom,

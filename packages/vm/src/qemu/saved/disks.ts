@@ -1,4 +1,4 @@
-/** Disks of VMs: qcow2 overlays. A new one is a few hundred bytes, so it is written here and not by a tool that must be started. */
+/** Disks of VMs: qcow2 overlays. A new one is a few hundred bytes, so this module writes it without starting a tool. */
 import { open } from 'node:fs/promises';
 import { VmError } from '@lodge/ports';
 

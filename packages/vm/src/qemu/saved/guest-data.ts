@@ -12,7 +12,7 @@ import { syncFile } from '../host/files.ts';
 
 const scriptTimeoutMs = 120_000;
 
-/** Writes what the folders hold to `path`, on the disk when it resolves; `floorMib` of the host's disk stay free. */
+/** Writes the folders' contents to `path`, on the disk when it resolves; `floorMib` of the host's disk stay free. */
 export async function saveData(
   guest: GuestClient,
   { folders, floorMib }: CarriedData & { readonly floorMib: number },
@@ -27,8 +27,8 @@ export async function saveData(
 }
 
 /**
- * Puts the archive's content in the place of what the folders hold, but for the template's own files. Those are in the
- * guest's memory meanwhile: cut short, the guest is of no use, and another one is made.
+ * Replaces the folders' contents by the archive's, except for the template's own files. Those are in the guest's memory
+ * meanwhile: a guest that was cut short is useless, and another one is made.
  */
 export async function loadData(
   guest: GuestClient,
@@ -69,7 +69,7 @@ async function runScript(guest: GuestClient, script: string, paths: readonly str
   if (exitCode !== 0) throw new VmError('failed', `the guest's folders were not made ready: ${stderr.slice(0, 500)}`);
 }
 
-/** A guest may send without end; the host's disk has one. */
+/** Bounds a stream, because a guest may send without end. */
 function atMost(bytes: number): Transform {
   let left = bytes;
   return new Transform({

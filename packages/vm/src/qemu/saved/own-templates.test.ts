@@ -1,4 +1,4 @@
-/** What is in the data folder needs nothing of the cache, whichever file system that is on and wherever a kill came. */
+/** Templates in the data folder do not need the cache, whatever file system that is on and wherever a kill came. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
@@ -97,7 +97,7 @@ for (const how of ['links', 'copies'] as const) {
       const child = run(process.execPath, [killed, JSON.stringify({ cacheDir, dataDir, id: template.id, how, step })]);
       await assert.rejects(child, { signal: 'SIGKILL' });
       const own = ownOf();
-      // After the last the folder had its name.
+      // After the last step the folder had its final name.
       const left = step === files ? template.id : `.taking-${template.id}`;
       assert.deepEqual(await readdir(own.root), [left], `after ${step} files`);
       if (step < files) assert.equal(await own.find(hash), null);

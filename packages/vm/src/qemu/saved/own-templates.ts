@@ -1,16 +1,16 @@
 /**
- * The templates that this Lodge uses: `<dataDir>/templates/<id>/`, with the files of the one in the cache but for `users`.
+ * The templates that this Lodge uses: `<dataDir>/templates/<id>/`, with the files of the one in the cache except `users`.
  * Disks of agents lie over these, and snapshots' pages over their memory, so no agent needs the cache.
  *
  *   in the cache -> .taking-<id>: links, or copies where the cache is on another file system -> <id>, by one rename
  *
- * A link costs nothing; the cache may be emptied, and the bytes stay. What a kill leaves is a `.taking-` or a `.removed-`
- * folder, which the next start takes away. One that was damaged is mended file by file from the cache, where the cache has
- * it whole: a template of one id has the same bytes everywhere.
+ * A link costs nothing; the cache may be emptied, and the bytes stay. A kill leaves a `.taking-` or a `.removed-` folder,
+ * which the next start removes. A damaged template is repaired file by file from a whole one in the cache, because a
+ * template of one id has the same bytes everywhere.
  *
- * A template of before, whose disk lay over an image in the cache, is made one that stands alone: its disk, a few megabytes,
- * is copied and put over the image's disk beside it. Where another Lodge uses it, all is copied: an older one takes a link
- * for damage.
+ * An older template, whose disk lay over an image in the cache, is made one that stands alone: its disk, a few megabytes, is
+ * copied and put over the image's disk beside it. If another Lodge uses it, all is copied, because an older Lodge takes a
+ * link for damage.
  */
 import { chmod, chown, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,7 +31,7 @@ import type { TemplateStore } from './template-store.ts';
 
 export interface OwnTemplatesOptions {
   readonly dataDir: string;
-  /** What stays free beside a copy, MiB. */
+  /** Space that must stay free beside a copy, MiB. */
   readonly diskFloorMib: number;
   readonly log: Log;
   /** How a file is taken. Default: `take-file.ts`. */
@@ -40,7 +40,7 @@ export interface OwnTemplatesOptions {
 
 const taking = '.taking-';
 const removed = '.removed-';
-/** A copy of gigabytes by another process of ours is waited for. */
+/** Wait for another process' copy of gigabytes. */
 const takeTimeoutMs = 30 * 60_000;
 const mib = 2 ** 20;
 
@@ -61,11 +61,11 @@ export class OwnTemplates extends TemplateShelf {
     return (await this.manifest(id)) !== null;
   }
 
-  /** Takes what the cache has of that template. False when there is nothing that a disk over it could boot from. */
+  /** Takes the cache's files of that template. Returns false when there are none that a disk over it could boot from. */
   async take(id: string): Promise<boolean> {
     const unlock = await lock(`template ${this.root} ${id} is taken`, { timeoutMs: takeTimeoutMs });
     try {
-      // Nobody removes it from the cache from here on.
+      // From here on nobody removes it from the cache.
       if (!(await this.cache.use(id))) return false;
       const manifest = await this.cache.manifest(id);
       if (!manifest) return false;
@@ -89,7 +89,7 @@ export class OwnTemplates extends TemplateShelf {
     }
   }
 
-  /** Removes those that nothing needs. */
+  /** Removes the templates that nothing needs. */
   async collect(needs: (id: string) => boolean): Promise<readonly string[]> {
     const gone: string[] = [];
     for (const id of await this.ids()) {
@@ -101,7 +101,7 @@ export class OwnTemplates extends TemplateShelf {
     return gone;
   }
 
-  /** Takes away what a kill left. */
+  /** Removes the remains of a kill. */
   async sweep(): Promise<void> {
     for (const name of await entries(this.root)) {
       if (name.startsWith(taking) || name.startsWith(removed)) {
@@ -151,7 +151,7 @@ export class OwnTemplates extends TemplateShelf {
     return how;
   }
 
-  /** All by links, or all by copies. A file that is not there is left out: it was damage before. */
+  /** Takes all by links, or all by copies. A missing file is left out, because the template was damaged before. */
   private async takeAll(pairs: readonly Pair[]): Promise<'linked' | 'copied'> {
     for (const [index, [from, to]] of pairs.entries()) {
       const done = await this.by.linkFile(from, to).catch(absent);
@@ -186,7 +186,7 @@ export class OwnTemplates extends TemplateShelf {
     await syncFile(this.root);
   }
 
-  /** Of one id all files are the same, so the order does not matter, and a kill between two does no harm. */
+  /** All files of one id are equal, so the order does not matter, and a kill between two does no harm. */
   private async mend(id: string, draft: string): Promise<void> {
     const manifest = (await readManifest(draft)) as Manifest;
     for (const name of templateFiles) {
@@ -201,7 +201,7 @@ export class OwnTemplates extends TemplateShelf {
 
 type Pair = readonly [from: string, to: string];
 
-/** What is not there is told by what it is missed for. */
+/** An absent file shows later, when something needs it. */
 function absent(error: NodeJS.ErrnoException): readonly never[] {
   if (error.code === 'ENOENT') return [];
   throw error;

@@ -1,6 +1,5 @@
 /**
- * What is on disk of one agent's VM: `<dataDir>/vms/<agent id>/`, and `<agent id>.aside/` where one was backed up
- * (`backups.ts`).
+ * The files of one agent's VM: `<dataDir>/vms/<agent id>/`, and `<agent id>.aside/` for a backed-up one (`backups.ts`).
  *
  *   vm.json     the record below, replaced atomically; root only
  *   disk.qcow2  the agent's disk, owned by the VM's user while the VM runs
@@ -10,11 +9,11 @@
  *   exit        how QEMU ended (`host/reaper.ts`)
  *   death.json  why its VM ended, once that is known (`machine/witness.ts`); root only, for its console is in it
  *
- * The record is written before each step it announces, so that a control plane killed between any two steps finds what it
- * did: the slot before the namespace, `removing` before the first thing is taken away. A process started but not recorded
- * is found by its command line, which names this directory.
+ * The record is written before each step that it announces, so that a control plane that was killed between any two steps
+ * finds the work: the slot before the namespace, `removing` before the first removal. A process that was started and not
+ * recorded is found by its command line, which names this directory.
  *
- * While QEMU starts, the directory is its user's group's to write, because it makes its socket there. It is taken back
+ * While QEMU starts, its user's group may write to the directory, because QEMU makes its socket there. The permission ends
  * before the guest runs its first instruction.
  */
 import { access, chmod, chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
@@ -31,7 +30,7 @@ import type { MemoryBase } from './snapshot/snapshot.ts';
  *   creating -> running -> removing -> (gone, disk, or suspended)
  *   disk, suspended -> creating
  *
- * `running` covers paused: that is asked of QEMU, which knows it.
+ * `running` covers paused: QEMU knows which, and is asked.
  */
 export type VmPhase = 'creating' | 'running' | 'removing' | 'disk' | 'suspended';
 
@@ -41,19 +40,21 @@ export interface VmRecord {
   readonly executionId: string;
   readonly phase: VmPhase;
   readonly from: 'clone' | 'boot' | 'snapshot';
-  /** What its memory was laid over: a snapshot of it holds what differs. */
+  /** The base that its memory was laid over: a snapshot holds the difference. */
   readonly base: MemoryBase;
   readonly machine: Machine;
-  /** What the snapshot that it was started from kept. */
+  /** The facts in the snapshot that it was started from. */
   readonly facts: RuntimeFacts | null;
   readonly templateId: string;
   /** Numbers namespace and user id; null when the VM has neither. */
   readonly slot: number | null;
   readonly address: string | null;
   readonly process: ProcessMark | null;
-  /** The boot of the host that the process is of; absent where an earlier release made the VM. */
+  /** The host's boot that the process belongs to; absent if an earlier release made the VM. */
   readonly boot?: string;
-  /** What the guest's daemon knows the host by, or will; absent where the VM was made before there were credentials. */
+  /**
+   * The present or future credential by which the guest's daemon knows the host; absent if the VM is older than credentials.
+   */
   readonly credential?: string;
 }
 
@@ -65,7 +66,7 @@ export class RunDirectory {
   readonly path: string;
   readonly snapshot: Snapshot;
 
-  /** Under another `name` than the agent's it lies at rest: no socket is opened there. */
+  /** Under a `name` other than the agent's the VM is at rest: no socket is opened there. */
   constructor(root: string, agentId: string, name: string = agentId) {
     if (!isAgentId(agentId)) throw new VmError('failed', `not an agent id: ${agentId}`);
     this.agentId = agentId;
@@ -106,7 +107,7 @@ export class RunDirectory {
     return readJson<VmDeath>(this.death);
   }
 
-  /** Makes no folder: where it is gone, nobody asks. */
+  /** Makes no folder: if it is gone, nobody asks. */
   writeDeath(death: VmDeath): Promise<void> {
     return replaceJson(this.death, death);
   }
@@ -120,14 +121,14 @@ export class RunDirectory {
     await replaceJson(this.record, record);
   }
 
-  /** Lets QEMU, as `uid`, make its socket here. What an earlier one died of is no more of interest. */
+  /** Lets QEMU, as `uid`, make its socket here. The death of an earlier VM no longer matters. */
   async open(uid: number): Promise<void> {
     for (const path of [this.qmpSocket, this.death]) await rm(path, { force: true });
     await chown(this.path, 0, uid);
     await chmod(this.path, 0o770);
   }
 
-  /** From here on nobody but root makes, renames or removes a file here. */
+  /** From here on only root makes, renames or removes a file here. */
   async seal(): Promise<void> {
     await chmod(this.path, 0o710);
   }
@@ -148,7 +149,7 @@ export class RunDirectory {
     for (const path of [this.record, this.path]) await syncFile(path);
   }
 
-  /** Puts the disk out of the reach of whoever gets the VM's user id next. */
+  /** Protects the disk from the next user of the VM's user id. */
   async close(): Promise<void> {
     await chown(this.disk, 0, 0);
     await chown(this.path, 0, 0);
@@ -157,7 +158,7 @@ export class RunDirectory {
   }
 
   async remove(): Promise<void> {
-    // A file of the last moment may appear meanwhile.
+    // A file may still appear at the last moment.
     await rm(this.path, { recursive: true, force: true, maxRetries: 3, retryDelay: 10 });
   }
 }
@@ -166,7 +167,7 @@ async function readJson<T>(path: string): Promise<T | null> {
   try {
     return JSON.parse(await readFile(path, 'utf8')) as T;
   } catch (error) {
-    // A file that power loss cut short is as good as none.
+    // A file that power loss cut short counts as missing.
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
     throw error;
   }
@@ -183,7 +184,7 @@ async function replaceJson(path: string, value: object): Promise<void> {
   await rename(next, path);
 }
 
-/** Whether a name may be an agent's: what else lies among the folders is nobody's concern here. */
+/** Whether a name may be an agent's; other folders do not matter here. */
 export function isAgentId(name: string): boolean {
   return /^[a-z0-9][a-z0-9-]{0,31}$/.test(name);
 }

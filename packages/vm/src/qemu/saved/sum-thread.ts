@@ -1,4 +1,4 @@
-/** SHA-256 of files, in a thread: gigabytes are read. */
+/** Computes SHA-256 of files in a thread, because gigabytes are read. */
 import { createHash } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';

@@ -1,4 +1,4 @@
-/** A control plane of its own, for tests: takes a template into a data folder and is killed after so many of its files. */
+/** A separate control plane for tests: it takes a template into a data folder and is killed after so many of its files. */
 import { copyFile, linkFile } from '../host/take-file.ts';
 import { OwnTemplates } from './own-templates.ts';
 import { TemplateChecks } from './template-checks.ts';

@@ -1,17 +1,17 @@
 /**
  * Whether a template's files are as they were made.
  *
- * A mark names a file by inode and time of birth, and says its size and when it was last written. Whoever writes to a file
- * moves that time, and only its owner, root, can set it back. A link keeps the mark, so a template may be linked and unlinked.
- * A file of another mark was restored or copied by root: its SHA-256 decides.
+ * A mark names a file by inode and time of birth, with its size and the time of its last write. Any write to a file moves
+ * that time, and only its owner, root, can set it back. A link keeps the mark, so a template may be linked and unlinked.
+ * Root has restored or copied a file with another mark: its SHA-256 decides.
  *
- * What the disk beneath has lost is told by the SHA-256 alone: before a process first uses a template, its memory, disk and
- * devices are read once, in a thread, at more than a gigabyte a second.
+ * Only the SHA-256 shows data that the disk beneath has lost: before a process first uses a template, it reads memory, disk
+ * and devices once, in a thread, at more than a gigabyte a second.
  */
 import { stat } from 'node:fs/promises';
 import { Thread } from '../host/thread.ts';
 
-/** What a template is made of, by the names in its folder. */
+/** The files of a template, by the names in its folder. */
 export const templateFileNames = {
   memory: 'memory',
   disk: 'disk.qcow2',
@@ -26,7 +26,7 @@ export type TemplateFile = keyof typeof templateFileNames;
 export const templateFiles = Object.keys(templateFileNames) as readonly TemplateFile[];
 /** The image's part, which no VM may write. */
 export const imageFiles: readonly TemplateFile[] = ['kernel', 'initrd', 'rootDisk'];
-/** What a VM that boots needs of its template. */
+/** The template files that a booting VM needs. */
 export const bootFiles: readonly TemplateFile[] = ['disk', ...imageFiles];
 
 /** One file as it was made. */
@@ -43,7 +43,7 @@ interface Mark {
 }
 
 export class TemplateChecks {
-  /** By path: the mark under which the file was found right, or is being read. */
+  /** By path: the mark under which the file was found unchanged, or is being read. */
   private readonly known = new Map<string, { readonly mark: string; readonly right: Promise<boolean> }>();
 
   async isRight(path: string, name: TemplateFile, made: FileFacts): Promise<boolean> {
@@ -59,12 +59,12 @@ export class TemplateChecks {
         ? Promise.resolve(true)
         : sumsOf([path]).then(([sum]) => sum === made.sum);
     this.known.set(path, { mark: found, right });
-    // One that could not be read is tried again.
+    // A file that could not be read is tried again.
     right.catch(() => this.known.delete(path));
     return right;
   }
 
-  /** What is known of a file holds for a link to it. */
+  /** Applies a file's result to a link to it. */
   linked(from: string, to: string): void {
     const known = this.known.get(from);
     if (known) this.known.set(to, known);
@@ -77,7 +77,7 @@ export async function markOf(path: string): Promise<string | null> {
   return found && `${found.size}:${found.ino}.${found.birthtimeNs}:${found.mtimeNs}`;
 }
 
-/** Of files that are there. */
+/** The facts of existing files. */
 export async function factsOf(paths: readonly string[]): Promise<readonly FileFacts[]> {
   const sums = await sumsOf(paths);
   return Promise.all(paths.map(async (path, index) => ({ mark: (await markOf(path)) ?? '', sum: sums[index]! })));

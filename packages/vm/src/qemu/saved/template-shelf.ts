@@ -1,4 +1,4 @@
-/** Templates in one folder, by their ids: read, and told whether they are as they were made. */
+/** Templates in one folder, by their ids: reads them and checks that they are unchanged. */
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { keptPace } from '@lodge/domain';
@@ -18,19 +18,19 @@ export interface Manifest {
   readonly version: 3;
   readonly imageId: string;
   readonly facts: RuntimeFacts;
-  /** Version of what was done to the guest; absent from templates of before. */
+  /** Version of the guest's preparation; absent from older templates. */
   readonly variant?: string;
   /** QEMU and accelerator, the only ones that load it. */
   readonly madeWith: string;
   readonly diskBytes: number;
-  /** The host's pace when it was made; absent from templates of before. */
+  /** The host's pace when it was made; absent from older templates. */
   readonly pace?: number;
   /** The image's disk in the cache that it was made over; nothing is read from there. */
   readonly rootDisk: string;
   readonly files: Readonly<Record<TemplateFile, FileFacts>>;
 }
 
-/** Of templates that lay over an image in the cache, and are not made any more. */
+/** The manifest of templates over an image in the cache, which are not made any more. */
 export interface OldManifest extends Omit<Manifest, 'version' | 'files'> {
   readonly version: 2;
   /** Absolute paths of the image's files. */
@@ -39,7 +39,7 @@ export interface OldManifest extends Omit<Manifest, 'version' | 'files'> {
   readonly sums: Readonly<Record<keyof TemplateFiles, string>>;
 }
 
-/** A template with what it takes to start a VM from it. */
+/** A template with everything that a VM needs to start from it. */
 export interface StoredTemplate {
   readonly template: Template;
   readonly files: TemplateFiles;
@@ -77,7 +77,7 @@ export class TemplateShelf {
     return null;
   }
 
-  /** The template of that id, if all of it is as it was made. */
+  /** The template of that id, if all of it is unchanged. */
   whole(id: string): Promise<StoredTemplate | null> {
     return this.withFiles(id, templateFiles);
   }
@@ -87,7 +87,7 @@ export class TemplateShelf {
     return this.withFiles(id, bootFiles);
   }
 
-  /** All that are there, whole or not. */
+  /** All existing templates, whole or not. */
   async ids(): Promise<string[]> {
     return (await entries(this.root)).filter(isTemplateId);
   }
@@ -96,7 +96,7 @@ export class TemplateShelf {
     return join(this.root, id, templateFileNames[name]);
   }
 
-  /** Null when it is absent, torn, or of a version that is not known. */
+  /** Returns null when it is absent, torn, or of an unknown version. */
   async manifest(id: string): Promise<Manifest | OldManifest | null> {
     if (!isTemplateId(id)) throw new VmError('template_missing', `not a template id: ${id}`);
     return readManifest(join(this.root, id));
@@ -128,7 +128,7 @@ export class TemplateShelf {
 
 export const manifestName = 'manifest.json';
 
-/** Null when it is absent, torn, or of a version that is not known. */
+/** Returns null when it is absent, torn, or of an unknown version. */
 export async function readManifest(folder: string): Promise<Manifest | OldManifest | null> {
   try {
     const text = await readFile(join(folder, manifestName), 'utf8');
@@ -140,13 +140,13 @@ export async function readManifest(folder: string): Promise<Manifest | OldManife
   }
 }
 
-/** The id of the template whose disk that is, wherever its folder is or was; null when it is none. */
+/** The id of the template with this disk, wherever its folder is or was; null when there is none. */
 export function templateOfDisk(disk: string): string | null {
   const id = basename(dirname(disk));
   return basename(disk) === templateFileNames.disk && isTemplateId(id) ? id : null;
 }
 
-/** `<hash>-<build>`, which no draft is called. */
+/** Whether a name is `<hash>-<build>`; no draft has such a name. */
 export function isTemplateId(name: string): boolean {
   return /^[a-z0-9]+-[a-z0-9]+$/.test(name);
 }

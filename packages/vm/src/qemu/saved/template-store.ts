@@ -1,6 +1,6 @@
 /**
- * Templates in the cache: `<cacheDir>/templates/<id>/`, shared by every Lodge of the host. Nothing of an agent's needs them
- * there: a Lodge takes what it uses into its data folder (`own-templates.ts`).
+ * Templates in the cache: `<cacheDir>/templates/<id>/`, shared by every Lodge of the host. No agent needs them there: a
+ * Lodge takes the ones that it uses into its data folder (`own-templates.ts`).
  *
  *   manifest.json  what it was made from; 0600, because the runtime's facts hold the gateway's token
  *   memory         the guest's memory, sparse, mapped copy-on-write by every clone
@@ -9,15 +9,15 @@
  *   kernel, initrd, root.qcow2    the image's own files, by other names of theirs
  *   users/<name>   one for each Lodge of the host that may use it: its data folder
  *
- * An id is `<hash>-<build>`: the hash names what the template was made from, the build which time it was made. A template
- * that is damaged is made again beside it and never replaced.
+ * An id is `<hash>-<build>`: the hash names the template's inputs, the build distinguishes its copies. A damaged template is
+ * made again beside it and never replaced.
  *
- * A folder appears whole, by rename, and is complete from then on; `template-checks.ts` tells what was changed since.
+ * A folder appears whole, by rename, and is complete from then on; `template-checks.ts` finds later changes.
  *
- * A template is removed when no Lodge of the host uses it. Each says so in `users` before it uses one, and takes that back
- * when neither a create nor any of its VMs, running, suspended or a disk at rest, needs it; the last one removes it. A Lodge that is
- * gone cannot take it back: it counts as gone when its data folder is, and it has not said so again for a week (a Lodge in
- * another container may share the cache and not show its data).
+ * A template is removed when no Lodge of the host uses it. Each Lodge says so in `users` before it uses one. It takes that
+ * back when neither a create nor any of its VMs, running, suspended or a disk at rest, needs it; the last one removes it. A
+ * Lodge that is gone cannot take it back. It counts as gone when its data folder is gone and its note is a week old, because
+ * a Lodge in another container may share the cache and not show its data.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { access, chmod, chown, mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -33,7 +33,7 @@ import type { TemplateChecks, TemplateFile } from './template-checks.ts';
 import { manifestName, TemplateShelf } from './template-shelf.ts';
 import type { Manifest, StoredTemplate, TemplateFiles } from './template-shelf.ts';
 
-/** Where a template is being made; becomes one by `commit`. */
+/** A template in the making; `commit` makes it one. */
 export interface TemplateDraft {
   readonly id: string;
   readonly path: string;
@@ -49,10 +49,10 @@ const removed = '.removed-';
 const lockTimeoutMs = 30_000;
 const absentMs = 7 * 24 * 60 * 60_000;
 
-/** What a template was made of and with. */
+/** The inputs of a template. */
 export interface TemplateMade extends Omit<Manifest, 'version' | 'files' | 'imageId' | 'rootDisk'> {
   readonly image: Image;
-  /** The image's disk in the cache, where `image` names other files of the same bytes. Default: that of `image`. */
+  /** The image's disk in the cache, if `image` names other files of the same bytes. Default: that of `image`. */
   readonly madeOver?: string;
 }
 
@@ -64,7 +64,7 @@ export class TemplateStore extends TemplateShelf {
     this.owner = owner;
   }
 
-  /** Says that this Lodge uses the template: nobody removes it from then on. False when it is not there. */
+  /** Says that this Lodge uses the template: nobody removes it from then on. Returns false when it is not there. */
   async use(id: string): Promise<boolean> {
     const unlock = await lock(this.useLock(id), { timeoutMs: lockTimeoutMs });
     try {
@@ -84,7 +84,7 @@ export class TemplateStore extends TemplateShelf {
     for (const id of await entries(this.root)) {
       const path = join(this.root, id);
       if (id.startsWith(removed)) await rm(path, { recursive: true, force: true });
-      // Without users it is none of ours: of an older Lodge, which did not say so.
+      // A template without users belongs to an older Lodge, which did not record them.
       if (id.startsWith('.') || !(await entries(path)).includes('users')) continue;
       if (needs(id)) {
         if (await this.use(id)) await this.stillUsed(path);
@@ -92,7 +92,7 @@ export class TemplateStore extends TemplateShelf {
       }
       const unlock = await lock(this.useLock(id), { timeoutMs: lockTimeoutMs });
       try {
-        // Asked again, for somebody may have begun to need it while the lock was waited for.
+        // The question is repeated, because somebody may have begun to need it during the wait for the lock.
         if (needs(id)) continue;
         await rm(join(path, 'users', this.owner.instance), { force: true });
         if ((await this.users(path)).length > 0) continue;
@@ -107,13 +107,15 @@ export class TemplateStore extends TemplateShelf {
     return gone;
   }
 
-  /** Images' disks that templates were made over. Of those of before, VMs of an older Lodge may lie over the image itself. */
+  /**
+   * Images' disks that templates were made over. VMs of an older Lodge may lie over the image of an older template itself.
+   */
   async rootDisks(): Promise<ReadonlySet<string>> {
     const manifests = await Promise.all((await this.ids()).map((id) => this.manifest(id)));
     return new Set(manifests.flatMap((manifest) => manifest?.rootDisk ?? []));
   }
 
-  /** A folder to make a template in. The caller has the hash's lock, so what other drafts of it there are is dead. */
+  /** Makes a folder for a new template. The caller has the hash's lock, so other drafts of it are dead. */
   async draft(hash: string, uid: number): Promise<TemplateDraft> {
     await mkdir(this.root, { recursive: true, mode: 0o711 });
     const build = `${Date.now().toString(36)}${randomBytes(3).toString('hex')}`;
@@ -126,7 +128,7 @@ export class TemplateStore extends TemplateShelf {
     return { id: `${hash}-${build}`, path, files: inFolder(path) };
   }
 
-  /** Whether no other Lodge has said that it uses it. */
+  /** Whether no other Lodge has said that it uses the template. */
   async isOursAlone(id: string): Promise<boolean> {
     const names = await entries(join(this.root, id, 'users'));
     return names.every((name) => name === this.owner.instance);
@@ -146,7 +148,7 @@ export class TemplateStore extends TemplateShelf {
       const to = fileOf(name as TemplateFile);
       if (!(await linkFile(from, to))) await copyFile(from, to);
     }
-    // Beside it, wherever the folder is.
+    // The image's disk lies beside it, wherever the folder is.
     await repoint(draft.files.disk, templateFileNames.rootDisk);
     const facts = await factsOf(templateFiles.map(fileOf));
     const files = Object.fromEntries(templateFiles.map((name, index) => [name, facts[index]])) as Manifest['files'];
@@ -203,7 +205,7 @@ export class TemplateStore extends TemplateShelf {
   }
 }
 
-/** Name of everything a template is made from: equal facts, equal name. */
+/** The name of everything that a template is made from: equal facts have an equal name. */
 export function templateHash(facts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(facts)).digest('hex').slice(0, 16);
 }
@@ -220,7 +222,7 @@ async function settle(path: string, gid: number, mode: number): Promise<void> {
   await syncFile(path);
 }
 
-/** On the disk when it resolves. */
+/** Writes the manifest, which is on the disk when it resolves. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
   const file = await open(join(folder, manifestName), 'wx', 0o600);
   try {

@@ -22,10 +22,10 @@ export async function writeImage(folder: string) {
     initrd: join(folder, 'i'),
     rootDisk: join(folder, 'r.qcow2'),
   };
-  // Once made it is never written to.
+  // A finished image is never written to.
   if ((await readdir(folder)).length > 0) return image;
   for (const path of [image.kernel, image.initrd]) await writeFile(path, path);
-  // Over nothing that is there: no test reads its data.
+  // The backing file does not exist, because no test reads its data.
   await writeOverlay({ path: image.rootDisk, backing: '/nowhere', bytes: gib });
   await chmod(image.rootDisk, 0o644);
   return image;
@@ -48,7 +48,10 @@ export async function writeTemplate(
   return store.commit(draft, made, readOnlyMapping);
 }
 
-/** Makes a template of the store what they were before they stood alone: a disk over the image's, and no file of the image. */
+/**
+ * Turns a template of the store into an old one that does not stand alone: a disk over the image's, and no file of the
+ * image.
+ */
 export async function makeOld(store: TemplateStore, id: string, image: Image): Promise<void> {
   const { files: _, ...rest } = (await store.manifest(id)) as Manifest;
   const made = ['memory', 'disk', 'devices'] as const;

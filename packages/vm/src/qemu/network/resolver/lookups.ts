@@ -4,19 +4,19 @@ import { allowedBy } from '../egress-rules.ts';
 import { type Address, type Question, type Rcode, mostAnswers, rcodes } from './message.ts';
 import type { NameServers } from './name-servers.ts';
 
-/** How long addresses stay pinned, seconds: the record's own lifetime within these. */
+/** How long addresses stay pinned, seconds: the record's own lifetime within these bounds. */
 export interface PinBounds {
   readonly leastSeconds: number;
   readonly mostSeconds: number;
 }
 
-/** What a guest may look up, and what becomes of it. */
+/** The names that a guest may look up, and the effects of its look-ups. */
 export interface GuestNames {
-  /** Null while its rules are not known, or name nothing. Another object once they change. */
+  /** Null while its rules are unknown, or name nothing. It is another object once they change. */
   readonly allowance: { readonly names: readonly AllowedName[] } | null;
-  /** Notes a name that was asked for and not answered. */
+  /** Notes a name that the guest asked for and that was not answered. */
   refuse(name: string): void;
-  /** Lets the guest reach the addresses of a name that `mark`'s entry allows. Rejects when it no longer does. */
+  /** Lets the guest reach the addresses of a name that `mark`'s entry allows. Rejects when the entry no longer does. */
   pin(addresses: readonly string[], mark: number, seconds: number): Promise<void>;
 }
 
@@ -25,7 +25,7 @@ type Allowance = NonNullable<GuestNames['allowance']>;
 export interface Upstream {
   readonly nameServers: NameServers;
   readonly pinBounds: PinBounds;
-  /** Addresses that no guest may reach, whatever name has them. */
+  /** Whether no guest may reach an address, whatever name has it. */
   readonly isClosed: (address: string) => boolean;
 }
 
@@ -34,17 +34,20 @@ export interface Reply {
   readonly addresses: readonly Address[];
 }
 
-/** What a name was found to have, told again until then (ms since 1970) while the rules are the same. */
+/** The found addresses of a name, answered again until then (ms since 1970) while the rules are the same. */
 interface Known {
   readonly addresses: readonly string[];
   readonly until: number;
   readonly allowance: Allowance;
 }
 
-/** At once; each has one pin under way at most. */
+/** Concurrent look-ups; each has one running pin at most. */
 export const mostLookupsOfGuest = 8;
 const mostKnown = 256;
-/** Everything that a guest asks, and what of it goes on to the host's name servers: a name below `*.host` may carry the guest's own words there. */
+/**
+ * Bound on a guest's questions, and on those that go on to the host's name servers: a name below `*.host` may carry the
+ * guest's own data there.
+ */
 const questions = { perSecond: 20, burst: 100 };
 const questionsUpstream = { perSecond: 1, burst: 60 };
 
@@ -54,7 +57,7 @@ const hostName = new RegExp(`^${label}(?:\\.${label})*$`);
 const longestName = 253;
 const isHostName = (name: string): boolean => name.length <= longestName && hostName.test(name);
 
-/** What one guest looks up. Only allowed names are asked of anyone, and their addresses are pinned before the guest hears of them. */
+/** One guest's look-ups. Only allowed names are looked up, and their addresses are pinned before the guest learns them. */
 export class Lookups {
   private readonly guest: GuestNames;
   private readonly upstream: Upstream;
@@ -72,7 +75,7 @@ export class Lookups {
   async answer({ name, type }: Question): Promise<Reply | null> {
     if (!this.budget.allows(1, performance.now())) return null;
     const { allowance } = this.guest;
-    // Of a guest whose rules are not known yet, or name nothing: this is not where it looks names up.
+    // The guest's rules are unknown or name nothing, so it does not look names up here.
     if (allowance === null) return nothing(rcodes.failed);
     const asked = name.toLowerCase();
     const allowed = isHostName(asked) ? allowedBy(allowance, asked) : null;
@@ -80,7 +83,7 @@ export class Lookups {
       this.guest.refuse(name);
       return nothing(rcodes.noSuchName);
     }
-    // Guests have no IPv6, and other records are not asked of anyone: they are how much is carried through a resolver.
+    // Guests have no IPv6. Other records are not looked up, because they could carry data through a resolver.
     if (type !== 'A') return nothing(rcodes.ok);
     const known = this.known.get(asked);
     if (known?.allowance === allowance && known.until > Date.now()) return asReply(known);
@@ -96,7 +99,7 @@ export class Lookups {
       const { rcode, addresses } = await this.upstream.nameServers.addressesOf(asked, { isAlone });
       const open = addresses.filter(({ address }) => !this.upstream.isClosed(address)).slice(0, mostAnswers);
       if (open.length === 0) {
-        // A name of the internet that has an address of this network: DNS rebinding, or a mistake; told either way.
+        // A public name has an address of this network. That is DNS rebinding or a mistake; both are reported.
         if (addresses.length > 0) this.guest.refuse(asked);
         return nothing(rcode);
       }
@@ -104,7 +107,8 @@ export class Lookups {
       const now = Date.now();
       const found = { addresses: open.map(({ address }) => address), allowance };
       await this.guest.pin(found.addresses, mark, seconds);
-      // Asked again, by the guest too, while the pin has half its time to go: whoever has an address from here can connect to it.
+      // The name is looked up again while the pin has half its time left, so that whoever gets an address from here can
+      // connect to it.
       const known = { ...found, until: now + seconds * 500 };
       this.remember(asked, known);
       return asReply(known);

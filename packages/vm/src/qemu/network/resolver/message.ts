@@ -1,14 +1,14 @@
 import dnsPacket from 'dns-packet';
 
-/** A question as a guest sends it, over UDP or TCP: at most this many bytes. */
+/** Largest question of a guest, over UDP or TCP. */
 export const mostQuestionBytes = 512;
 const headerBytes = 12;
-/** As many as fit in 512 bytes beside the longest question. */
+/** The number that fits in 512 bytes beside the longest question. */
 export const mostAnswers = 14;
 
 export interface Question {
   readonly id: number;
-  /** As it was asked. May hold any character. */
+  /** The name as it was asked. It may hold any character. */
   readonly name: string;
   /** `A`, `AAAA` ..., or `UNKNOWN_…`. */
   readonly type: string;
@@ -28,15 +28,15 @@ export interface Address {
 }
 
 /**
- * Reads a question; null for anything else. Only header and question are read: one question, of class IN, an ordinary query, and nothing but EDNS behind it,
- * which nobody looks at.
+ * Reads a question; null for anything else. Reads only header and question: one question of class IN, an ordinary query,
+ * with at most EDNS behind it, which is ignored.
  */
 export function readQuestion(packet: Buffer): Question | null {
   if (packet.length < headerBytes || packet.length > mostQuestionBytes) return null;
   const [flags, questions, answers, authorities, additionals] = [2, 4, 6, 8, 10].map((offset) =>
     packet.readUInt16BE(offset),
   );
-  // QR and opcode: neither a reply nor an update.
+  // The flags QR and opcode: it is neither a reply nor an update.
   if ((flags! & 0xf800) !== 0 || questions !== 1 || answers !== 0 || authorities !== 0 || additionals! > 1) return null;
   const end = endOfQuestion(packet);
   if (end === null) return null;
@@ -57,7 +57,10 @@ export function readQuestion(packet: Buffer): Question | null {
   }
 }
 
-/** Where the question ends. Null when it does not, or its name points elsewhere: in a question there is nothing to point to. */
+/**
+ * The offset where the question ends. Null when it does not end, or its name has a pointer: a question has nothing to point
+ * to.
+ */
 function endOfQuestion(packet: Buffer): number | null {
   let offset = headerBytes;
   for (;;) {
@@ -70,11 +73,11 @@ function endOfQuestion(packet: Buffer): number | null {
   return end <= packet.length && end - headerBytes <= 255 + 4 ? end : null;
 }
 
-/** The reply: the question again, and the addresses, each of them by a pointer to its name. */
+/** The reply: the question again, and the addresses, each with a pointer to its name. */
 export function writeReply(question: Question, rcode: Rcode, addresses: readonly Address[] = []): Buffer {
   const header = Buffer.alloc(headerBytes);
   header.writeUInt16BE(question.id, 0);
-  // A reply, recursion available.
+  // The flags say that it is a reply and recursion is available.
   header.writeUInt16BE(0x8080 | (question.recursionDesired ? 0x0100 : 0) | rcode, 2);
   header.writeUInt16BE(1, 4);
   header.writeUInt16BE(addresses.length, 6);

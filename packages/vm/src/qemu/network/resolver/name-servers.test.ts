@@ -6,7 +6,7 @@ import dnsPacket from 'dns-packet';
 import { NameServers } from './name-servers.ts';
 import { rcodes } from './message.ts';
 
-/** Answers no name that begins with `slow`, and every other one. */
+/** A name server that answers every name except those that begin with `slow`. */
 async function nameServer(): Promise<{ readonly at: string; readonly close: () => void }> {
   const socket = createSocket('udp4');
   socket.on('message', (packet, { address, port }) => {

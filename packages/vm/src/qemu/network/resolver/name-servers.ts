@@ -3,7 +3,10 @@ import { type Address, type Rcode, rcodes } from './message.ts';
 
 const timeoutMs = 2000;
 const tries = 2;
-/** For all guests together; the last quarter is for guests that have no other question under way, however many a few guests ask. */
+/**
+ * Concurrent questions of all guests together; the last quarter is for guests without another running question, however many
+ * a few guests ask.
+ */
 const mostUnderWay = 256;
 const mostOfMany = 192;
 
@@ -20,7 +23,7 @@ export class NameServers {
     this.resolver.setServers(servers);
   }
 
-  /** IPv4 addresses of a name. Never rejects. `isAlone`: the guest has no other question under way. */
+  /** Returns the IPv4 addresses of a name. Never rejects. `isAlone`: the guest has no other running question. */
   async addressesOf(
     name: string,
     { isAlone }: { readonly isAlone: boolean },

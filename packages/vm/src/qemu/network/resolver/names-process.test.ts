@@ -1,4 +1,4 @@
-/** The process that looks names up has no privileges, and root believes little of what it says. */
+/** The process that looks names up has no privileges, and root trusts few of its messages. */
 import assert from 'node:assert/strict';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -66,7 +66,7 @@ async function started(t: TestContext, changes: Partial<NamesProcessOptions> = {
   const ask = async (name: string): Promise<dnsPacket.DecodedPacket> => {
     const socket = createSocket('udp4');
     const query = dnsPacket.encode({ type: 'query', id: 1, questions: [{ type: 'A', name }] });
-    // A datagram may find a process that is about to listen.
+    // A datagram may reach a process that is only about to listen.
     const again = setInterval(() => socket.send(query, port, guest), 200);
     socket.send(query, port, guest);
     const [reply] = (await once(socket, 'message')) as [Buffer];
@@ -106,7 +106,7 @@ test('names are read by a process without privileges, root pins what it finds, a
 });
 
 test('one that hangs is killed and followed by another, and one that answers is left alone', async (t) => {
-  // A start may take long on a machine that is busy.
+  // A start may take long on a busy machine.
   const heartbeat = { pingEveryMs: 100, silentMs: 60_000 };
   const { names, log, ask } = await started(t, { heartbeat });
   names.allow(guest, [shop]);
@@ -123,7 +123,7 @@ test('one that hangs is killed and followed by another, and one that answers is 
   assert.equal((await ask('shop.example')).answers?.length, 1, 'the next one knows its guests');
 });
 
-/** A process of the same protocol that was taken over: it sends these messages, then what `more` says. */
+/** A hostile process of the same protocol: it sends these messages, then those of `more`. */
 async function takenOver(
   t: TestContext,
   messages: readonly unknown[],

@@ -1,11 +1,12 @@
 /**
- * Root's side of the process that looks names up (`names-program.ts`). What that says is taken for hostile, for it reads what
- * guests and name servers send: root believes addresses, marks and lifetimes alone, each checked, and so many a second.
+ * Root's side of the process that looks names up (`names-program.ts`). That process reads guests' and name servers' packets,
+ * so its messages count as hostile: root accepts only addresses, marks and lifetimes, each checked, and a bounded number a
+ * second.
  *
  *   started -> serving -> ended by itself, answers no ping, or what it says is no message -> started again
  *                      -> stopped
  *
- * It ends with this process, however that ends. While there is none, no name is found and nothing opens.
+ * It ends with this process, in every case. While there is none, no name is found and nothing opens.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -23,15 +24,15 @@ import { mostAnswers } from './message.ts';
 import { namesFd } from './names-protocol.ts';
 import type { Serve, WantedPin } from './names-protocol.ts';
 
-/** The command that runs a file as a user without privileges, who may read it. */
+/** The command that runs a file as a user without privileges who may read it. */
 export type Unprivileged = (file: string) => Promise<readonly string[]>;
 
 export interface NamesProcessOptions {
   readonly serve: Serve;
-  /** Guests that there can be at one time, which bounds what the process may say. */
+  /** Most guests at one time, which bounds the process' messages. */
   readonly guests: number;
   readonly unprivileged?: Unprivileged | undefined;
-  /** The guest's addresses become reachable until then (ms since 1970). Rejects where its rules do not allow it. */
+  /** Makes the addresses reachable for the guest until then (ms since 1970). Rejects if its rules do not allow it. */
   readonly pin: (
     guest: string,
     pin: { readonly addresses: readonly string[]; readonly mark: number; readonly until: number },
@@ -47,14 +48,14 @@ const program = fileURLToPath(new URL('names-program.ts', import.meta.url));
 /** A slow and busy host takes seconds to start Node. */
 const startTimeoutMs = 60_000;
 const restartPauseMs = 500;
-/** As many as guests' packets come to (`egress-rules.ts`). */
+/** As many as the guests' packets allow (`egress-rules.ts`). */
 const messagesOfGuest = { perSecond: 25, burst: 125 };
 const longestWhy = 1000;
 const env = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
-/** Behind the ids of VMs and of `templateGid`: no other process of the host has it. */
+/** A user id behind the ids of VMs and `templateGid`: no other process of the host has it. */
 const usualUid = 2_000_100_001;
 
-/** Nothing it executes has more privileges, and it ends with the process that started it. */
+/** No program that it executes gets more privileges, and it ends with the process that started it. */
 export function asUser(uid: number): string[] {
   const none = ['--no-new-privs', '--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all'];
   return ['setpriv', `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', ...none, '--pdeathsig=KILL', '--'];
@@ -78,7 +79,7 @@ export class NamesProcess {
     this.options = options;
   }
 
-  /** Resolves once names are looked up; that they are already is success. */
+  /** Resolves once names are looked up, also if they are already. */
   async start(): Promise<void> {
     this.isWanted = true;
     if (this.running !== null) return;
@@ -93,7 +94,7 @@ export class NamesProcess {
     this.end();
   }
 
-  /** The names that a guest may look up, by its source address; null: not known. */
+  /** Sets the names that a guest may look up, by its source address; null: unknown. */
   allow(guest: string, names: readonly AllowedName[] | null): void {
     if (this.guests.has(guest) && this.guests.get(guest) === names) return;
     this.guests.set(guest, names);
@@ -113,7 +114,7 @@ export class NamesProcess {
     const { serve, unprivileged = usually } = this.options;
     const [command, ...args] = (await unprivileged(program)) as [string, ...string[]];
     const stdio = ['ignore', 'ignore', 'pipe', 'pipe'] as const;
-    // A session of its own: it has no terminal of root's.
+    // A new session has no terminal of root's.
     const child = spawn(command, args, { cwd: '/', env, stdio: [...stdio], detached: true });
     const lastWords = keepEnd(child);
     const channel = new Channel(child.stdio[namesFd] as Duplex, { peer: 'names' });
@@ -143,7 +144,7 @@ export class NamesProcess {
   private take(running: Running): void {
     const { child, channel } = running;
     this.running = running;
-    // What keeps this process is the work it is for, not this.
+    // The child must not keep this process alive.
     child.unref();
     for (const stream of child.stdio) (stream as { unref?: () => void } | null)?.unref?.();
     for (const [guest, names] of this.guests) channel.send({ kind: 'guest', guest, names });
@@ -161,7 +162,7 @@ export class NamesProcess {
     if (!this.isWanted) this.end();
   }
 
-  /** Ends one that hangs. */
+  /** Ends a process that hangs. */
   private awaitPongs(channel: Channel): Pick<Listening, 'stop'> {
     let asked = 0;
     const listening = listenFor(this.options.heartbeat ?? usualHeartbeat, {
@@ -204,7 +205,7 @@ export class NamesProcess {
     const { guests } = this.options;
     const { perSecond, burst } = messagesOfGuest;
     const budget = new TokenBucket({ perSecond: perSecond * guests, burst: burst * guests });
-    /** By guest: what many guests wait for at once ends no process that they share. */
+    /** Running pins by guest: pins that many guests wait for at once must not end their common process. */
     const underWay = new Places({ perName: mostLookupsOfGuest });
     const within = (receive: (message: Message) => void) => (message: Message) => {
       if (!budget.allows(1, performance.now())) throw new ChannelError('it said more than all guests may ask');
@@ -238,7 +239,7 @@ export class NamesProcess {
     );
   }
 
-  /** Rejects what the guest may not reach. */
+  /** Rejects addresses that the guest may not reach. */
   private async pin({ guest, addresses, mark, seconds }: WantedPin): Promise<void> {
     const { leastSeconds, mostSeconds } = this.options.serve.pinBounds;
     if (!this.guests.has(guest) || addresses.some((address) => this.options.isClosed(address)))
@@ -262,13 +263,13 @@ const isAddresses = (value: unknown): value is readonly string[] =>
   value.length <= mostAnswers &&
   value.every((each) => typeof each === 'string' && isIPv4(each));
 
-/** On a terminal, and in a log, it is no more than text. */
+/** Plain text for a terminal and a log. */
 const plainText = (value: unknown): string =>
   String(value)
     .slice(0, longestWhy)
     .replaceAll(/[^ -~]/g, '?');
 
-/** What the process said last, as one line. */
+/** The last output of the process, as one line. */
 function keepEnd({ stderr }: ChildProcess): () => string {
   let text = '';
   stderr?.setEncoding('utf8').on('data', (chunk: string) => {

@@ -1,6 +1,6 @@
 /**
- * The process that reads what guests ask and what name servers answer, for all guests that have an allow list. It has a user
- * of its own, no privileges and no secrets. It knows each guest's names from root, and has root pin what it found:
+ * The process that reads guests' questions and name servers' answers, for all guests with an allow list. It has a separate
+ * user, no privileges and no secrets. Root tells it each guest's names, and it asks root to pin the addresses that it found:
  *
  *   serve -> serving, or failed (why)         guest, forget -> the names that a guest may look up, until it is gone
  *   pin <- pinned (whether they are)          refuse <- a guest asked for a name that it may not look up
@@ -17,7 +17,7 @@ import { namesFd } from './names-protocol.ts';
 import type { Serve, WantedPin } from './names-protocol.ts';
 import { NameResolver } from './resolver.ts';
 
-/** Pins that root was asked for. It answers each, or this process ends with it. */
+/** Pins that root was asked for. Root answers each, or this process ends with root. */
 class Pins {
   private readonly channel: Channel;
   private readonly waiting = new Map<number, (isPinned: boolean) => void>();

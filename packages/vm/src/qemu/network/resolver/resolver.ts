@@ -1,9 +1,10 @@
 /**
- * The name server of guests that have an allow list, at the broker's address. It knows a guest by its source address, which it cannot forge, asks the host's name
- * servers for allowed names alone, and has every address that it answers pinned in the guest's firewall first (`Lookups`).
+ * The name server of guests with an allow list, at the broker's address. It identifies a guest by its source address, which
+ * the guest cannot forge. It asks the host's name servers only for allowed names, and every answered address is first pinned
+ * in the guest's firewall (`Lookups`).
  *
- * What it hears is hostile: a packet is bounded before it is read, and each guest's packets a second are bounded by its firewall before they come here. While this
- * process is down, or does not know a guest's rules yet, names are not found and nothing opens.
+ * Its input is hostile: a packet is bounded before it is read, and each guest's firewall bounds its packets a second before
+ * they come here. While this process is down, or does not know a guest's rules yet, no name is found and nothing opens.
  */
 import { type Socket as Datagrams, createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -12,7 +13,7 @@ import { Places } from '@lodge/domain';
 import type { Lookups } from './lookups.ts';
 import { mostQuestionBytes, readQuestion, writeReply } from './message.ts';
 
-/** One question each, so they are short. */
+/** A connection has one question, so it is short. */
 const connectionTimeoutMs = 5000;
 const mostConnections = 256;
 const mostConnectionsOfGuest = 8;
@@ -23,12 +24,12 @@ export class NameResolver {
   private datagrams: Datagrams | null = null;
   private server: Server | null = null;
 
-  /** `lookupsOf`: the guest that has this source address, or null. */
+  /** `lookupsOf` returns the guest with this source address, or null. */
   constructor(lookupsOf: (address: string) => Lookups | null) {
     this.lookupsOf = lookupsOf;
   }
 
-  /** Listens. Listening already is success. */
+  /** Listens. Succeeds if it listens already. */
   async start(address: string, port: number): Promise<void> {
     if (this.server !== null) return;
     const datagrams = createSocket({ type: 'udp4' });
@@ -51,7 +52,7 @@ export class NameResolver {
     }
     datagrams.on('error', () => undefined);
     server.on('error', () => undefined);
-    // What keeps the process is the work it is for, not this.
+    // The sockets must not keep the process alive.
     datagrams.unref();
     server.unref();
     this.datagrams = datagrams;
@@ -96,7 +97,7 @@ export class NameResolver {
   }
 }
 
-/** Null when it is too long, or does not come whole. */
+/** Returns null when the message is too long, or does not arrive whole. */
 function firstMessage(socket: Socket): Promise<Buffer | null> {
   return new Promise((resolve) => {
     let received = Buffer.alloc(0);

@@ -3,9 +3,10 @@ import { spawnSync } from 'node:child_process';
 const inside = 'TEST_PRIVATE_HOST';
 
 /**
- * Gives a test file a host of its own: its own network, namespaces, process ids and tap device, so that nothing it does is seen outside, no packet leaves, and
- * everything ends with it, however it ends. Call it first in the file with `import.meta.filename`: outside it runs the file again, inside, and ends with its
- * status; inside it returns. The runner's reporter goes along, as standard output and environment are the file's own.
+ * Gives a test file a private host: its own network, namespaces, process ids and tap device. So nothing that it does is
+ * visible outside, no packet leaves, and everything ends with it, in every case. Call it first in the file with
+ * `import.meta.filename`. Outside, it runs the file again, inside, and ends with its status; inside, it returns. The
+ * runner's reporter is passed on, because standard output and environment are the file's own.
  */
 export function enterPrivateHost(file: string): void {
   if (process.env[inside] !== undefined) return;

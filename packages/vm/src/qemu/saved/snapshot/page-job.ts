@@ -1,9 +1,11 @@
-/** What the page thread (`page-thread.ts`) is asked for and answers. */
-/** A piece of guest memory in QEMU's address space. A snapshot counts the pages of all pieces through, in this order. */
+/** The jobs of the page thread (`page-thread.ts`) and its answers. */
+/**
+ * A piece of guest memory in QEMU's address space. A snapshot numbers the pages of all pieces consecutively, in this order.
+ */
 export interface MemoryRegion {
   readonly address: number;
   readonly bytes: number;
-  /** Whether a page that is not the VM's own holds zeros: else it is the template's. */
+  /** Whether a page that is not the VM's own holds zeros; else it is the template's. */
   readonly blank: boolean;
 }
 
@@ -11,7 +13,7 @@ export interface SaveJob {
   readonly do: 'save';
   readonly pid: number;
   readonly regions: readonly MemoryRegion[];
-  /** Where the pages are written, one after another; made anew and fsynced. */
+  /** The file for the pages, one after another; made anew and fsynced. */
   readonly path: string;
 }
 
@@ -31,5 +33,5 @@ export interface LayJob extends SavedPages {
 }
 
 export const chunkBytes = 1 << 20;
-/** Message of the error that says that a snapshot is not what was saved. */
+/** Message of the error for a snapshot that differs from the saved one. */
 export const damaged = 'the snapshot is damaged';

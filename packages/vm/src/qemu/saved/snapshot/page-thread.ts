@@ -1,7 +1,7 @@
 /**
- * Copies pages between a QEMU process and a snapshot's file, in a thread of its own: many small synchronous calls, which
- * are cheaper than asynchronous ones and would hold the event loop up. What fails is told by its code; a thread that is
- * ended in the midst leaves a file that is not used and a process that never ran.
+ * Copies pages between a QEMU process and a snapshot's file, in a thread of its own: many small synchronous calls are
+ * cheaper than asynchronous ones and would block the event loop. A failure has its code. A thread that is ended halfway
+ * leaves a file that is not used and a process that never ran.
  */
 import { closeSync, fdatasync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
 import { setImmediate as breath } from 'node:timers/promises';
@@ -16,7 +16,7 @@ import { indexEntries, isZeroPage, ownRuns, pageBytes, PageIndex, readingGroups 
 /** Pagemap of 512 MiB of guest memory. */
 const mapBytes = 1 << 20;
 const maxPages = 1024;
-/** So much is written before the disk is asked to take it. */
+/** Bytes that are written before the disk is asked to store them. */
 const syncBytes = 16 << 20;
 const widestGap = 8;
 
@@ -45,10 +45,10 @@ class PageFile {
     }
   }
 
-  /** Has the disk take what there is of the file while more of it is copied. */
+  /** Makes the disk store the written part of the file while more is copied. */
   async syncOn(): Promise<void> {
     if (this.unsynced < syncBytes) return;
-    // Lets the end of the last one be heard of.
+    // This lets the end of the last sync arrive.
     await breath();
     if (this.failure) throw this.failure;
     if (this.syncing) return;
@@ -60,7 +60,7 @@ class PageFile {
     this.syncing = promisify(fdatasync)(this.file).then(() => ended(null), ended);
   }
 
-  /** Resolves when nothing is done with the file any more. */
+  /** Resolves when the file is no longer in use. */
   async settle(): Promise<void> {
     await this.syncing;
   }
@@ -133,7 +133,7 @@ async function saveRegion(
   }
 }
 
-/** A run's parts of zeros and of anything else, in order. */
+/** The parts of a run that are zeros and the others, in order. */
 function* partsOf(words: Int32Array, first: number, count: number) {
   let begin = first;
   let isZero = isZeroPage(words, first);
@@ -179,7 +179,7 @@ function lay({ pid, regions, path, index, sums, bytes }: LayJob): number {
   }
 }
 
-/** Where a page lies, and how many bytes follow there. */
+/** The address of a page, and how many bytes follow there. */
 function placeOf(regions: readonly MemoryRegion[], page: number): { address: number; bytes: number } {
   let offset = page * pageBytes;
   for (const { address, bytes } of regions) {

@@ -1,9 +1,9 @@
 /**
- * Which pages of a guest's memory are the VM's own, and how a snapshot lists them. Pure.
+ * Finds the VM's own pages of a guest's memory, and lists them for a snapshot. Pure.
  *
- * The kernel tells it in /proc/<pid>/pagemap, eight bytes a page (Documentation/admin-guide/mm/pagemap.rst): bit 63
- * present, bit 62 swapped, bit 61 a page of a file (or of shared memory). A page that a clone has written to is its own
- * copy and no longer the template file's.
+ * The kernel reports them in /proc/<pid>/pagemap, eight bytes a page (Documentation/admin-guide/mm/pagemap.rst): bit 63
+ * present, bit 62 swapped, bit 61 a page of a file (or of shared memory). A page that a clone has written to is its own copy
+ * and no longer the template file's.
  */
 export const pageBytes = 4096;
 
@@ -23,7 +23,7 @@ export function* ownRuns(entries: Uint32Array, offset: number): Generator<Run> {
   let first = -1;
   const pages = entries.length / 2;
   for (let page = 0; page < pages; page += 1) {
-    // Little-endian, as every processor this runs on: the second word is the upper one.
+    // Little-endian, like every supported processor: the second word is the upper one.
     const flags = entries[page * 2 + 1]!;
     const own = (flags & (present | swapped)) !== 0 && (flags & ofFile) === 0;
     if (own === first >= 0) continue;
@@ -38,8 +38,8 @@ export function* ownRuns(entries: Uint32Array, offset: number): Generator<Run> {
 }
 
 /**
- * Puts runs together that are read in one go: a gap of a few pages costs less to read than another call does. What is in
- * the gaps is not the VM's own and is left out afterwards.
+ * Joins runs that are read in one call: reading a gap of a few pages costs less than another call. The pages in the gaps are
+ * not the VM's own and are left out afterwards.
  */
 export function* readingGroups(runs: Iterable<Run>, widestGap: number, maxPages: number): Generator<Run[]> {
   let group: Run[] = [];
@@ -65,7 +65,7 @@ export function* readingGroups(runs: Iterable<Run>, widestGap: number, maxPages:
 /** Set in an entry's count: the pages hold zeros and are not in the file. */
 const zeros = 0x8000_0000;
 
-/** A snapshot's list of pages in the order they lie in its file: two words an entry, first page and count. */
+/** A snapshot's list of pages in the order of its file: two words an entry, first page and count. */
 export class PageIndex {
   private words = new Uint32Array(4096);
   private length = 0;

@@ -6,9 +6,9 @@
  *   data      of a VM that is backed up: its guest's data folders, as a tar archive
  *   manifest  the manifest's SHA-256 in a line of its own, then the manifest as JSON; 0600, for it holds secrets
  *
- * It appears whole, by rename from `snapshot.new`, and is gone, by rename to `snapshot.used`, before the guest runs again by
- * whatever way: so where it is, the disk is as it was left. That name is the whole protocol; a kill anywhere leaves one of
- * the three, and the two others are thrown away.
+ * It appears whole, by rename from `snapshot.new`, and is gone, by rename to `snapshot.used`, before the guest runs again in
+ * any way. So as long as it exists, the disk is unchanged. That name is the whole protocol; a kill anywhere leaves one of
+ * the three, and the two others are removed.
  */
 import { createHash } from 'node:crypto';
 import { access, chmod, chown, mkdir, open, readFile, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
@@ -21,21 +21,21 @@ import type { SavedOn } from '../../machine/saved-on.ts';
 import { Thread } from '../../host/thread.ts';
 import type { LayJob, SavedPages, SaveJob } from './page-job.ts';
 
-/** What lies beneath the pages of a snapshot: the template's memory file, or nothing. */
+/** The base beneath the pages of a snapshot: the template's memory file, or nothing. */
 export type MemoryBase = 'template' | 'none';
 
 export interface SnapshotFacts {
   readonly templateId: string;
   readonly base: MemoryBase;
-  /** Emulator, accelerator and devices: device state loads where all of it is the same. */
+  /** Emulator, accelerator and devices: device state loads if all of it is the same. */
   readonly stateKey: string;
-  /** Tells what differs where it does not load; absent in those of older releases. */
+  /** Explains why it does not load; absent in snapshots of older releases. */
   readonly savedOn?: SavedOn;
-  /** The VM's machine; `plugged` is what its devices are, which is more where the guest was made smaller. */
+  /** The VM's machine; `plugged` is the size of its devices, which is larger if the guest was made smaller. */
   readonly machine: Machine;
   readonly plugged: { readonly vcpus: number; readonly memoryMib: number };
   readonly facts: RuntimeFacts;
-  /** What the daemon in its memory knows the host by; absent where it knows none. */
+  /** The credential by which the daemon in its memory knows the host; absent where it knows none. */
   readonly credential?: string;
 }
 
@@ -48,14 +48,14 @@ interface Manifest extends SnapshotFacts {
   readonly pages: { readonly bytes: number; readonly index: string; readonly sums: string };
 }
 
-/** A snapshot whose manifest is right and whose disk is the one it belongs to. Its pages are checked as they are read. */
+/** A snapshot with a valid manifest and the disk that it belongs to. Its pages are checked as they are read. */
 export interface LoadableSnapshot extends SnapshotFacts {
   readonly devicesPath: string;
   readonly pagesPath: string;
   readonly pages: SavedPages;
 }
 
-/** Where a snapshot is being written. */
+/** The files of a snapshot that is being written. */
 export interface SnapshotDraft {
   readonly devicesPath: string;
   readonly pagesPath: string;
@@ -88,7 +88,7 @@ export class Snapshot {
     );
   }
 
-  /** Bytes it takes on the disk, drafts with it. */
+  /** Bytes that it occupies on the disk, with drafts. */
   async diskBytes(): Promise<number> {
     let blocks = 0;
     for (const folder of [this.path, this.draftPath, this.usedPath]) {
@@ -98,7 +98,7 @@ export class Snapshot {
     return blocks * 512;
   }
 
-  /** An empty folder to write one in. QEMU, running as `uid`, may write the device state and nothing else there. */
+  /** Makes an empty folder for a draft. QEMU, running as `uid`, may write the device state and nothing else there. */
   async draft(uid: number): Promise<SnapshotDraft> {
     await rm(this.draftPath, { recursive: true, force: true });
     await mkdir(this.draftPath, { mode: 0o700 });
@@ -114,7 +114,7 @@ export class Snapshot {
     return draft;
   }
 
-  /** Where the data folders of the guest are, when the snapshot is of a VM that is backed up. */
+  /** The path of the guest's data folders, when the snapshot is of a backed-up VM. */
   get dataPath(): string {
     return join(this.path, 'data');
   }
@@ -126,13 +126,15 @@ export class Snapshot {
     );
   }
 
-  /** From here on it is a snapshot like any other. Absent is success. */
+  /** Makes it an ordinary snapshot. Succeeds if the data is absent. */
   async dropData(): Promise<void> {
     await rm(this.dataPath, { force: true });
     if (await this.exists()) await syncFile(this.path);
   }
 
-  /** Makes a draft the snapshot. The pages are on the disk already, and the guest stands still. Gives the bytes it takes. */
+  /**
+   * Makes a draft the snapshot. The pages are on the disk already, and the guest stands still. Returns its size in bytes.
+   */
   async commit(draft: SnapshotDraft, pages: SavedPages, about: SnapshotFacts): Promise<number> {
     await chmod(this.draftPath, 0o700);
     await chown(this.draftPath, 0, 0);
@@ -161,12 +163,12 @@ export class Snapshot {
     return devices.length + pages.bytes + json.length;
   }
 
-  /** Takes a draft away that came to nothing. */
+  /** Removes a draft that failed. */
   async discardDraft(): Promise<void> {
     await rm(this.draftPath, { recursive: true, force: true });
   }
 
-  /** Rejects with `snapshot_missing` when there is none, or not as it was written. */
+  /** Rejects with `snapshot_missing` when there is none, or it was changed. */
   async load(): Promise<LoadableSnapshot> {
     const manifest = await this.manifest();
     if (manifest.disk !== (await this.diskMark())) throw missing('the disk has changed since');
@@ -184,7 +186,7 @@ export class Snapshot {
     };
   }
 
-  /** From here on the guest may run: no later start finds the snapshot, whatever happens. Absent is success. */
+  /** Lets the guest run from here on: no later start finds the snapshot, whatever happens. Succeeds if it is absent. */
   async useUp(): Promise<void> {
     await rm(this.usedPath, { recursive: true, force: true });
     try {
@@ -196,7 +198,7 @@ export class Snapshot {
     await syncFile(this.folder);
   }
 
-  /** Removes what is not, or no longer, the snapshot. */
+  /** Removes drafts and used-up snapshots. */
   async sweep(): Promise<void> {
     for (const path of [this.usedPath, this.draftPath]) await rm(path, { recursive: true, force: true });
   }
