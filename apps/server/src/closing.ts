@@ -1,9 +1,9 @@
 import type { Log } from '@lodge/ports';
 
-/** Undo steps, run in reverse: what was begun last ends first. */
+/** Undo steps, run in reverse order. */
 export type Closing = (() => Promise<unknown> | void)[];
 
-/** Ends what was begun, whatever fails on the way. */
+/** Ends everything that was begun, whatever fails on the way. */
 export async function closeAll(closing: Closing, log: Log): Promise<void> {
   for (const end of closing.splice(0).toReversed()) {
     try {

@@ -1,4 +1,4 @@
-/** Connections of agents: what owners put, and what guests reach of them. */
+/** Connections of agents: the owners' use-cases, and the guests' access. */
 import { openConnections as openParts } from '@lodge/connections';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
 import { createConnections } from '@lodge/engine';

@@ -1,4 +1,4 @@
-/** What agents reach at the broker's address beside models: their tools, and their connections. */
+/** The services for agents at the broker's address beside models: their tools, and their connections. */
 import type { Doors } from '@lodge/broker';
 import { createAgentTools } from '@lodge/engine';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';

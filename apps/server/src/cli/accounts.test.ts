@@ -59,7 +59,7 @@ async function lodge(...args: string[]): Promise<{ readonly code: number; readon
 
 const tokenIn = (text: string): string => /#token=([\w-]{43})\n/.exec(text)![1]!;
 
-/** With a database of the test's own making, as a control plane has it. */
+/** Works on a database that the test makes, as a control plane would. */
 async function withStore<T>(work: (store: Store, connectionString: string) => Promise<T>): Promise<T> {
   const postgres = await startEmbeddedPostgres({ dataDir: join(dataDir, 'postgres'), user, log });
   try {
@@ -158,7 +158,7 @@ test('cut off after the secrets moved and before the new key was in place, the s
   const before = await loadMasterKey(keyFile);
   assert.equal((await lodge('rotate-master-key')).code, 0);
   const after_ = await loadMasterKey(keyFile);
-  // As a kill between the two leaves it.
+  // The state that a kill between the two leaves.
   await copyFile(keyFile, `${keyFile}.new`);
   await rm(keyFile);
   await writeFile(keyFile, before, { mode: 0o600 });

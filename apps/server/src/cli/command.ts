@@ -12,7 +12,7 @@ export class CommandError extends Error {
   }
 }
 
-/** Log of a command: what goes wrong, on standard error; everything from LODGE_LOG_LEVEL up when that is set. */
+/** The log of a command: problems go to standard error, and everything from LODGE_LOG_LEVEL up when that is set. */
 export function commandLog(env: NodeJS.ProcessEnv): Log {
   return pino({ level: env['LODGE_LOG_LEVEL'] || 'warn', base: null }, pino.destination({ dest: 2, sync: true }));
 }

@@ -12,7 +12,9 @@ import { machineSection, programsSection } from './doctor/machine.ts';
 
 const marks: Readonly<Record<Finding['state'], string>> = { ok: 'ok  ', note: 'note', warn: 'WARN', fail: 'FAIL' };
 
-/** Changes nothing that a start would not. Exit code 1 when a check fails: Lodge cannot run, or must not go on so. */
+/**
+ * Changes nothing that a start would not. Exit code 1 when a check fails: Lodge cannot run, or must not continue like this.
+ */
 export const doctor: Command = async (args, env) => {
   const { values } = parseArgs({ args, options: { json: { type: 'boolean', default: false } } });
   const config = readConfig(env);
@@ -44,7 +46,7 @@ export const doctor: Command = async (args, env) => {
   return failures.length === 0 ? 0 : 1;
 };
 
-/** What makes this Lodge weaker than it can be; each start logs the same. */
+/** Lists what makes this Lodge weaker than it can be; each start logs the same. */
 async function weaknessesSection(config: Config, log: Log): Promise<Section> {
   const people = await countPeople(config, log);
   return { title: 'Weaknesses', findings: await lookAtHost(await hostFacts(config, people)) };

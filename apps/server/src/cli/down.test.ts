@@ -30,13 +30,13 @@ afterEach(async () => {
 const environment = () => ({ ...process.env, LODGE_DATA_DIR: dataDir, LODGE_INSTANCE: 'tdown', DATABASE_URL: '' });
 const down = async () => (await run(process.execPath, [main, 'down'], { env: environment() })).stdout;
 
-/** One that has ended may stay in the process table, as a zombie, until init has looked. */
+/** An ended process may stay in the process table, as a zombie, until init reaps it. */
 async function runs(pid: string): Promise<boolean> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
   return /\) [^ZX] /.test(stat);
 }
 
-/** A child that imports this package's modules by the names given and then says something. */
+/** A child that imports this package's modules by the given names and then prints something. */
 async function startChild(code: string): Promise<string> {
   const imports = `
     const { lockInstance } = await import(${JSON.stringify(join(import.meta.dirname, '../host/instance-lock.ts'))});

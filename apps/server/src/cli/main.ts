@@ -5,7 +5,7 @@ import { nearest } from '../config/nearest.ts';
 import { CommandError } from './command.ts';
 import type { Command } from './command.ts';
 
-/** Commands are loaded when they are run: `stub-llm` needs nothing of what `doctor` looks at. */
+/** Commands are loaded when they run: `stub-llm` needs nothing of the modules of `doctor`. */
 const commands: Readonly<Record<string, { readonly summary: string; readonly load: () => Promise<Command> }>> = {
   doctor: {
     summary: 'says what this machine can do and what it lacks (--json for programs)',
@@ -87,7 +87,7 @@ function usage(): string {
   return `scripts/lodge.sh COMMAND\n${lines.join('\n')}\n`;
 }
 
-/** 2 for what was typed or set wrongly, 1 for what could not be done; null for a fault of ours, which shows its stack. */
+/** 2 for wrong input or settings, 1 for work that could not be done; null for a bug of Lodge's, which shows its stack. */
 function exitCodeOf(error: unknown): 1 | 2 | null {
   if (error instanceof ConfigError) return 2;
   if (error instanceof CommandError || error instanceof VmError) return 1;

@@ -20,7 +20,7 @@ export const ownerLink: Command = async (args, env) => {
   return 0;
 };
 
-/** What was refused is said as it is. */
+/** Passes a refusal on as it is. */
 export async function orCommandError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;

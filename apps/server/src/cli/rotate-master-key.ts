@@ -9,9 +9,9 @@ import type { Command } from './command.ts';
 import { withStore } from './with-store.ts';
 
 /**
- * `rotate-master-key [--new-key-command COMMAND]`. Where the key is a file, the new one is made beside it as `<file>.new`
- * and takes its place when every secret is sealed anew; after a kill the same command goes on. Where it comes from the
- * environment or a command, the new one is what `--new-key-command` writes (base64), and putting it in place is the operator's.
+ * `rotate-master-key [--new-key-command COMMAND]`. If the key is a file, the new one is made beside it as `<file>.new` and
+ * replaces it when every secret is sealed anew; after a kill the same command goes on. If it comes from the environment or a
+ * command, `--new-key-command` writes the new one (base64), and the operator puts it in place.
  */
 export const rotateMasterKeyCommand: Command = async (args, env) => {
   const { values } = parseArgs({ args, options: { 'new-key-command': { type: 'string' } } });
@@ -46,7 +46,7 @@ export const rotateMasterKeyCommand: Command = async (args, env) => {
   return 0;
 };
 
-/** The old key gets another name before its own is taken over: at no moment is there no key. */
+/** The old key gets another name before its own is replaced, so that there is a key at every moment. */
 async function putInPlace(file: string, oldId: string): Promise<void> {
   const kept = `${file}.${oldId}.old`;
   await link(file, kept).catch((error: NodeJS.ErrnoException) => {

@@ -59,7 +59,7 @@ export const runtimes: Command = async (args, env) => {
   try {
     return await subcommand(opened, { names, hold, adaptation, isJson });
   } catch (error) {
-    // Its words are for the operator.
+    // The error's words are for the operator.
     if (error instanceof ImageError) throw new CommandError(error.message, { cause: error });
     throw error;
   }

@@ -1,8 +1,8 @@
 import type { Reply, StubRequest } from '@lodge/testkit/llm';
 
 /**
- * The answers of the stub for `demo` and `stub-llm`. After "run: <command>" it asks the agent to run that command in its shell,
- * and then repeats what the command printed; anything else it repeats.
+ * The answers of the stub for `demo` and `stub-llm`. After "run: <command>" it asks the agent to run that command in its
+ * shell, and then repeats the command's output; it repeats any other text.
  */
 export function stubAnswer(request: StubRequest): Reply {
   const output = toolOutput(request.body);
@@ -25,7 +25,7 @@ interface Message {
   readonly content?: unknown;
 }
 
-/** Text of the tool's result that the conversation ends with, in either provider's form; null when it ends otherwise. */
+/** Text of the tool's result at the end of the conversation, in either provider's form; null when it ends otherwise. */
 function toolOutput(body: unknown): string | null {
   const messages = (body as { messages?: readonly Message[] } | undefined)?.messages;
   const last = messages?.findLast((message) => !isOpenclawContext(message));
@@ -35,7 +35,7 @@ function toolOutput(body: unknown): string | null {
   return result ? textOf(result.content) : null;
 }
 
-/** OpenClaw ends what it sends with a user message of its own making, after a tool's result too. */
+/** OpenClaw ends its requests with its own user message, after a tool's result too. */
 function isOpenclawContext({ role, content }: Message): boolean {
   return role === 'user' && textOf(content).startsWith('<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>');
 }

@@ -1,10 +1,10 @@
 /**
- * Stops everything of one Lodge on this host and keeps its data: control plane, VMs, networks, embedded database. In that
- * order, so that nothing makes anew what was just taken away. Every step looks first and may be repeated; a kill between
- * any two leaves what the next `down`, or the next start, puts right.
+ * Stops everything of one Lodge on this host and keeps its data: control plane, VMs, networks, embedded database. The order
+ * ensures that nothing makes a removed part anew. Every step looks first and may be repeated; the next `down`, or the next
+ * start, repairs the remains of a kill between any two.
  *
- * Agents that run are asked to write out what they hold and noted as to be started again, so the next start boots their
- * disks without taking the stop for a crash.
+ * Running agents are asked to write out their data and noted as to be started again, so the next start boots their disks
+ * without taking the stop for a crash.
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -20,11 +20,11 @@ import { openMachines } from '../host/machines.ts';
 import { openControlGroup } from '../machine-host/control-group.ts';
 import { endControlPlane } from './end-control-plane.ts';
 
-/** Times the host's pace. */
+/** Multiplied by the host's pace. */
 const syncTimeoutMs = 10_000;
 const leaseTtlMs = 30_000;
 
-/** `tell` is called with each thing done. Resolves with false when there was nothing to stop. */
+/** Calls `tell` with each thing done. Resolves with false when there was nothing to stop. */
 export async function takeDown(config: Config, log: Log, tell: (what: string) => void): Promise<boolean> {
   if (!(await exists(config.dataDir))) return false;
   let did = false;
@@ -39,7 +39,7 @@ export async function takeDown(config: Config, log: Log, tell: (what: string) =>
   }
   const unlock = await lockInstance(config.dataDir);
   try {
-    // Opening it ends what a control plane that was killed has left.
+    // Opening it ends the remains of a killed control plane.
     for (const group of ['control', 'relays'] as const) {
       await (await openControlGroup({ ...config, of: group })).end();
     }
@@ -55,13 +55,13 @@ export async function takeDown(config: Config, log: Log, tell: (what: string) =>
 
 async function endMachines(config: Config, log: Log, done: (what: string) => void): Promise<void> {
   if (!(await exists(join(config.dataDir, 'vms')))) return;
-  // Machines are ended whatever they may take.
+  // Machines are ended whatever memory they may use.
   const { network, driver } = await openMachines({ ...config, unboundMemory: 'allow' }, log);
-  // Starting it is what finds processes and namespaces that nothing on disk tells of.
+  // Only starting it finds processes and namespaces that no file names.
   await driver.start();
   try {
     const all = await driver.list();
-    // A stopped agent's snapshot is no machine: it stays.
+    // A stopped agent's snapshot is no machine, so it stays.
     const vms = all.filter((vm) => vm.state !== 'disk-only' && vm.state !== 'suspended');
     if (vms.length > 0) {
       await writeOut(driver, vms, log);
@@ -76,7 +76,9 @@ async function endMachines(config: Config, log: Log, done: (what: string) => voi
   await network.teardown();
 }
 
-/** Has each guest write its file system's cache to its disk. One that does not answer loses what it wrote in the last seconds. */
+/**
+ * Makes each guest write its file system's cache to its disk. One that does not answer loses the writes of the last seconds.
+ */
 async function writeOut(driver: VmDriver, vms: readonly VmObservation[], log: Log): Promise<void> {
   const sync = async ({ agentId, executionId, state, address }: VmObservation): Promise<void> => {
     if ((state !== 'running' && state !== 'paused') || address === null || executionId === null) return;
@@ -93,8 +95,8 @@ async function writeOut(driver: VmDriver, vms: readonly VmObservation[], log: Lo
 }
 
 /**
- * Agents that run or are paused become ones to be started: the next start boots their disks. One that was being stopped is
- * stopped, and those `asleep` stay as they are.
+ * Turns running and paused agents into ones to be started: the next start boots their disks. An agent that was being stopped
+ * is stopped, and those `asleep` stay as they are.
  */
 async function noteStopped(config: Config, asleep: ReadonlySet<string>, log: Log): Promise<void> {
   try {
@@ -105,7 +107,7 @@ async function noteStopped(config: Config, asleep: ReadonlySet<string>, log: Log
   }
 }
 
-/** The same in a store. `holder`: as the control plane of this host calls itself. */
+/** Does the same in a store. `holder` is the name of this host's control plane. */
 export async function noteNotRunning({ agents }: Store, holder: string, asleep: ReadonlySet<string>): Promise<void> {
   for (const { id, status, host, operation, generation } of await agents.all()) {
     const hasMachine = (status === 'running' || status === 'paused') && (host === null || host === holder);
@@ -161,7 +163,7 @@ function postgresFolder(config: Config): string {
   return join(config.dataDir, 'postgres');
 }
 
-/** As the control plane calls itself (wire.ts): the leases of one that was killed are ours. */
+/** The name that the control plane gives itself (wire.ts): the leases of a killed one count as this command's. */
 export function holderName(config: Config): string {
   return `${config.instance}@${hostname()}`;
 }

@@ -12,12 +12,12 @@ import {
 } from '../host/instance-lock.ts';
 import { CommandError } from './command.ts';
 
-/** As the database's list of connections names a command, where the control plane is `lodge`. */
+/** A command's name in the database's list of connections; the control plane's is `lodge`. */
 const applicationName = 'lodge-command';
 
 /**
  * Opens the deployment's store for a command: beside the control plane while it runs, else with a database started for it,
- * and then no control plane can start meanwhile. `alone` refuses the former.
+ * so that no control plane can start meanwhile. `alone` refuses the former.
  */
 export async function withStore<T>(
   config: Config,
@@ -28,7 +28,7 @@ export async function withStore<T>(
   return withDatabase(config, log, (url) => useStore(url, log, work), options);
 }
 
-/** The same with the database's URL, which may hold a password, and the database as it is: not migrated. */
+/** Does the same with the database's URL, which may hold a password, and without migrating the database. */
 export async function withDatabase<T>(
   config: Config,
   log: Log,

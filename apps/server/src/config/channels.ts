@@ -1,4 +1,7 @@
-/** Where messaging platforms are reached. Of the operator alone: a tenant could send our requests into the host's network. */
+/**
+ * Where messaging platforms are reached. Only the operator may set these: a tenant could send Lodge's requests into the
+ * host's network.
+ */
 import { optional, required } from './setting.ts';
 import { fail, file, integer, matching, origin } from './values.ts';
 
@@ -111,7 +114,7 @@ function mediaOrigin(text: string): string {
 }
 
 const isHere = ({ hostname }: URL): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);
-/** Values that are right alone and wrong together. */
+/** Finds values that are valid alone and contradict each other. */
 export function channelDisagreements(config: {
   readonly gmailPubsubTopic: string | null;
   readonly gmailPubsubSubscription: string | null;

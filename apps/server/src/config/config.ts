@@ -36,7 +36,7 @@ import { webhookSettings } from './webhooks.ts';
 import { disagreements } from './disagreements.ts';
 import { nearest } from './nearest.ts';
 
-/** One address quadruple, so one VM, for each /30 of the network range: the most VMs a /16 can hold. */
+/** One address quadruple, so one VM, for each /30 of the network range: the most VMs that a /16 can hold. */
 export const maxVms = 2 ** 14;
 
 const userName = matching(/^[a-z_][a-z0-9_-]{0,30}$/, 'a user name of lower-case letters, digits, _ and -');
@@ -347,7 +347,7 @@ export const secretVariables: readonly string[] = Object.values<Setting<unknown>
 
 type Parsed = { readonly [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['parse']> };
 
-/** What `readConfig` gives; one field a variable, as `settings` describes it. */
+/** The result of `readConfig`; one field a variable, as `settings` describes it. */
 export type Config = Omit<Parsed, 'masterKeyFile'> & { readonly masterKeyFile: string };
 
 /** Configuration that cannot be used. `problems` has one sentence for each variable at fault, which it names. */
@@ -360,7 +360,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Reads and checks the configuration. Throws `ConfigError` with everything that is wrong, not the first thing alone. */
+/** Reads and checks the configuration. Throws `ConfigError` with all errors, not only the first. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems = unknownVariables(env);
   const values: Record<string, unknown> = {};

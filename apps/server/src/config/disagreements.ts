@@ -19,7 +19,7 @@ interface Together {
   readonly tlsKey: unknown;
 }
 
-/** Values that are right alone and wrong together. */
+/** Finds values that are valid alone and contradict each other. */
 export function disagreements(config: Together): string[] {
   const found = [...channelDisagreements(config)];
   if (config.prefixRuntimeA === config.prefixRuntimeB) {
@@ -31,9 +31,9 @@ export function disagreements(config: Together): string[] {
   }
   if ((config.tlsCert === null) !== (config.tlsKey === null))
     found.push('LODGE_TLS_CERT and LODGE_TLS_KEY go together');
-  // The database could read the control plane's memory, and the keys in it.
+  // The database could read the control plane's memory and the keys in it.
   if (config.systemUser === config.controlUser) found.push('LODGE_SYSTEM_USER and LODGE_CONTROL_USER must differ');
-  // Relays parse strangers' messages: as one of these users they would have what is that one's.
+  // Relays parse strangers' messages: as one of these users they would have its rights.
   if ([config.systemUser, config.controlUser].includes(config.relayUser))
     found.push('LODGE_RELAY_USER must differ from LODGE_SYSTEM_USER and LODGE_CONTROL_USER');
   if (config.port === config.brokerPort) found.push('LODGE_BROKER_PORT and LODGE_PORT must differ');

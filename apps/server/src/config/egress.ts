@@ -1,4 +1,4 @@
-/** Settings of what agents' machines may reach, and the host for them, all of them. */
+/** Settings of the destinations of agents' machines, and the host's own for all of them. */
 import { integer, ipv4Blocks, oneOf } from './values.ts';
 import { required } from './setting.ts';
 

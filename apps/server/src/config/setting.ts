@@ -1,10 +1,10 @@
 /** One variable. `fallback` is written as the variable itself would be, and goes through the same checks. */
 export interface Setting<T> {
   readonly name: string;
-  /** What it takes, in words. */
+  /** The accepted values, in words. */
   readonly type: string;
   readonly fallback: string | null;
-  /** What an absent fallback stands for, in words. */
+  /** The meaning of an absent fallback, in words. */
   readonly fallbackNote?: string;
   readonly description: string;
   /** True where the value may hold a credential: it is never repeated in an error. */

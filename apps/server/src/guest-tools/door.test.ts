@@ -31,7 +31,7 @@ let plane: Plane;
 let relay: RelayHand;
 let broker: Broker;
 let url: string;
-/** In the place of the real ones, while it is set. */
+/** Replaces the real tools, while it is set. */
 let instead: AgentTools | null = null;
 
 before(async () => {
@@ -282,7 +282,7 @@ test('what fails within tells nothing, and a guest that leaves ends its call and
   });
   await assert.rejects(left);
   await ended.promise;
-  // In the midst of its body.
+  // The connection ends in the middle of its body.
   const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', localAddress: addresses.a });
   socket.write('POST /mcp HTTP/1.1\r\nhost: x\r\ncontent-length: 100\r\n\r\n{');
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -325,7 +325,7 @@ test('a list of tools has at most 512 KiB, and others are served while it is wri
   };
   count();
   const asked = JSON.stringify({ jsonrpc: '2.0', id: '"tools":[]', method: 'tools/list' });
-  // The other guest has used up what it may ask.
+  // The other guest has used up its allowance.
   const reply = await post(asked, {}, '/mcp', addresses.b);
   const text = await reply.text();
   isOver = true;

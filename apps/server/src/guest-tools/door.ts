@@ -1,7 +1,7 @@
 /**
- * The tools of an agent as an MCP server: streamable HTTP, without sessions and without streams. Each request is answered by a server of
- * its own, which knows the agent by its machine's address and nothing else. The body is bounded and measured before the SDK sees
- * it. What a guest says of hosts, origins and sessions is not looked at.
+ * The tools of an agent as an MCP server: streamable HTTP, without sessions and without streams. A separate server answers
+ * each request, and identifies the agent only by its machine's address. The body is bounded and measured before the SDK sees
+ * it. A guest's hosts, origins and sessions are ignored.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
@@ -15,10 +15,10 @@ import type { OfferedTool } from '@lodge/ports';
 
 const bodyBounds = { bytes: 256 * 1024, depth: 32, elements: 10_000 } as const;
 const maxHeaderChars = 256;
-/** Of a list of tools: what is behind it is left out. No model has a context for more. */
+/** Bound on a list of tools: the tools beyond it are left out. No model has a context for more. */
 const maxListBytes = 512 * 1024;
 
-/** Why a request is no call: told as JSON-RPC tells it. */
+/** Why a request is no call, in JSON-RPC's form. */
 class Unreadable extends Error {
   readonly status: number;
   readonly code: number;
@@ -29,7 +29,7 @@ class Unreadable extends Error {
   }
 }
 
-/** As `Door` of the broker. */
+/** The same as `Door` of the broker. */
 export interface ToolsDoor {
   handle(guest: ToolGuest, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void>;
 }
@@ -85,7 +85,7 @@ async function messageOf(req: IncomingMessage): Promise<unknown> {
 async function bodyOf(req: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let length = 0;
-  // Not destroyed when it is left: a reply goes out on the same connection.
+  // An abandoned body is not destroyed, because a reply goes out on the same connection.
   for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > bodyBounds.bytes) throw new JsonBoundsError('bytes', bodyBounds.bytes);
@@ -118,7 +118,7 @@ async function answer(
   });
   try {
     await server.connect(transport);
-    // Nothing but what the protocol needs is taken over from the guest's headers.
+    // Only headers that the protocol needs are copied from the guest's.
     const request = new Request('http://tools/mcp', { method: 'POST', headers: headersOf(req) });
     const reply = await Promise.race([transport.handleRequest(request, { parsedBody: message }), gone]);
     if (one.failure !== null) throw one.failure.cause;
@@ -127,7 +127,7 @@ async function answer(
     // The SDK would write a list of hundreds of tools in one piece. No text in JSON has these bytes: its quotes are escaped.
     return { status: reply.status, text: one.listed === null ? text : text.replace('"tools":[]', () => one.listed!) };
   } finally {
-    // Ends what of it is under way.
+    // This ends its running work.
     await server.close();
   }
 }
@@ -141,16 +141,16 @@ function headersOf({ headers }: IncomingMessage): Record<string, string> {
   };
 }
 
-/** Only asked of answers that a client gives to a server's questions: there are none. */
+/** The SDK would use it for a client's answers to a server's questions, which do not exist here. */
 const noValidator: jsonSchemaValidator = {
   getValidator: () => () => ({ valid: false, data: undefined, errorMessage: 'Nothing was asked.' }),
 };
 
 interface OneServer {
   readonly server: Server;
-  /** What failed within: the guest is told nothing of it. */
+  /** The internal error, which the guest does not see. */
   failure: { readonly cause: unknown } | null;
-  /** What stands in the place of an empty list of tools. */
+  /** The text that replaces an empty list of tools. */
   listed: string | null;
 }
 
@@ -206,7 +206,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, code, messa
   res.writeHead(status, {
     'content-type': 'application/json',
     ...(status === 405 && { allow: 'POST' }),
-    // What was not read of the body is not waited for.
+    // The unread rest of the body is not awaited.
     ...(!req.complete && { connection: 'close' }),
   });
   res.end(JSON.stringify({ jsonrpc: '2.0', error: { code, message }, id: null }));
@@ -215,7 +215,7 @@ function refuse(req: IncomingMessage, res: ServerResponse, { status, code, messa
 
 const maxDrainedBytes = 4 * 1024 * 1024;
 
-/** What the guest still sends is thrown away, so that it gets to read the reply; one that never ends is cut. */
+/** Discards further data of the guest, so that it can read the reply; a body without an end is cut. */
 function drain(req: IncomingMessage): void {
   let bytes = 0;
   req.on('data', (chunk: Buffer) => {

@@ -1,6 +1,6 @@
 import { access } from 'node:fs/promises';
 
-/** Whether there is something at the path, as far as this process may see. */
+/** Whether the path exists, as far as this process may see. */
 export function exists(path: string): Promise<boolean> {
   return access(path).then(
     () => true,

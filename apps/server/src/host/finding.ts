@@ -1,10 +1,10 @@
-/** One thing Lodge needs or uses, as it was found on this machine. */
+/** One requirement of Lodge, as it was found on this machine. */
 export interface Finding {
   readonly name: string;
   /** `fail`: Lodge does not work without it. `warn`: it works, and something is weak. `note`: there is something to know. */
   readonly state: 'ok' | 'note' | 'warn' | 'fail';
   readonly detail: string;
-  /** What to do about it; null when nothing is to be done. */
+  /** Advice; null when nothing is to be done. */
   readonly advice: string | null;
 }
 
@@ -33,13 +33,13 @@ export const fail = (name: string, detail: string, advice: string): Finding => (
   advice,
 });
 
-/** What only root may look at, for anybody else. */
+/** The finding that only root could make, for any other user. */
 export const unseen = (name: string): Finding =>
   note(name, 'could not be seen: only root may look', 'run it as root to see this too');
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 
-/** The finding of a check, or what its failure is: one check that breaks must not hide the others. */
+/** The finding of a check, or of its failure: one broken check must not hide the others. */
 export async function found(name: string, check: () => Promise<Finding> | Finding): Promise<Finding> {
   try {
     return await check();
@@ -49,7 +49,7 @@ export async function found(name: string, check: () => Promise<Finding> | Findin
   }
 }
 
-/** Something that this user may not look at. */
+/** Whether this user may not look at something. */
 function isForbidden(error: unknown): boolean {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   const isDenied =

@@ -5,15 +5,15 @@ import { readPending, removePending, writePending } from './one-time-file.ts';
 
 export interface FirstKey {
   readonly plaintext: string;
-  /** To be called once it was shown: from then on the plaintext exists nowhere but with who read it. */
+  /** Call it once the key was shown: from then on only its reader has the plaintext. */
   shown(): Promise<void>;
 }
 
 /**
- * On a deployment without an account: makes the first one with a key that has every scope. Null ever after, and for every
- * process but one when several start at once. Account and key are one transaction of the store.
+ * Makes the first account with a key that has every scope, on a deployment without an account. Null ever after, and for
+ * every process except one when several start at once. Account and key are one transaction of the store.
  *
- * Nobody can make another key yet, so the first must not be lost between its commit and its being shown: `file` (0600, in a
+ * Nobody can make another key yet, so the first must not be lost between its commit and its display: `file` (0600, in a
  * folder of this control plane alone) holds it from before the commit until `shown`. A start that finds the file shows the
  * key in it, if it took effect.
  */

@@ -2,6 +2,6 @@ import { join } from 'node:path';
 import { InstalledVersions } from '@lodge/images';
 import type { Config } from '../config/config.ts';
 
-/** Versions of runtimes beside those that Lodge brings, as this deployment has them. */
+/** The versions of runtimes that this deployment has beside those that Lodge brings. */
 export const installedVersions = ({ dataDir }: Pick<Config, 'dataDir'>): InstalledVersions =>
   new InstalledVersions(join(dataDir, 'runtimes'));

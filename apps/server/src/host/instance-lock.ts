@@ -1,7 +1,7 @@
 /**
  * One control plane per data folder. The lock is a listening abstract unix socket: the kernel gives it to one process and
- * takes it back the moment that process ends, however it ends, so there is no stale lock to break. Beside it lies a file
- * that says who holds it, for `npm run down`.
+ * takes it back when that process ends in any way, so there is no stale lock to break. A file beside it names the holder,
+ * for `npm run down`.
  */
 import { createHash } from 'node:crypto';
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import type { Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A process that cannot be mistaken for a later one with the same pid. */
+/** Identifies a process, even against a later one with the same pid. */
 export interface ProcessMark {
   readonly pid: number;
   /** Field 22 of /proc/<pid>/stat: start time in clock ticks since boot. */
@@ -26,13 +26,10 @@ export class AlreadyRunningError extends Error {
   }
 }
 
-/**
- * In a data folder: what was there before is being put into it, and that has not ended. Nothing starts on it. Its text is the
- * command that goes on.
- */
+/** A mark in a data folder: an unfinished restore. Nothing starts on it. Its text is the command that goes on. */
 export const restoreMark = 'restore-unfinished';
 
-/** In a data folder: who holds the lock. */
+/** A file in a data folder: the holder of the lock. */
 export const lockFile = 'control-plane.json';
 const fileIn = (dataDir: string): string => join(dataDir, lockFile);
 
@@ -51,8 +48,8 @@ export async function lockInstance(dataDir: string): Promise<() => Promise<void>
 }
 
 /**
- * The lock of the process without privileges, which ends a moment after the machine host that was killed: waits for it at
- * most `timeoutMs`. Held until this process ends.
+ * The lock of the process without privileges, which ends a moment after a killed machine host: waits for it at most
+ * `timeoutMs`. Held until this process ends.
  */
 export async function lockControlPlane(dataDir: string, timeoutMs: number): Promise<void> {
   const deadline = performance.now() + timeoutMs;
@@ -105,7 +102,7 @@ export class UnfinishedRestoreError extends Error {
   }
 }
 
-/** Rejects with `UnfinishedRestoreError` while half of a backup is there: a start would take agents' disks for nobody's. */
+/** Rejects with `UnfinishedRestoreError` while half of a backup is there: a start would take agents' disks for leftovers. */
 export async function assertRestored(dataDir: string): Promise<void> {
   const text = await readFile(join(dataDir, restoreMark), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;

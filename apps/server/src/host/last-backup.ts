@@ -1,4 +1,4 @@
-/** When and where the last backup was made, for `npm run doctor` and the backups that make themselves. In the data folder. */
+/** When and where the last backup was made, for `npm run doctor` and scheduled backups. The file is in the data folder. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
@@ -17,7 +17,7 @@ export async function noteLastBackup(config: Config, note: LastBackup): Promise<
   await writeFile(file(config), `${JSON.stringify(note)}\n`, { mode: 0o600 });
 }
 
-/** Null where none was made yet, or where the note was cut off. */
+/** Null if none was made yet, or the note was cut off. */
 export async function readLastBackup(config: Config): Promise<LastBackup | null> {
   const text = await readFile(file(config), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '{}';

@@ -15,7 +15,7 @@ import { resolverFor } from './resolver.ts';
 export async function networkOptions(config: Config): Promise<NetworkOptions> {
   const { instance, networkRange: range, brokerPort, dns } = config;
   const resolver = await resolverFor(dns);
-  // The host itself asks for names of allow lists, so a resolver on its loopback will do, which guests cannot be given.
+  // The host itself asks for names of allow lists, so a resolver on its loopback works, which guests could not use.
   const nameServers = resolver === null && dns === 'auto' ? getServers() : undefined;
   const controlUser = await findUser(config.controlUser);
   return {
@@ -31,14 +31,14 @@ export async function networkOptions(config: Config): Promise<NetworkOptions> {
   };
 }
 
-/** VMs of the smallest size that the host's memory is promised to, and two that become templates. */
+/** Most VMs of the smallest size in the host's memory, and two that become templates. */
 export function mostVms({ memoryReservedMib, memoryOvercommit }: Config): number {
   const promisedMib = (totalmem() / 2 ** 20 - memoryReservedMib) * memoryOvercommit;
   const smallestMib = Math.min(...sizeNames.map((name) => sizes[name].memoryMib));
   return Math.max(1, Math.ceil(promisedMib / smallestMib)) + 2;
 }
 
-/** How the process that looks guests' names up is started: as a user that nothing else runs as, behind those of VMs. */
+/** How the process for guests' names is started: as a user that no other process has, behind those of VMs. */
 async function asNamesUser({ vmUidBase, dataDir }: Config, entry: string): Promise<readonly string[]> {
   const uid = vmUidBase + maxVms;
   const user = { name: String(uid), uid, gid: uid };
@@ -47,7 +47,7 @@ async function asNamesUser({ vmUidBase, dataDir }: Config, entry: string): Promi
   return [...through, ...asUser(uid), ...argv];
 }
 
-/** What runs VMs on this host, as configured. Nothing is touched before the driver is started. */
+/** The parts that run VMs on this host, as configured. They touch nothing before the driver is started. */
 export async function openMachines(
   config: Config,
   log: Log,

@@ -1,10 +1,10 @@
 /**
- * Holds a secret that is to be shown once, from before it takes effect until it was shown: what a kill between the two
- * would lose. Mode 0600, in a folder of this control plane alone.
+ * Holds a secret for its one display, from before it takes effect until it was shown, so that a kill in between does not
+ * lose it. Mode 0600, in a folder of this control plane alone.
  */
 import { open, readFile, rm } from 'node:fs/promises';
 
-/** Null when there is no file, or what is in it was cut off while it was written and so never took effect. */
+/** Null when there is no file, or its text was cut off during the write and so never took effect. */
 export async function readPending(file: string, isWhole: (text: string) => boolean): Promise<string | null> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

@@ -6,15 +6,15 @@ import { cryptography } from '@lodge/access';
 export interface OwnerLink {
   /** The whole URL, below `origin`. */
   url(origin: string): string;
-  /** To be called once it was shown: from then on the token exists nowhere but with who read it. */
+  /** Call it once the link was shown: from then on only its reader has the token. */
   shown(): Promise<void>;
 }
 
 const { tokens } = cryptography;
 
 /**
- * On a deployment that nobody can sign in to: the link that makes its first account somebody's. Null ever after, and for
- * every process but one when several start at once; a further one is the operator's to ask for (`createOwnerLink`).
+ * Makes the link that gives the first account to a person, on a deployment that nobody can sign in to. Null ever after, and
+ * for every process except one when several start at once; the operator can ask for a further one (`createOwnerLink`).
  *
  * `file` keeps the token from before it takes effect until `shown`, as `ensureFirstKey` does for the key.
  */

@@ -1,22 +1,22 @@
-/** Whether a path is root's alone: whoever may replace it, or a folder above it, decides what root runs there. */
+/** Whether only root can change a path: anybody who can replace it, or a folder above it, decides what root runs there. */
 import { lstat, readdir, readlink, realpath } from 'node:fs/promises';
 import type { Stats } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 
 export interface Stranger {
   readonly path: string;
-  /** In words: who may replace it. */
+  /** The user who can replace it, in words. */
   readonly who: string;
 }
 
-/** As many links as the kernel follows for one path. */
+/** The number of links that the kernel follows for one path. */
 const maxLinks = 40;
 /** A checkout with its packages has some 50,000. */
 const maxEntries = 250_000;
 
 /**
- * Null where the path and all folders above it, from `top` on, are root's to write alone. The same holds for each link on the
- * way, with the folders above what it leads to. Rejects where there is nothing.
+ * Null if only root can write to the path and all folders above it, from `top` on. The same must hold for each link on the
+ * way, with the folders above its target. Rejects if the path does not exist.
  */
 export async function strangerOf(path: string, top = '/'): Promise<Stranger | null> {
   let at = await realpath(top);
@@ -38,7 +38,10 @@ export async function strangerOf(path: string, top = '/'): Promise<Stranger | nu
   return null;
 }
 
-/** The same of everything in a folder, also behind links, but for the folders `except`. What is closed or has just gone counts as root's. */
+/**
+ * The same for everything in a folder, also behind links, except the folders `except`. Closed folders and those that have
+ * just gone count as root's.
+ */
 export async function strangerWithin(
   folder: string,
   top = '/',
@@ -70,14 +73,14 @@ export async function strangerWithin(
   return null;
 }
 
-/** The folder that a link leads to; null where it leads to none. */
+/** The folder that a link leads to; null if there is none. */
 async function folderAt(link: string): Promise<string | null> {
   const path = await realpath(link).catch(() => null);
   const found = path === null ? null : await lstat(path).catch(() => null);
   return found?.isDirectory() ? path : null;
 }
 
-/** In words: who beside root may write to it; null: nobody. */
+/** The users beside root who may write to it, in words; null: nobody. */
 function writerOf(stats: Stats): string | null {
   if (stats.uid !== 0) return `user ${stats.uid}`;
   return !stats.isSymbolicLink() && (stats.mode & 0o022) !== 0 ? 'others than its owner' : null;

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 
 /**
- * The resolver that guests are given, or null for none. `auto` takes the first IPv4 name server of /etc/resolv.conf that is
- * not on this machine's loopback: guests reach nothing of the host, so a stub resolver there would be no use to them.
+ * The resolver for guests, or null for none. `auto` takes the first IPv4 name server of /etc/resolv.conf that is not on this
+ * machine's loopback: guests reach nothing of the host, so they could not use a stub resolver there.
  */
 export async function resolverFor(setting: string): Promise<string | null> {
   if (setting === 'none') return null;

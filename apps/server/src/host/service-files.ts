@@ -4,6 +4,6 @@ export const unitFile = `/etc/systemd/system/${unitName}`;
 /** Settings of the service, credentials among them. */
 export const environmentFile = '/etc/lodge.env';
 
-/** What to do about a checkout that is not root's. */
+/** Advice for a checkout that others than root can change. */
 export const toRoot = (checkout: string): string =>
   `Make it root's: chown -R root: ${checkout} && chmod -R go-w ${checkout}, in a folder of root's as /opt.`;

@@ -18,14 +18,14 @@ import { existingMasterKey, writeMasterKey } from './master-key.ts';
 import { isWithin, noBackups, openBackups, placeFor } from './open.ts';
 import { progressTeller } from './progress.ts';
 
-/** In a data folder: a backup of it has begun and not come to its end. */
+/** A mark in the data folder: a backup of it has begun and not ended. */
 const unfinishedMark = 'backup-unfinished';
 
 const mib = (bytes: number): string => `${(bytes / 2 ** 20).toFixed(1)} MiB`;
 
 /**
- * `backup [PLACE] [--keep POLICY] [--with-key FILE]`: everything but the master key, sealed under it. `backup check [PLACE]
- * [--quick]` reads what is there and says whether it is whole; `backup list [PLACE]` names the backups.
+ * `backup [PLACE] [--keep POLICY] [--with-key FILE]` stores everything except the master key, sealed under it. `backup check
+ * [PLACE] [--quick]` reads a place and says whether it is whole; `backup list [PLACE]` names its backups.
  */
 export const backup: Command = async (args, env) => {
   const [verb] = args;
@@ -62,7 +62,7 @@ const make: Command = async (args, env) => {
     const unlock = await lockBackups(dataDir);
     try {
       const repository = await openBackups(config, { place, key, credentials, create: true });
-      // What one that was cut off has written is cleared up behind the next whole one.
+      // The next whole backup removes the files of one that was cut off.
       const mark = join(dataDir, unfinishedMark);
       const wasCut = await exists(mark);
       await writeFile(mark, '', { mode: 0o600 });
@@ -130,7 +130,7 @@ async function withBackups(
   });
 }
 
-/** What the operator can do something about is said as it is. */
+/** Passes on the errors that the operator can do something about. */
 export async function orCommandError<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

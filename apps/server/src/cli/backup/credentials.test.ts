@@ -1,4 +1,4 @@
-/** Credentials of a place are read once, and nothing but restic is given them. */
+/** Credentials of a place are read once, and only restic gets them. */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';

@@ -1,15 +1,15 @@
-/** Credentials of a place: read once, given to restic alone, and kept from the environment of whatever else is started. */
+/** Credentials of a place: read once, passed to restic alone, and kept from the environment of all other programs. */
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Config } from '../../config/config.ts';
 import { CommandError } from '../command.ts';
 
-/** restic's own names of what each kind of storage needs. */
+/** restic's names of the credentials for each kind of storage. */
 const credential = /^(?:AWS|B2|AZURE|RCLONE)_[A-Z0-9_]{1,60}$/;
 const maxFileBytes = 16 * 1024;
 const plain = /^[\x20-\x7e]{1,4096}$/;
 
-/** Those of the environment, and those of the file, which come first. Takes the former out of the environment. */
+/** Credentials of the environment, and those of the file, which win. Removes the former from the environment. */
 export async function takeCredentials(config: Config, env: NodeJS.ProcessEnv): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const [name, value] of Object.entries(env)) {
@@ -21,7 +21,7 @@ export async function takeCredentials(config: Config, env: NodeJS.ProcessEnv): P
   return path === null ? found : { ...found, ...(await readFile(path)) };
 }
 
-/** `NAME=value` in lines, or the first section of `~/.aws/credentials`. Nobody but its owner may read the file. */
+/** Reads `NAME=value` lines, or the first section of `~/.aws/credentials`. Only its owner may be able to read the file. */
 async function readFile(path: string): Promise<Record<string, string>> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK).catch((cause: NodeJS.ErrnoException) => {
     throw new CommandError(`The credentials in ${path} cannot be read: ${cause.code ?? 'unknown'}.`, { cause });

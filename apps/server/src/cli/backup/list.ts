@@ -1,12 +1,12 @@
 /**
- * What a backup has, as its list says it; the list is a file of the backup's last part. Its form is checked before anything in
- * it is believed: only who has the master key can write one, but not only this release. No name in it leads out of its folder.
+ * The list of a backup's contents; it is a file of the backup's last part. Its form is checked before any use: only a holder
+ * of the master key can write one, but in other releases too. No name in it leads out of its folder.
  */
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { Check } from 'typebox/value';
 
-/** Relative to the data folder: what is copied, or made, for the time of a backup. */
+/** Folder of copies during a backup, relative to the data folder. */
 export const stagingName = 'backup-copies';
 export const listFile = `${stagingName}/list.json`;
 export const tableFile = (table: string): string => `${stagingName}/database/${table}`;
@@ -24,7 +24,7 @@ const filesNamed = <Value extends ReturnType<typeof Type.Integer> | ReturnType<t
 
 const agentFile = Type.Object({
   bytes: count,
-  /** Where it is in its part, relative to the data folder. */
+  /** The place in its part, relative to the data folder. */
   from: Type.String({
     pattern: `^(vms/${agentId}(\\.aside)?/(disk\\.[a-z0-9]{1,16}|snapshot/[a-z]{1,16})|${stagingName}/${agentId}(\\.aside)?\\.qcow2)$`,
   }),
@@ -51,7 +51,7 @@ const form = Type.Object({
     Type.Object({
       agentId: Type.String({ pattern: `^${agentId}$` }),
       templateId: Type.String({ pattern: plainName }),
-      /** Its machine ran: it boots. */
+      /** Whether its machine ran: then it boots. */
       ran: Type.Boolean(),
       part,
       /** By their names in the folder of VMs. */
@@ -68,7 +68,7 @@ const form = Type.Object({
       files: filesNamed(plainName, count),
     }),
   ),
-  /** Settings that were set, by variable, without secrets. */
+  /** Explicit settings by variable, without secrets. */
   settings: Type.Record(Type.String({ pattern: '^[A-Z][A-Z0-9_]{0,63}$' }), Type.String(), {
     additionalProperties: false,
   }),

@@ -1,6 +1,7 @@
 /**
- * One backup of everything, beside a Lodge that runs or not. The database comes first, as of one moment; then each machine.
- * What an agent did in between is on its disk and not in the database: as after a crash, it may be done again, never lost.
+ * One backup of everything, beside a Lodge that runs or not. The database comes first, at one moment; then each machine. An
+ * agent's actions in between are on its disk and not in the database: as after a crash, they may be done again, and are
+ * never lost.
  */
 import { createWriteStream } from 'node:fs';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -151,7 +152,7 @@ class Work {
     return { agentId, templateId, ran: frozenMs !== null, part, files, record };
   }
 
-  /** What waits, with the database where it is not stored yet, and the templates of agents that are not. */
+  /** Stores the waiting agents, with the database if it is not stored yet, and the agents' templates that are not. */
   private async storePart(needed: ReadonlySet<string>): Promise<void> {
     const { dataDir } = this.options.config;
     const beside = [...this.tables];

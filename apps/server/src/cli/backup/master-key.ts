@@ -1,4 +1,4 @@
-/** The master key of a backup: never in it. */
+/** The master key of a backup, which is never in it. */
 import { open, stat } from 'node:fs/promises';
 import { masterKeyId, MasterKeyError, readMasterKey } from '@lodge/access';
 import { exists } from '../../host/exists.ts';
@@ -9,11 +9,11 @@ import { CommandError } from '../command.ts';
 export interface MasterKey {
   readonly key: Buffer;
   readonly id: string;
-  /** In words: what must be kept apart from backups. */
+  /** Says in words what must be kept apart from backups. */
   readonly where: string;
 }
 
-/** The key that this Lodge is set to use, or that of `file`. None is made: rejects with `CommandError` where there is none. */
+/** The key in this Lodge's settings, or that of `file`. Makes none: rejects with `CommandError` if there is none. */
 export async function existingMasterKey(config: Config, file: string | undefined): Promise<MasterKey> {
   const source = file === undefined ? masterKeySource(config) : { kind: 'file' as const, file };
   if (source.kind === 'file' && !(await exists(source.file))) {
@@ -31,7 +31,9 @@ export async function existingMasterKey(config: Config, file: string | undefined
   }
 }
 
-/** Rejects with `CommandError` when this Lodge is set to use another key than `id`: it could not read what is restored. */
+/**
+ * Rejects with `CommandError` when this Lodge's settings have another key than `id`: it could not read the restored data.
+ */
 export async function assertSameKey(config: Config, id: string): Promise<void> {
   const source = masterKeySource(config);
   if (source.kind === 'file' && !(await exists(source.file))) return;
@@ -43,7 +45,7 @@ export async function assertSameKey(config: Config, id: string): Promise<void> {
   }
 }
 
-/** Writes a copy, mode 0600. A file that is there must be that key already. */
+/** Writes a copy, mode 0600. An existing file must be that key already. */
 export async function writeMasterKey(file: string, { key, id }: Pick<MasterKey, 'key' | 'id'>): Promise<void> {
   const handle = await open(file, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'EEXIST') return null;

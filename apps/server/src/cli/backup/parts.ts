@@ -1,6 +1,6 @@
 /**
- * The parts of a backup that is being made. Agents hand in their files and wait: as many as there is room to copy are stored at
- * a time. Whoever's files have gone meanwhile, because its machine was started or deleted, hands them in again.
+ * The parts of a backup in the making. Agents hand in their files and wait: as many as there is room to copy are stored at a
+ * time. An agent whose files have gone meanwhile, because its machine was started or deleted, hands them in again.
  */
 import { rm, stat, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ export interface PartsOptions {
   readonly repository: Repository;
   readonly backup: string;
   readonly dataDir: string;
-  /** Stays free beside the copies. */
+  /** Space that stays free beside the copies. */
   readonly floorBytes: number;
   readonly onProgress: (progress: Progress) => void;
 }
@@ -36,7 +36,7 @@ export class Parts {
     this.options = options;
   }
 
-  /** Resolves with the part that has the files. Rejects with ENOENT where they have gone. */
+  /** Resolves with the part that has the files. Rejects with ENOENT if they have gone. */
   join(found: AgentFiles): Promise<number> {
     const { promise, resolve, reject } = Promise.withResolvers<number>();
     this.waiting.push({ found, done: resolve, fail: reject });
@@ -64,7 +64,10 @@ export class Parts {
     return copiedBytes > 0 && bavail * bsize - floorBytes < copiedBytes;
   }
 
-  /** Stores what waits, and `beside` it the files that must not be missing, relative to the data folder. Gives the part. */
+  /**
+   * Stores the waiting agents, and `beside` them the files that must not be missing, relative to the data folder. Returns
+   * the part.
+   */
   async store(beside: readonly string[]): Promise<number> {
     const { repository, backup, dataDir, onProgress } = this.options;
     const batch = this.waiting.splice(0);
@@ -86,7 +89,7 @@ export class Parts {
     return part;
   }
 
-  /** Ends the wait of all, so that nothing goes on behind a backup that has failed. */
+  /** Ends all waits, so that nothing is still running after a failed backup. */
   abandon(): void {
     for (const { fail } of this.waiting.splice(0)) fail(new BackupError('The backup has ended.'));
   }
@@ -100,7 +103,7 @@ export class Parts {
       }
     }
     for (const { found, done, fail } of batch) {
-      // A copy stays until its agent is told.
+      // A copy stays until its agent has the answer.
       if (isWhole || found.frozenMs !== null) done(this.number);
       else fail(Object.assign(new Error('files have gone'), { code: 'ENOENT' }));
     }

@@ -1,4 +1,4 @@
-/** Puts what a backup has where this Lodge looks for it: other folders, another database and another name are no matter. */
+/** Puts a backup's contents into this Lodge's places. Other folders, another database and another name do not matter. */
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '@lodge/ports';
@@ -7,7 +7,7 @@ import type { Config } from '../../config/config.ts';
 import { holderName, noteNotRunning } from '../take-down.ts';
 import type { BackupSource } from './source.ts';
 
-/** Every start puts a disk over the template of its own data folder, so nothing in the files is of a place. */
+/** Every start puts a disk over the template of its own data folder, so the files name no place. */
 export async function putFiles({ dataDir }: Config, source: BackupSource): Promise<void> {
   for (const name of ['templates', 'vms']) await mkdir(join(dataDir, name), { recursive: true, mode: 0o711 });
   await source.fill(dataDir);
@@ -26,7 +26,9 @@ export interface PutDatabase {
   readonly log: Log;
 }
 
-/** In one transaction: the rows, and that their machines are on this host. Agents that ran are to be started. */
+/**
+ * Writes in one transaction the rows and that their machines are on this host. Agents that ran become ones to be started.
+ */
 export async function putDatabase({ config, source, url: connectionString, log }: PutDatabase): Promise<void> {
   const holder = holderName(config);
   const here = `update agents set host = case when host is null then null else $1 end, lease_holder = null, lease_until = null`;

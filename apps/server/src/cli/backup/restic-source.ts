@@ -1,4 +1,4 @@
-/** A backup that restic keeps: its parts are restored beside where they belong, looked at, and moved. */
+/** A backup in restic: its parts are restored beside their final places, checked, and moved. */
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
 import { lstat, mkdir, readFile, rename, rm } from 'node:fs/promises';
@@ -10,15 +10,15 @@ import type { BackupSource } from './source.ts';
 import { filesOf, hasForm, listFile, tableFile } from './list.ts';
 import type { BackupList, ListedFile } from './list.ts';
 
-/** In the data folder: what a restore lays there before it has its place. */
+/** Folder of restored files without their final places, relative to the data folder. */
 export const restoredName = 'restored-copies';
 
 const run = promisify(execFile);
 const maxListBytes = 256 * 2 ** 20;
-/** The rows of a database take more room in it than as text, for their indexes; and they are there as text meanwhile. */
+/** The rows of a database take more room in it than as text, for their indexes, and the text exists meanwhile. */
 const databaseFactor = 4;
 
-/** `folder` is on the data folder's file system, and is removed by `close`. */
+/** `folder` is on the data folder's file system; `close` removes it. */
 export async function resticSource(repository: Repository, name: string, folder: string): Promise<BackupSource> {
   const list = await readList(repository, name, folder);
   const { at, agents, templates, settings, database } = list;
@@ -40,7 +40,7 @@ export async function resticSource(repository: Repository, name: string, folder:
   };
 }
 
-/** Rejects with `BackupError` when it is damaged, or of a form that this release does not know. */
+/** Rejects with `BackupError` when the list is damaged, or this release does not know its form. */
 export async function readList(repository: Repository, name: string, folder: string): Promise<BackupList> {
   const target = join(folder, 'list');
   await repository.restore(repository.snapshotOf(name, null), target, [listFile]);
@@ -60,7 +60,7 @@ export const rowsIn = (folder: string, { database }: BackupList, table: string):
 
 export const partFolder = (folder: string, part: number): string => join(folder, `part-${part}`);
 
-/** restic has checked its bytes. Whether all of them are there, and a file they are, is looked at here. */
+/** restic has checked its bytes. This checks that all of them are there, in a regular file. */
 export async function moveFile(
   repository: Repository,
   { part, from, to, bytes }: ListedFile,

@@ -1,6 +1,6 @@
 /**
- * One agent of a backup as a new agent of this Lodge, which may run. Its row comes first, in error; then its disk, by one
- * rename; then it is stopped. A kill in between leaves an agent in error that says so, and that can be deleted.
+ * Restores one agent of a backup as a new agent of this Lodge, which may be running. Its row comes first, in error; then its
+ * disk, by one rename; then it is stopped. A kill in between leaves an agent in error that says so, and that can be deleted.
  */
 import { randomInt } from 'node:crypto';
 import { chmod, chown, mkdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
@@ -43,7 +43,7 @@ export interface AgentRestore {
   readonly agentId: string;
   readonly backup: string | undefined;
   readonly keyFile: string | undefined;
-  /** Id or e-mail; undefined: that of the backup. */
+  /** Id or e-mail; undefined: the backup's account. */
   readonly account: string | undefined;
 }
 
@@ -95,7 +95,7 @@ class Restoring {
     this.found = found;
   }
 
-  /** Gives the new agent's id. */
+  /** Returns the new agent's id. */
   async run(): Promise<string> {
     const { config, log } = this.options;
     const id = makeAgentId(randomInt);
@@ -134,7 +134,7 @@ class Restoring {
     throw new CommandError(`The restore needs ${needed} MiB in ${dataDir}, and ${free} MiB are free.`);
   }
 
-  /** Disk and rows, beside where they belong; the disk's folder is whole, and has the new agent's record. */
+  /** Takes disk and rows to a place beside their final one; the disk's folder is whole, and has the new agent's record. */
   private async takeFiles(id: string): Promise<void> {
     const { repository, name, folder, list, agent } = this.found;
     const { disk } = this.files;
@@ -165,7 +165,7 @@ class Restoring {
     const { folder, agent } = this.found;
     const { dataDir } = this.options.config;
     await rename(join(folder, 'made', 'vm'), join(dataDir, 'vms', id));
-    // From here on its record keeps the template; where there is none, it is the backup's.
+    // From here on its record keeps the template; a missing one comes from the backup.
     if (!(await exists(join(dataDir, 'templates', agent.templateId)))) await this.putTemplate();
   }
 
@@ -185,7 +185,7 @@ class Restoring {
     await rename(made, join(dataDir, 'templates', agent.templateId));
   }
 
-  /** The agent's rows in a database of their own, of the backup's release, brought to ours. */
+  /** The agent's rows, read in a separate database of the backup's release and migrated to this one. */
   private async rowsBefore(): Promise<{ readonly rows: AgentRows; readonly box: SecretBox }> {
     const { config, log } = this.options;
     const { folder, list, key, agent } = this.found;
@@ -221,7 +221,7 @@ async function boxOf(connectionString: string, { key }: MasterKey, log: Log): Pr
   }
 }
 
-/** Each secret belongs to its place, and so to its agent. */
+/** Seals the rows' secrets anew: each secret belongs to its place, and so to its agent. */
 function resealed(rows: AgentRows, id: string, from: SecretBox, to: SecretBox): AgentRows {
   const again = (
     row: Readonly<Record<string, unknown>>,

@@ -28,9 +28,10 @@ const run = promisify(execFile);
 const settingsFile = 'settings-of-backup.env';
 
 /**
- * `restore [PLACE] [--backup NAME] [--key FILE]`, into an empty data folder: the newest backup, or the one of that name. A mark
- * in the data folder keeps Lodge from starting on half of it: after a kill the same command clears what there is and begins
- * anew. What fails is cleared away at once. With `--agent ID [--account ID]` one agent becomes a new one of this Lodge.
+ * `restore [PLACE] [--backup NAME] [--key FILE]` restores the newest backup, or the named one, into an empty data folder. A
+ * mark in the data folder keeps Lodge from starting on half of it: after a kill the same command clears the rest and begins
+ * anew. A failed restore is cleared away at once. With `--agent ID [--account ID]` one agent becomes a new one of this
+ * Lodge.
  */
 export const restore: Command = async (args, env) => {
   const { values, positionals } = parseArgs({
@@ -72,7 +73,7 @@ interface Wanted {
   readonly wanted: string | undefined;
 }
 
-/** Looks for the backup; nothing is written before what this gives is called. */
+/** Looks for the backup; nothing is written before the returned function is called. */
 async function findBackup(config: Config, { wanted, ...opening }: Wanted): Promise<() => Promise<BackupSource>> {
   const { place, key } = opening;
   const repository = await openBackups(config, { ...opening, create: false });
@@ -97,7 +98,7 @@ async function assertEmpty(config: Config): Promise<void> {
   }
 }
 
-/** What an unfinished restore has left may go. */
+/** Remains of an unfinished restore may be removed. */
 async function assertEmptyFolder(config: Config): Promise<void> {
   const names = await namesIn(config.dataDir);
   if (names.includes(restoreMark) || names.every((name) => name === lockFile || isKey(config, name))) return;
@@ -113,7 +114,7 @@ interface PutBack {
   readonly key: MasterKey;
 }
 
-/** Gives whether the backup has settings. */
+/** Returns whether the backup has settings. */
 async function putBack({ config, log, openSource, key }: PutBack): Promise<boolean> {
   const { dataDir } = config;
   const isNew = !(await exists(dataDir));
@@ -121,12 +122,12 @@ async function putBack({ config, log, openSource, key }: PutBack): Promise<boole
   const unlock = await lockInstance(dataDir);
   const mark = join(dataDir, restoreMark);
   try {
-    // A Lodge may have been started here while the backup was looked for.
+    // A Lodge may have been started here during the search for the backup.
     await assertEmptyFolder(config);
     await writeFile(mark, 'restore', { mode: 0o600, flush: true });
     await clear(config);
     const hasSettings = await fill({ config, log, openSource, key }).catch(async (error: unknown) => {
-      // The mark stays where not all of it can be cleared away.
+      // The mark stays if not all of it can be cleared away.
       await clear(config);
       await rm(mark);
       throw error;
@@ -155,7 +156,7 @@ async function fill({ config, log, openSource, key }: PutBack): Promise<boolean>
   return Object.keys(source.settings).length > 0;
 }
 
-/** Takes away what an unfinished restore has left, its database's process too. */
+/** Removes the remains of an unfinished restore, its database's process too. */
 async function clear(config: Config): Promise<void> {
   const { dataDir } = config;
   await endEmbeddedPostgres(join(dataDir, 'postgres'));
@@ -173,7 +174,7 @@ async function assertRoom({ dataDir }: Config, { neededBytes }: BackupSource): P
   throw new CommandError(`The restore needs ${needed} MiB in ${dataDir}, and ${free} MiB are free.`);
 }
 
-/** As a file for systemd, or a shell: a value stands in quotes. */
+/** Writes a file for systemd or a shell: a value stands in quotes. */
 async function writeSettings({ dataDir }: Config, { settings }: BackupSource): Promise<void> {
   const lines = Object.entries(settings).map(([name, value]) => `${name}='${value.replaceAll("'", `'\\''`)}'\n`);
   if (lines.length > 0) await writeFile(join(dataDir, settingsFile), lines.join(''), { mode: 0o600 });

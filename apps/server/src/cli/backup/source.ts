@@ -1,29 +1,29 @@
-/** A backup as a restore takes it, whatever form it has. */
+/** A backup of any form, for a restore. */
 import type { DatabaseFacts } from '@lodge/store';
 
 export interface BackupSource {
   readonly name: string;
-  /** ISO 8601: anything that was acknowledged before is in the backup. */
+  /** ISO 8601: every change that was acknowledged before is in the backup. */
   readonly at: string;
   readonly agents: readonly SourceAgent[];
   readonly templates: readonly { readonly id: string; readonly folder: Owned }[];
-  /** Settings that were set then, by variable. */
+  /** Explicit settings of that time, by variable. */
   readonly settings: Readonly<Record<string, string>>;
   readonly facts: DatabaseFacts;
-  /** The room that it takes, a bound. */
+  /** An upper bound on the room that it takes. */
   readonly neededBytes: number;
-  /** Puts all files into `vms` and `templates` of a data folder, where nothing of their names is. */
+  /** Puts all files into `vms` and `templates` of a data folder that has none of their names. */
   fill(dataDir: string): Promise<void>;
-  /** After `fill`. */
+  /** The rows of a table; call it after `fill`. */
   rows(table: string): AsyncIterable<string>;
-  /** Removes what `fill` has laid aside. */
+  /** Removes the temporary files of `fill`. */
   close(): Promise<void>;
 }
 
 export interface SourceAgent {
   readonly agentId: string;
   readonly templateId: string;
-  /** Its name is relative to the folder of VMs. */
+  /** The record; its name is relative to the folder of VMs. */
   readonly record: { readonly name: string; readonly text: string };
 }
 

@@ -1,8 +1,8 @@
 /**
- * The whole round without a provider account: a Lodge of its own with a stub LLM, an agent, a chat, a stream, a command
- * that the agent runs in its VM, and everything taken away again. Instance name, port, addresses, user ids and data folder
- * are its own, so it runs beside a Lodge in use; images and templates are shared with it. One killed hard leaves its folder
- * behind, by which the next one takes the rest away first.
+ * Shows the whole round without a provider account: a separate Lodge with a stub LLM, an agent, a chat, a stream, a command
+ * that the agent runs in its VM, and the removal of everything. Instance name, port, addresses, user ids and data folder are
+ * separate, so it runs beside a Lodge in use; images and templates are shared with it. A demo that is killed hard leaves its
+ * folder, by which the next one removes the rest first.
  */
 import { rm } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
@@ -101,7 +101,7 @@ async function runDemo(
   }
 }
 
-/** Removes what this or an earlier demo left: processes, networks, files. */
+/** Removes the remains of this or an earlier demo: processes, networks, files. */
 async function clear(config: Config, env: NodeJS.ProcessEnv, tell: (what: string) => void): Promise<void> {
   try {
     await takeDown(config, commandLog(env), tell);

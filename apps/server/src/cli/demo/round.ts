@@ -1,4 +1,4 @@
-/** What a user does with an agent, by plain HTTP, told step by step. */
+/** A user's actions with an agent, by plain HTTP, reported step by step. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -83,7 +83,7 @@ async function stream(round: Round, id: string, text: string): Promise<void> {
   round.tell(`    first words after ${first}, ${pieces} pieces in ${since()}: ${oneLine(all)}`);
 }
 
-/** Past the agent, through the daemon in its VM. */
+/** Reads the file past the agent, through the daemon in its VM. */
 async function readBack(round: Round, id: string): Promise<void> {
   const record = await readFile(join(round.dataDir, 'vms', id, 'vm.json'), 'utf8');
   const { address, credential } = JSON.parse(record) as { address: string; credential: string };

@@ -1,4 +1,4 @@
-/** A Lodge as `npm start` runs it, for a command: its own processes, spoken to as anybody speaks to it. */
+/** A Lodge like that of `npm start`, for a command: separate processes, which the command calls like any client. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -10,16 +10,19 @@ export interface Service {
   readonly baseUrl: string;
   /** The first key, which a fresh Lodge prints. */
   readonly apiKey: string;
-  /** Rejects when the service ends before it was told to. */
+  /** Rejects when the service ends before it is asked to. */
   readonly ended: Promise<never>;
   close(): Promise<void>;
 }
 
 const main = join(import.meta.dirname, '../../main.ts');
-/** The last of these say why it ended. */
+/** The last of these lines say why it ended. */
 const maxErrorLines = 20;
 
-/** Starts it with this environment and waits for its key. `onLine` is called with each line it prints. Ends with this process. */
+/**
+ * Starts it with this environment and waits for its key. Calls `onLine` with each line that it prints. It ends with this
+ * process.
+ */
 export async function startService(env: NodeJS.ProcessEnv, onLine: (line: string) => void): Promise<Service> {
   const argv = ['--pdeathsig=TERM', '--', process.execPath, ...process.execArgv, main];
   const child = spawn('setpriv', argv, { env, stdio: ['ignore', 'pipe', 'pipe'] });

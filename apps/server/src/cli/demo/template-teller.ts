@@ -1,14 +1,14 @@
 import { servesEarly } from '../../template-words.ts';
 import { CommandError } from '../command.ts';
 
-/** Tells how the making of the template goes, by what a Lodge prints of it: each step as it begins, and a long one every while. */
+/** Reports how the template's build goes, from the output of a Lodge: each step as it begins, and a long one repeatedly. */
 export class TemplateTeller {
   private readonly tell: (what: string) => void;
   private readonly ready = Promise.withResolvers<void>();
 
   constructor(tell: (what: string) => void) {
     this.tell = tell;
-    // Nobody may be waiting when it fails.
+    // Perhaps nobody waits when it fails.
     this.ready.promise.catch(() => undefined);
   }
 

@@ -1,4 +1,7 @@
-/** What agents take up on this host: status from the database where it answers, memory and disk from their run directories. Reads only. */
+/**
+ * Agents' resource usage on this host: status from the database if it answers, memory and disk from their run directories.
+ * Reads only.
+ */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/ports';
@@ -10,13 +13,13 @@ import { openMachines } from '../../host/machines.ts';
 import { found, isRoot, note, ok, unseen } from '../../host/finding.ts';
 import type { Finding, Section } from '../../host/finding.ts';
 
-/** More than these are summed up; `--json` has them all. */
+/** Further ones are summed up; `--json` has them all. */
 const maxShown = 50;
 const mib = 2 ** 20;
 
 interface AgentFacts {
   readonly id: string;
-  /** Null without a database to ask, and for what no row owns. */
+  /** Null without a database to ask, and for machines that no row owns. */
   readonly row: AgentRow | null;
   readonly vm: VmObservation | null;
   readonly usage: VmUsage | null;
@@ -112,13 +115,15 @@ function describe({ row, vm, usage }: AgentFacts): string {
   return `${status}${change}${reason}, ${amounts.join(', ')}${name}`;
 }
 
-/** A name is its owner's text: on a terminal it must not be more than that. */
+/** A name is its owner's text: on a terminal it must stay plain text. */
 const plain = (text: string): string => JSON.stringify(text.replaceAll(/\p{C}/gu, '?').slice(0, 60));
 
 const sizeText = (sizeMib: number): string =>
   sizeMib >= 1024 ? `${(sizeMib / 1024).toFixed(1)} GiB` : `${Math.round(sizeMib)} MiB`;
 
-/** Templates of this Lodge, then what the cache has beside them: a file that several folders link to is counted where it comes first. */
+/**
+ * Templates of this Lodge, then further ones of the cache: a file that several folders link to counts at its first place.
+ */
 async function seenFolders({ dataDir, cacheDir }: Config, agents: readonly AgentFacts[]): Promise<Finding[]> {
   const counted = new Set<string>();
   const findings: Finding[] = [];
@@ -138,7 +143,7 @@ async function seenFolders({ dataDir, cacheDir }: Config, agents: readonly Agent
   return findings;
 }
 
-/** Folders with what they take up, and how many agents of this Lodge lie over each. */
+/** Folders with their disk usage, and the number of this Lodge's agents over each. */
 async function folders(
   kind: string,
   parent: string,
@@ -157,11 +162,11 @@ async function folders(
   return [ok(kind, names.length === 0 ? 'none' : `${names.length}, ${sizeText(total)}`), ...each];
 }
 
-/** What a folder takes up on the disk beyond what is counted already: holes are nothing. */
+/** A folder's disk usage without files that are counted already: holes take nothing. */
 async function sizeMib(folder: string, counted: Set<string>): Promise<number> {
   let blocks = 0;
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    // One that is being made may be gone again.
+    // A file in the making may be gone again.
     const file = await stat(join(entry.parentPath, entry.name)).catch(() => null);
     const name = `${file?.dev}:${file?.ino}`;
     if (!file?.isFile() || counted.has(name)) continue;

@@ -1,4 +1,4 @@
-/** What this Lodge has on the machine: image, template, accelerator, database, control plane, virtual machines. */
+/** This Lodge's parts on the machine: image, template, accelerator, database, control plane, virtual machines. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { Image, Log } from '@lodge/ports';
@@ -82,7 +82,7 @@ async function database(config: Config, log: Log): Promise<Finding> {
   return ok('database', `embedded, ${(await exists(join(cluster, 'postmaster.pid'))) ? 'running' : 'stopped'}`);
 }
 
-/** As `backup` noted it. Whether what it wrote is still there, this machine may not know. */
+/** The last backup as `backup` recorded it. This machine may not know whether its files still exist. */
 async function lastBackup(config: Config): Promise<Finding> {
   const last = await readLastBackup(config);
   if (last === null)
@@ -100,7 +100,7 @@ async function machines(config: Config, log: Log): Promise<Finding> {
   if (!(await exists(join(config.dataDir, 'vms')))) return ok('virtual machines', 'none yet');
   const { driver } = await openMachines(config, log);
   const vms = await driver.list();
-  // Only the control plane asks emulators what they do; from here it can be seen which of them live.
+  // Only the control plane asks emulators for their state; from here one can see which of them live.
   const live = await Promise.all(vms.map(async ({ agentId }) => ((await driver.usage(agentId))?.memoryMib ?? 0) > 0));
   const count = (...states: readonly string[]): number =>
     vms.filter((vm, index) => !live[index] && states.includes(vm.state)).length;
@@ -115,7 +115,7 @@ async function machines(config: Config, log: Log): Promise<Finding> {
   );
 }
 
-/** KVM is tried with a guest, where there is an image to try it with. */
+/** Tries KVM with a guest, if there is an image for it. */
 export async function virtualisationSection(config: Config, log: Log): Promise<Section> {
   const runtime = createOpenclawRuntime();
   const title = 'Virtual machines';

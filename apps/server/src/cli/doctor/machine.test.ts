@@ -9,7 +9,7 @@ const folder = await mkdtemp(join(tmpdir(), 'lodge-doctor-'));
 after(() => rm(folder, { recursive: true }));
 
 test('it says where the data folder has copies of templates, and where links do', async () => {
-  // Neither need be there yet.
+  // Neither folder need exist yet.
   const dataDir = join(folder, 'a', 'data');
   const linked = await templates({ dataDir, cacheDir: join(folder, 'cache') });
   assert.deepEqual([linked.state, linked.detail], ['ok', 'data folder and cache share them']);

@@ -1,4 +1,4 @@
-/** What the machine itself offers: system, memory, disk, control groups, user ids, and the programs Lodge calls. */
+/** The machine itself: system, memory, disk, control groups, user ids, and the programs that Lodge calls. */
 import { execFile } from 'node:child_process';
 import type { StatsFs } from 'node:fs';
 import { access, constants, readFile, stat, statfs } from 'node:fs/promises';
@@ -19,7 +19,7 @@ const gib = 2 ** 30;
 /** Image, template and a few agents' disks (docs/guides/operating.md). */
 const cacheNeedsBytes = 6 * gib;
 const dataNeedsBytes = 4 * gib;
-/** User ids a Lodge's VMs may have: one for each /30 of a /16. */
+/** User ids that a Lodge's VMs may have: one for each /30 of a /16. */
 const vmUids = 2 ** 14;
 
 export async function machineSection(config: Config): Promise<Section> {
@@ -85,7 +85,7 @@ async function disk(name: string, path: string, needsBytes: number): Promise<Fin
   return ok(name, detail);
 }
 
-/** Agents need templates in the data folder alone: links into the cache, or copies where that is on another disk. */
+/** Agents need templates only in the data folder: links into the cache, or copies if that is on another disk. */
 export async function templates({ dataDir, cacheDir }: Pick<Config, 'dataDir' | 'cacheDir'>): Promise<Finding> {
   const [data, cache] = await Promise.all([dataDir, cacheDir].map((path) => nearest(path, (there) => stat(there))));
   if (data!.dev === cache!.dev) return ok('templates', 'data folder and cache share them');
@@ -96,7 +96,7 @@ export async function templates({ dataDir, cacheDir }: Pick<Config, 'dataDir' | 
   );
 }
 
-/** Of the path, or of the nearest folder above it that is there already. */
+/** The file system of the path, or of the nearest existing folder above it. */
 function statfsAbove(path: string): Promise<StatsFs> {
   return nearest(path, (there) => statfs(there));
 }
@@ -108,7 +108,10 @@ async function nearest<T>(path: string, look: (path: string) => Promise<T>): Pro
   });
 }
 
-/** A start from a snapshot writes pages into the emulator's memory (ADR 0016), which level 3 forbids root too, until a reboot. */
+/**
+ * A start from a snapshot writes pages into the emulator's memory (ADR 0016). Level 3 forbids that even root, until a
+ * reboot.
+ */
 async function stoppedAgents(): Promise<Finding> {
   const level = await readFile('/proc/sys/kernel/yama/ptrace_scope', 'utf8').catch(() => '0');
   if (level.trim() !== '3') return ok('stopped agents', 'come back with their memory');
@@ -119,7 +122,7 @@ async function stoppedAgents(): Promise<Finding> {
   );
 }
 
-/** In a container, only ids that are mapped can be taken on. */
+/** In a container, a process can switch only to mapped ids. */
 async function userIds(base: number): Promise<Finding> {
   const lines = (await readFile('/proc/self/uid_map', 'utf8')).trim().split('\n');
   const mapped = lines.some((line) => {
@@ -134,7 +137,7 @@ async function userIds(base: number): Promise<Finding> {
   );
 }
 
-/** The database, the control plane and the relays have one each. */
+/** The database, the control plane and the relays have one user each. */
 async function users({ systemUser, controlUser, relayUser }: Config): Promise<Finding> {
   const names = [systemUser, controlUser, relayUser];
   const there = await Promise.all(names.map((name) => findUser(name)));
@@ -146,7 +149,7 @@ async function users({ systemUser, controlUser, relayUser }: Config): Promise<Fi
   return fail('users', `missing: ${missing.join(', ')}`, advice);
 }
 
-/** Programs whose version says something, and the package each comes from. */
+/** Programs whose version matters, and the package of each. */
 const versioned: readonly (readonly [command: string, flag: string, debianPackage: string])[] = [
   process.arch === 'arm64'
     ? ['qemu-system-aarch64', '--version', 'qemu-system-arm']

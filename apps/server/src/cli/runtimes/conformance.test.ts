@@ -1,4 +1,4 @@
-/** What a run of real tests says of a version: passed, or which case did not. */
+/** The verdict of a run of real tests about a version: passed, or the first failed case. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,12 +9,12 @@ import { runTests } from './conformance.ts';
 const folder = mkdtempSync(join(tmpdir(), 'lodge-suites-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** As the suite is: cases of a group, which a test file declares. */
+/** The form of the suite: cases of a group, which a test file declares. */
 async function outcomeOf(name: string, body: string) {
   const file = join(folder, `${name}.test.mjs`);
   const imports = "import assert from 'node:assert/strict';\nimport { before, describe, test } from 'node:test';\n";
   writeFileSync(file, imports + body);
-  // A test runner that runs within another's process tells that one.
+  // A test runner inside another's process would report to that one.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   return runTests({ files: [file], cwd: folder, env, log: join(folder, `${name}.log`) });
 }

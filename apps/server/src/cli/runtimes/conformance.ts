@@ -1,6 +1,6 @@
 /**
- * The runtimes' conformance suite against one version, in a process and a Lodge of their own, with real machines. The suite
- * ends with this process, and the Lodge with the suite, however that ends; behind a kill -9 of this process, at its own end.
+ * Runs the runtimes' conformance suite against one version, in a separate process and Lodge, with real machines. The suite
+ * ends with this process, and the Lodge with the suite, in every case; after a kill -9 of this process it ends by itself.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ import type { Verdict } from '@lodge/images';
 import { CommandError } from '../command.ts';
 import type { Known, Runtimes } from './deployment.ts';
 
-/** The suite bounds each of its steps; this is for one that hangs all the same. */
+/** The suite bounds each of its steps; this is for one that hangs nevertheless. */
 const suiteTimeoutMs = 4 * 60 * 60_000;
 const maxLogBytes = 64 * 2 ** 20;
 const maxReasonChars = 300;
@@ -22,10 +22,10 @@ const suites: Readonly<Record<string, readonly string[]>> = {
   openclaw: ['openclaw-round.test.ts', 'openclaw.test.ts'],
 };
 
-/** What of this deployment's settings a Lodge for tests needs: where images are, and how its machines run. */
+/** The settings of this deployment that a test Lodge needs: where images are, and how its machines run. */
 const kept = ['LODGE_CACHE_DIR', 'LODGE_ACCELERATOR', 'LODGE_SYSTEM_USER', 'LODGE_CONTROL_USER', 'LODGE_DNS'];
 
-/** Null when every case has passed; else the first that did not. */
+/** Null when every case has passed; else the first failed one. */
 export async function runConformance(
   { installed, config, env }: Runtimes,
   { runtime }: Known,
@@ -63,7 +63,7 @@ export interface TestRun {
   readonly files: readonly string[];
   readonly cwd: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Gets what the tests said. */
+  /** Receives the tests' output. */
   readonly log: string;
 }
 
@@ -79,7 +79,7 @@ export async function runTests({ files, cwd, env, log }: TestRun): Promise<Verdi
   return { step: 'conformance', case: null, reason: `the tests ended with status ${status} and named no failing case` };
 }
 
-/** A file whose process ended before it told of a test counts as one test, by its own name. */
+/** A file whose process ended before its first test counts as one test, by its own name. */
 const isSilent = (file: string, tap: string): boolean =>
   tap.split('\n').some((line) => /^ok \d+ - /.test(line) && line.endsWith(basename(file)));
 
@@ -91,7 +91,7 @@ async function writeTests({ files, cwd, env, log }: TestRun): Promise<number | s
   const timer = setTimeout(end, suiteTimeoutMs);
   const pass = (signal: NodeJS.Signals): void => {
     end();
-    // Without a handler by now, so it ends as it would have.
+    // The handler is gone by now, so the process ends as it would have.
     process.kill(process.pid, signal);
   };
   for (const signal of endings) process.once(signal, pass);
@@ -104,7 +104,7 @@ async function writeTests({ files, cwd, env, log }: TestRun): Promise<number | s
   }
 }
 
-/** The first test of TAP output (https://testanything.org) that failed; a case comes before the group that it is of. */
+/** The first failed test of TAP output (https://testanything.org); a case comes before its group. */
 export function firstFailing(tap: string): { readonly case: string; readonly reason: string } | null {
   const lines = tap.split('\n');
   const at = lines.findIndex((line) => /^ *not ok \d+ - /.test(line) && !/ # (?:TODO|SKIP)/.test(line));

@@ -1,4 +1,4 @@
-/** What the commands about versions of runtimes work on. */
+/** The state that the commands about versions of runtimes work on. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RuntimeKind } from '@lodge/domain';
@@ -38,7 +38,7 @@ export type AgentCounts = ReadonlyMap<string, number>;
 export const agentsOf = (counts: AgentCounts, { kind }: Known, version: string): number =>
   counts.get(`${kind} ${version}`) ?? 0;
 
-/** Throws `CommandError` for a name that none of them has. */
+/** Throws `CommandError` for an unknown name. */
 export function runtimeNamed({ known }: Runtimes, name: string): Known {
   const found = known.find(({ kind, runtime }) => runtime.name === name || kind === name);
   if (found) return found;
@@ -46,7 +46,7 @@ export function runtimeNamed({ known }: Runtimes, name: string): Known {
   throw new CommandError(`There is no runtime ${name}; there are ${names}.`);
 }
 
-/** How many agents have `kind version`, for each that some have; null where nothing was ever started here. */
+/** The number of agents with each used `kind version`; null if nothing was ever started here. */
 export async function countAgents({ config, known, log }: Runtimes): Promise<AgentCounts | null> {
   if (!(await exists(join(config.dataDir, 'postgres'))) && config.databaseUrl === null) return null;
   return withStore(config, log, async ({ agents }) => {
@@ -70,7 +70,7 @@ export const whyNotOffered = (
 export const imageOf = ({ images }: Runtimes, { runtime }: Known, version: string | null): Promise<string | null> =>
   images.idOf(imageName(runtime.name, version)).catch(() => null);
 
-/** One command at a time changes versions. Throws `CommandError` when another does. */
+/** Lets one command at a time change versions. Throws `CommandError` when another does. */
 export async function alone<T>({ installed }: Runtimes, work: () => Promise<T>): Promise<T> {
   await mkdir(installed.folder, { recursive: true, mode: 0o755 });
   const lock = await tryLock(join(installed.folder, '.lock'));

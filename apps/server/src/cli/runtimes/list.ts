@@ -10,12 +10,12 @@ interface VersionState {
   readonly comes: 'with Lodge' | 'installed';
   readonly image: string | null;
   readonly has_template: boolean;
-  /** Null where no database was ever started. */
+  /** Null if no database was ever started. */
   readonly agents: number | null;
-  /** Why agents are not given it; null where they may be. */
+  /** Why agents do not get it; null if they may. */
   readonly kept_because: string | null;
   readonly failing: Verdict['failure'];
-  /** What it is offered for. */
+  /** Whether new agents get it. */
   readonly new_agents: boolean;
   readonly upgrade: boolean;
 }
@@ -80,7 +80,7 @@ async function versionsOf(
   return withFallback(states);
 }
 
-/** What is offered and must not be is replaced by what Lodge brings. */
+/** An offered version that must not be offered is replaced by the one that Lodge brings. */
 function withFallback(states: readonly VersionState[]): VersionState[] {
   const [first, ...rest] = states;
   const isNone = (what: 'new_agents' | 'upgrade'): boolean => !states.some((state) => state[what]);

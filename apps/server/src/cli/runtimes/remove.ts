@@ -2,7 +2,9 @@ import { CommandError, say } from '../command.ts';
 import { agentsOf, alone, countAgents, runtimeNamed } from './deployment.ts';
 import type { AgentCounts, Known, Runtimes } from './deployment.ts';
 
-/** Removes one that nobody needs. The templates that agents' disks lie over are collected apart, when no agent needs them. */
+/**
+ * Removes a version that nobody needs. The templates under agents' disks are collected separately, when no agent needs them.
+ */
 export async function removeVersion(
   runtimes: Runtimes,
   { runtime: name, version }: { readonly runtime: string; readonly version: string },
@@ -21,7 +23,7 @@ export async function removeVersion(
   return 0;
 }
 
-/** Removes those that are neither offered nor any agent's; `spared` is looked at in what follows. */
+/** Removes versions that are neither offered nor any agent's; later steps check `spared`. */
 export async function collectVersions(runtimes: Runtimes, known: Known, spared: string): Promise<void> {
   const { installed } = runtimes;
   const agents = await countAgents(runtimes);

@@ -1,4 +1,4 @@
-/** The command as an operator has it, on a data folder without agents and a host that reaches no registry. */
+/** The command as an operator runs it, on a data folder without agents and a host that reaches no registry. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -41,7 +41,7 @@ function lodge(...args: readonly string[]): Promise<Ended> {
   });
 }
 
-/** As an update leaves it. */
+/** Installs a version as an update leaves it. */
 async function install(version: string, passed: boolean): Promise<void> {
   const recipe = installed.recipeOf('hermes', version);
   cpSync(new URL('../../../../../images/hermes', import.meta.url), recipe, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Brings another version of a runtime to this host, step by step; a kill between any two leaves a version that is offered to
- * nobody, and the same command goes on from there:
+ * Brings another version of a runtime to this host, step by step. A kill between any two leaves a version that nobody is
+ * offered, and the same command goes on from there:
  *
  *   packages locked, edits tried -> recipe published -> image built -> conformance suite run -> verdict written -> offered
  */
@@ -24,10 +24,10 @@ import { offer } from './use.ts';
 
 export interface WantedUpdate {
   readonly runtime: string;
-  /** Null: the newest that its registry has. */
+  /** Null: the newest one in its registry. */
   readonly version: string | null;
   readonly hold: boolean;
-  /** A file as in `images/adapted`. */
+  /** A file like those in `images/adapted`. */
   readonly adaptation: string | null;
 }
 
@@ -35,7 +35,7 @@ const registryTimeoutMs = 60_000;
 const prepareTimeoutMs = 60 * 60_000;
 const imageTimeoutMs = 60 * 60_000;
 
-/** The exit code: 1 for a version that failed, which is said with the failing case. */
+/** Returns the exit code: 1 for a failed version, which is reported with the failing case. */
 export async function updateRuntime(runtimes: Runtimes, wanted: WantedUpdate): Promise<number> {
   const known = runtimeNamed(runtimes, wanted.runtime);
   const version = wanted.version ?? (await newest(runtimes, known));
@@ -70,7 +70,7 @@ async function newest({ log }: Runtimes, { runtime }: Known): Promise<string> {
   return first;
 }
 
-/** Null when the version has passed; else why not, which its verdict says too. */
+/** Null when the version has passed; else the failure, which its verdict has too. */
 async function bring(
   runtimes: Runtimes,
   known: Known,
@@ -94,7 +94,7 @@ async function bring(
     return await verdict(image, await runConformance(runtimes, known, version, image));
   } catch (error) {
     if (!(error instanceof ImageError)) throw error;
-    // A registry that does not answer says nothing of the version.
+    // A registry that does not answer proves nothing about the version.
     if (error instanceof VersionError && error.step === 'packages') throw error;
     const step = error instanceof VersionError ? error.step : 'image';
     return verdict(null, { step, case: null, reason: error.message });
@@ -110,7 +110,7 @@ async function makeImage(
 ): Promise<string> {
   say(`Locking the packages of ${runtime} ${version}, and trying the changes that Lodge makes to it.`);
   await collectUnfinished(installed);
-  // What a registry's tool says last is in the error.
+  // The error has the last output of a registry's tool.
   const context = { log: { ...log, error: () => undefined }, signal: AbortSignal.timeout(prepareTimeoutMs) };
   await prepareVersion({ installed }, { runtime, version, adaptationFile }, context);
   let said = '';

@@ -5,11 +5,14 @@ import type { Known, Runtimes } from './deployment.ts';
 export interface VersionToUse {
   readonly runtime: string;
   readonly version: string;
-  /** New agents stay with what they get now. */
+  /** New agents stay with their present version. */
   readonly hold: boolean;
 }
 
-/** Offers a version that has passed its tests, or again the one that Lodge brings. A running control plane sees it in seconds. */
+/**
+ * Offers a version that has passed its tests, or again the one that Lodge brings. A running control plane notices in
+ * seconds.
+ */
 export async function useVersion(runtimes: Runtimes, wanted: VersionToUse): Promise<number> {
   const known = runtimeNamed(runtimes, wanted.runtime);
   const version = wanted.version === known.runtime.version ? null : wanted.version;

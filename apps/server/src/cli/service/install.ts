@@ -1,6 +1,6 @@
 /**
- * `install [--print]` and `uninstall`: Lodge as a service of systemd. Both may be repeated. Nothing of another's making is
- * replaced or removed: a unit of that name without our first line is left alone.
+ * `install [--print]` and `uninstall`: Lodge as a service of systemd. Both may be repeated. Neither replaces or removes
+ * another's files: a unit of that name without Lodge's first line is left alone.
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -15,7 +15,7 @@ import type { Command } from '../command.ts';
 import { unitMark, unitText } from './unit.ts';
 
 const run = promisify(execFile);
-/** There where systemd is what has started the machine (sd_booted(3)). */
+/** This folder exists if systemd has started the machine (sd_booted(3)). */
 const bootedMark = '/run/systemd/system';
 const root = resolve(import.meta.dirname, '../../../../..');
 
@@ -66,7 +66,7 @@ async function textFor(env: NodeJS.ProcessEnv): Promise<string> {
   }
 }
 
-/** The folder of the host's npm, which set-up runs as root: the first on the path that is root's alone. */
+/** The folder of the host's npm, which set-up runs as root: the first on the path that only root can write. */
 async function programsIn(env: NodeJS.ProcessEnv): Promise<string> {
   const folders = (env['PATH'] ?? '').split(':').filter((folder) => folder.startsWith('/'));
   const withNpm = folders.filter((folder) => existsSync(join(folder, 'npm')));
@@ -78,7 +78,7 @@ async function programsIn(env: NodeJS.ProcessEnv): Promise<string> {
   return '/usr/bin';
 }
 
-/** Who owns what the service runs is root: told, for an administrator's own account may be meant. */
+/** Logs that the owner of the service's files is root, because an administrator may have meant their own account. */
 async function tellOwner({ LODGE_DATA_DIR, LODGE_CACHE_DIR }: NodeJS.ProcessEnv): Promise<void> {
   const data = [LODGE_DATA_DIR, LODGE_CACHE_DIR].filter((folder) => folder !== undefined);
   const stranger = await strangerWithin(root, '/', data);
@@ -86,7 +86,7 @@ async function tellOwner({ LODGE_DATA_DIR, LODGE_CACHE_DIR }: NodeJS.ProcessEnv)
   warn(`${stranger.path} is ${stranger.who}'s to change, who thereby is root. ${toRoot(root)}`);
 }
 
-/** Holds credentials: it is root's, and nobody else reads it. */
+/** The file holds credentials, so only root may read it. */
 async function closeEnvironment(): Promise<void> {
   const there = await lstat(environmentFile).catch(() => null);
   if (!there?.isFile() || (there.uid === 0 && (there.mode & 0o077) === 0)) return;
@@ -106,7 +106,7 @@ async function assertSystemd(): Promise<void> {
   if (process.geteuid?.() !== 0) throw new CommandError('A service of the system is root’s to install.');
 }
 
-/** The unit's text; null where there is none. Rejects where it is not of our making. */
+/** The unit's text; null if there is none. Rejects if Lodge did not write it. */
 async function unitThere(): Promise<string | null> {
   const text = await readFile(unitFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return null;

@@ -1,10 +1,10 @@
 /**
- * The unit that runs Lodge under systemd. What it must not do counts as much as what it does:
+ * The unit that runs Lodge under systemd. Its limits matter as much as its settings:
  *
- * - Nothing here may give the service mounts of its own (ProtectSystem=, PrivateTmp=, ProtectKernel...=). The names of agents'
+ * - Nothing here may give the service its own mounts (ProtectSystem=, PrivateTmp=, ProtectKernel...=). The names of agents'
  *   networks are mounts in /run/netns: in a private view they would go with the service, and agents outlive it.
- * - No filter of system calls and no bound on new capabilities' use by QEMU, mmdebstrap, nft and Postgres beyond those below:
- *   each needs its own.
+ * - There is no filter of system calls, and the bounds on capabilities stop at those below, because QEMU, mmdebstrap, nft
+ *   and Postgres each need their own.
  * - Control groups stay writable: machines and the control plane have groups of their own at the top of the tree.
  */
 export interface UnitOptions {
@@ -16,7 +16,7 @@ export interface UnitOptions {
   readonly programs: string;
 }
 
-/** Capabilities that nothing of Lodge has a use for: of its own programs, and so of all that they start. */
+/** Capabilities that neither Lodge's programs nor their children use. */
 const dropped = [
   'CAP_SYS_BOOT',
   'CAP_SYS_MODULE',
@@ -34,7 +34,7 @@ const systemFolders = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/
 /** The first line, by which a later `install` or `uninstall` knows the file as its own. */
 export const unitMark = '# Written by `npm run lodge -- install`, which writes it anew: put changes into a drop-in.';
 
-/** Throws when a path has a character that systemd reads as something else. */
+/** Throws when a path has a character that systemd would interpret. */
 export function unitText({ root, environmentFile, programs }: UnitOptions): string {
   for (const path of [root, environmentFile, programs]) {
     if (!/^\/[\w./@+:-]*$/.test(path)) {

@@ -1,8 +1,8 @@
 /**
  * The repository that a Lodge runs from, and another commit of it beside, in `.upgrade/tree`, with its own `node_modules`.
- * While that commit is tried, the packages of before lie in `.upgrade/packages`: going back needs no registry.
+ * While that commit is tried, the earlier packages lie in `.upgrade/packages`, so going back needs no registry.
  *
- * Git and npm run as the owner of the repository, whose files, keys and settings these are.
+ * Git and npm run as the owner of the repository, who owns these files, keys and settings.
  */
 import { execFile } from 'node:child_process';
 import { chown, mkdir, readFile, rename, rm, stat } from 'node:fs/promises';
@@ -70,7 +70,7 @@ export class Checkout {
     );
   }
 
-  /** The commit to go to: `ref`, or what the branch follows. Rejects when commits of this checkout's own would go. */
+  /** The target commit: `ref`, or the one that the branch follows. Rejects when commits of this checkout would be lost. */
   async target(ref: string | undefined): Promise<string> {
     if (ref !== undefined && (ref.length > maxRefChars || !/^[\w][\w./@^~+-]*$/.test(ref))) {
       throw new CommandError('--to names a tag, a branch or a commit.');
@@ -102,12 +102,12 @@ export class Checkout {
     await this.owned('bash', [join(this.tree, 'scripts/setup.sh'), 'packages'], packagesTimeoutMs);
   }
 
-  /** Rejects with what the other commit said when its commands do not even load. */
+  /** Rejects with the other commit's output when its commands do not even load. */
   async assertLoads(): Promise<void> {
     const node = join(this.tree, 'node_modules/.bin/node');
     await this.owned(node, [join(this.tree, 'apps/server/src/cli/main.ts'), 'help'], gitTimeoutMs);
     const upgrade = join(this.tree, upgradeModule);
-    // By it a kill is found from there on. A release of before there was one has none.
+    // It detects a kill from there on. An older release does not have it.
     if (!(await exists(upgrade))) return;
     const load = `await import(${JSON.stringify(pathToFileURL(upgrade).href)})`;
     await this.owned(node, ['--input-type=module', '--eval', load], gitTimeoutMs);
@@ -129,7 +129,7 @@ export class Checkout {
     return { folder: join(this.root, dirname(first.slice(first.indexOf('\t') + 1))), text: JSON.stringify(named) };
   }
 
-  /** To the tree's commit, packages first. A kill in between is undone by `goBack`. */
+  /** Goes to the tree's commit, packages first. `goBack` undoes a kill in between. */
   async goTo(commit: string): Promise<void> {
     if (!(await this.samePackages())) {
       await rename(join(this.root, 'node_modules'), this.packages);
@@ -138,9 +138,9 @@ export class Checkout {
     await this.git('reset', '--quiet', '--keep', commit);
   }
 
-  /** To the commit that `goTo` was called at, from wherever that came to. */
+  /** Goes back to the commit at which `goTo` was called, from any intermediate state. */
   async goBack(commit: string): Promise<void> {
-    // A loss of power may cut git itself off. What it had half written is its own, for the checkout was clean.
+    // A loss of power may cut git off. The half-written files are git's own, because the checkout was clean.
     const isCutOff = await this.gitWasCutOff();
     await this.git('reset', '--quiet', isCutOff ? '--hard' : '--keep', commit);
     if (!(await exists(this.packages))) return;
@@ -148,7 +148,7 @@ export class Checkout {
     await rename(this.packages, join(this.root, 'node_modules'));
   }
 
-  /** When there is no way back by `goBack` any more. */
+  /** Call it when there is no way back by `goBack` any more. */
   async forget(): Promise<void> {
     await this.removeTree();
     await rm(this.packages, { recursive: true, force: true });

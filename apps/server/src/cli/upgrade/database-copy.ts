@@ -1,7 +1,7 @@
 /**
- * The database as it was when a commit was left, in `<data folder>/before-upgrade/<commit>`, root's alone: the rows of each
- * table as text, and the migrations that they were made after. It is there as a whole or not at all. What is sealed in the
- * database is sealed in it; no more is, for it lies beside the database itself.
+ * The database at the time when a commit was left, in `<data folder>/before-upgrade/<commit>`, for root alone: the rows of
+ * each table as text, and the migrations that they were made after. It exists whole or not at all. Values that are sealed in
+ * the database stay sealed; nothing else is, because the copy lies beside the database itself.
  */
 import { createReadStream } from 'node:fs';
 import { cp, mkdir, open, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -22,7 +22,7 @@ interface Kept {
 
 export const copyOf = (dataDir: string, commit: string): string => join(dataDir, folderName, commit);
 
-/** `migrations`: the folder with those of the commit. */
+/** `migrations` is the folder with those of the commit. */
 export async function keepDatabase(folder: string, connectionString: string, migrations: string): Promise<void> {
   const draft = `${folder}.new`;
   for (const path of [draft, folder]) await rm(path, { recursive: true, force: true });
@@ -38,7 +38,7 @@ export async function keepDatabase(folder: string, connectionString: string, mig
   await rename(draft, folder);
 }
 
-/** In one transaction: all of it or nothing, so it may be repeated after a kill. */
+/** Writes in one transaction, so it may be repeated after a kill. */
 export async function putDatabaseBack(folder: string, connectionString: string): Promise<void> {
   const text = await readFile(join(folder, factsName), 'utf8').catch((error: Error) => {
     throw new CommandError(`The copy of the database is not in ${folder}.`, { cause: error });
@@ -49,7 +49,7 @@ export async function putDatabaseBack(folder: string, connectionString: string):
   await replaceDatabase({ connectionString }, facts, read, join(folder, migrationsName));
 }
 
-/** Removes all copies, but that of one commit. */
+/** Removes all copies except that of one commit. */
 export async function dropCopies(dataDir: string, butOf: string | null): Promise<void> {
   const folder = join(dataDir, folderName);
   const names = await readdir(folder).catch(() => []);

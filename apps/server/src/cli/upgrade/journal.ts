@@ -1,30 +1,30 @@
 /**
- * What an upgrade is about, in `<checkout>/.upgrade/journal.json`: by it a kill is found, by the next `upgrade` or the next
- * start of Lodge. It is there from the first to the last step, and replaced before each step that it announces.
+ * The state of an upgrade, in `<checkout>/.upgrade/journal.json`: the next `upgrade` or the next start of Lodge detects a
+ * kill by it. It exists from the first to the last step, and is replaced before each step that it announces.
  */
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { ProcessMark } from '../../host/instance-lock.ts';
 import { startTimeOf } from '../../host/instance-lock.ts';
 
-/** Who looks after the Lodge that ran before: systemd, the one who typed `npm start`, or nobody, for none did. */
+/** The keeper of the Lodge that ran before: systemd, a person who typed `npm start`, or nobody if none ran. */
 export type RunBy = 'systemd' | 'hand' | 'nobody';
 
 export interface Journal {
   readonly version: 1;
   /** The upgrade itself. */
   readonly by: ProcessMark;
-  /** Of the Lodge that it is about; who goes back must have the same. */
+  /** Settings of the Lodge; going back needs the same ones. */
   readonly settings: JournalSettings;
   /** Commits. */
   readonly from: string;
   readonly to: string;
-  /** As in `Before`. */
+  /** The same as in `Before`. */
   readonly leftAt: string;
   /** `preparing`: nothing of Lodge has changed. `switching`: Lodge is down. `trying`: the other commit is started. `back`: it is undone. */
   readonly phase: 'preparing' | 'switching' | 'trying' | 'back';
   readonly runBy: RunBy;
-  /** Whether the copy of the database of `from` is whole. Only then anything writes to the database. */
+  /** Whether the copy of the database of `from` is whole. Only then is the database written. */
   readonly database: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface JournalSettings {
   readonly ownDatabase: boolean;
 }
 
-/** What was there before the present commit, in `<checkout>/.upgrade/before.json`. */
+/** The state before the present commit, in `<checkout>/.upgrade/before.json`. */
 export interface Before {
   readonly version: 1;
   readonly dataDir: string;
@@ -57,7 +57,7 @@ export const removeJournal = (root: string): Promise<void> => rm(journalIn(root)
 export const readBefore = (root: string): Promise<Before | null> => readJson<Before>(beforeIn(root));
 export const writeBefore = (root: string, before: Before): Promise<void> => replaceJson(beforeIn(root), before);
 
-/** Whether the upgrade that wrote it goes on. */
+/** Whether the upgrade that wrote it is still running. */
 export async function isUnderWay({ by }: Journal): Promise<boolean> {
   return (await startTimeOf(by.pid)) === by.startTime;
 }
@@ -70,7 +70,7 @@ async function readJson<T>(path: string): Promise<T | null> {
   return text === null ? null : (JSON.parse(text) as T);
 }
 
-/** On the disk before it resolves. */
+/** The file is on the disk before it resolves. */
 async function replaceJson(path: string, value: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const file = await open(`${path}.new`, 'w', 0o600);

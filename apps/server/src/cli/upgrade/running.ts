@@ -1,6 +1,6 @@
 /**
- * How Lodge is ended and started by an upgrade: the service of systemd where that is what runs it, else a process of ours.
- * Agents' machines are neither's.
+ * Ends and starts Lodge for an upgrade: the service of systemd if that runs it, else a child process. Neither owns agents'
+ * machines.
  */
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -21,7 +21,7 @@ const run = promisify(execFile);
 const unitName = 'lodge.service';
 /** A client without a key has 60 requests a minute. */
 const pollMs = 2_000;
-/** A release that comes up and falls down at once is none. */
+/** A release that comes up and falls down at once has failed. */
 const steadyMs = 4_000;
 const askTimeoutMs = 10_000;
 const systemctlTimeoutMs = 120_000;
@@ -30,21 +30,21 @@ const endTimeoutMs = 60_000;
 const journalLines = '12';
 
 export interface Running {
-  /** Resolves when the API answers, steadily. Rejects with `CommandError`, which says why it does not. */
+  /** Resolves when the API answers steadily. Rejects with `CommandError`, which says why it does not. */
   start(timeoutMs: number): Promise<void>;
-  /** Whatever runs on the data folder. */
+  /** Stops whatever runs on the data folder. */
   stop(): Promise<void>;
-  /** Resolves with the exit code of what was started, once it has ended; at once for a service. */
+  /** Resolves with the child's exit code once it has ended; at once for a service. */
   ended(): Promise<number>;
 }
 
 export interface Ran {
   readonly runBy: RunBy;
-  /** What it was started with; what this command was given, where nothing runs. */
+  /** The environment that it was started with, or this command's if nothing runs. */
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** Whoever typed the command need not know the settings of what runs: they are its environment. */
+/** The person who typed the command need not know the settings of the running Lodge: they are its environment. */
 export async function whatRuns(env: NodeJS.ProcessEnv, root: string): Promise<Ran> {
   const servicePid = await pidOfService(root);
   if (servicePid !== null) return { runBy: 'systemd', env: await environmentOf(servicePid) };
@@ -52,7 +52,7 @@ export async function whatRuns(env: NodeJS.ProcessEnv, root: string): Promise<Ra
   return holder === null ? { runBy: 'nobody', env } : { runBy: 'hand', env: await environmentOf(holder.pid) };
 }
 
-/** Null where no service runs from that folder. */
+/** Null if no service runs from that folder. */
 async function pidOfService(root: string): Promise<number | null> {
   const asked = ['show', '--property=ActiveState,MainPID,WorkingDirectory', unitName];
   const text = await run('systemctl', asked).then(
@@ -106,13 +106,13 @@ async function lastWords(): Promise<string> {
   );
 }
 
-/** It speaks to the terminal itself, so it outlives this process where that is killed. */
+/** The child uses the terminal itself, so it outlives this process if that is killed. */
 function asChild(config: Config, root: string, env: NodeJS.ProcessEnv): Running {
   let child: ChildProcess | null = null;
   const isAlive = (): boolean => child !== null && child.exitCode === null && child.signalCode === null;
   return {
     async start(timeoutMs) {
-      // One that an upgrade which was killed has left.
+      // A killed upgrade may have left a process.
       await endHolder(config);
       child = spawn('bash', [`${root}/scripts/start.sh`], { cwd: root, env, stdio: ['ignore', 'inherit', 'inherit'] });
       await answering(config, timeoutMs, () => {
@@ -133,7 +133,7 @@ function asChild(config: Config, root: string, env: NodeJS.ProcessEnv): Running 
     async ended() {
       const forward = (signal: NodeJS.Signals): void => void child?.kill(signal);
       process.on('SIGTERM', forward);
-      // The terminal has sent it to both.
+      // The terminal has sent the signal to both.
       process.on('SIGINT', () => undefined);
       if (isAlive()) await once(child!, 'exit');
       return child?.exitCode ?? 1;
@@ -141,13 +141,13 @@ function asChild(config: Config, root: string, env: NodeJS.ProcessEnv): Running 
   };
 }
 
-/** Whoever started it. */
+/** Ends the holder, whoever started it. */
 async function endHolder({ dataDir }: Config): Promise<void> {
   const holder = await lockHolder(dataDir);
   if (holder !== null) await endControlPlane(holder);
 }
 
-/** `check` ends the wait by what it throws. */
+/** `check` ends the wait by throwing. */
 async function answering(config: Config, timeoutMs: number, check: () => Promise<void>): Promise<void> {
   const deadline = performance.now() + timeoutMs;
   let since: number | null = null;
@@ -174,11 +174,11 @@ async function answers(config: Config): Promise<boolean> {
   });
   asked.end();
   const status = await answer.promise;
-  // Too many requests of this machine are an answer too.
+  // Too many requests from this machine are an answer too.
   return status === 200 || status === 429;
 }
 
-/** An address that listens everywhere is asked at home. */
+/** A server that listens on all addresses is asked on loopback. */
 function hostOf({ host }: Config): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   return host === '::' ? '::1' : host;

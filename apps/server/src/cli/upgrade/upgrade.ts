@@ -37,14 +37,14 @@ const defaultTimeoutSeconds = 600;
 const maxNamesShown = 20;
 
 interface Work extends Ran {
-  /** Of `env`. */
+  /** The configuration in `env`. */
   readonly config: Config;
   readonly log: Log;
   readonly checkout: Checkout;
   readonly timeoutMs: number;
 }
 
-/** What becomes of the database on the way to another commit. */
+/** The database's change on the way to another commit. */
 type DatabaseWay = 'stays' | 'migrates' | 'goes back';
 
 export const upgrade: Command = async (args, env) => {
@@ -88,7 +88,7 @@ async function forward(work: Work, ref: string | undefined): Promise<number> {
   return change(work, { from, to, way: (await sameMigrations(checkout, from, to)) ? 'stays' : 'migrates' });
 }
 
-/** To what was there before the last `upgrade`. Where that changed the database, only when told to lose what is newer. */
+/** Goes back to the state before the last `upgrade`. If that changed the database, only with consent to lose newer data. */
 async function back(work: Work, losesNewer: boolean): Promise<number> {
   const { config, checkout } = work;
   const from = await checkout.head();
@@ -169,7 +169,7 @@ async function change(work: Work, { from, to, way }: Change): Promise<number> {
   return runOn(lodge, journal, 0);
 }
 
-/** What was there before the change, as far as that has come. */
+/** Restores the state before the change, as far as the change came. */
 async function takeBack(work: Work, journal: Journal, lodge: Running): Promise<void> {
   const { from, phase, runBy } = journal;
   if (phase === 'preparing') {
@@ -181,20 +181,20 @@ async function takeBack(work: Work, journal: Journal, lodge: Running): Promise<v
   await writeJournal(work.checkout.root, { ...journal, phase: 'back' });
   await lodge.stop();
   await putAllBack(work, journal);
-  // A short bound for what is tried is none for what worked.
+  // A short bound for the tried commit does not apply to one that worked.
   if (runBy !== 'nobody') await lodge.start(Math.max(work.timeoutMs, defaultTimeoutSeconds * 1000));
   const database = journal.database ? ', with the database as it was when Lodge ended' : '';
   say(`Back at ${short(from)}${database}. Agents went on.`);
 }
 
-/** Lodge does not run. */
+/** Puts everything back while Lodge does not run. */
 async function putAllBack(work: Work, { from, database }: Journal): Promise<void> {
   if (database) await putBack(work, from);
   await work.checkout.goBack(from);
   await clear(work);
 }
 
-/** What runs in this terminal goes on here until it is ended. */
+/** A Lodge that runs in this terminal goes on here until it is ended. */
 async function runOn(lodge: Running, { runBy, phase }: Journal, exitCode: 0 | 1): Promise<number> {
   if (phase === 'preparing' || runBy === 'systemd') return exitCode;
   if (runBy === 'nobody') {
@@ -207,8 +207,8 @@ async function runOn(lodge: Running, { runBy, phase }: Journal, exitCode: 0 | 1)
 }
 
 /**
- * An upgrade that was killed: what it tried is looked at, anything else is undone. What was tried may have served for weeks
- * since, so its database is given up on command alone.
+ * Resumes a killed upgrade: the tried commit is checked, anything else is undone. The tried one may have served for weeks
+ * since, so its database is given up only on command.
  */
 async function resume(work: Work, journal: Journal, losesNewer: boolean): Promise<number> {
   assertSameSettings(work, journal);
@@ -235,7 +235,7 @@ async function resume(work: Work, journal: Journal, losesNewer: boolean): Promis
   return runOn(lodge, journal, 1);
 }
 
-/** The same by a start of Lodge: it starts what is there afterwards. An upgrade that is under way is the one that starts it. */
+/** Does the same for a start of Lodge, which then starts the resulting commit. A running upgrade starts it itself. */
 async function finish(work: Work, journal: Journal): Promise<number> {
   const { checkout, config } = work;
   const { from, to, phase } = journal;
@@ -282,7 +282,7 @@ async function putBack({ config, log }: Work, commit: string): Promise<void> {
   await withDatabase(config, log, (url) => putDatabaseBack(copy, url), { alone: true });
 }
 
-/** The change holds. */
+/** Completes the change. */
 async function settle({ config, checkout }: Work, { from, to, leftAt, database }: Journal): Promise<void> {
   const { dataDir } = config;
   await writeBefore(checkout.root, { version: 1, dataDir, commit: from, next: to, leftAt, database });
@@ -295,7 +295,7 @@ async function settle({ config, checkout }: Work, { from, to, leftAt, database }
   say(`The database of before stays in ${copy} until the next upgrade: upgrade --back needs it.`);
 }
 
-/** There is no change any more. */
+/** Removes all traces of the change. */
 async function clear({ config, checkout }: Work): Promise<void> {
   await removeJournal(checkout.root);
   const before = await readBefore(checkout.root);
@@ -326,7 +326,7 @@ async function assertCanTry({ port, dataDir }: Config): Promise<void> {
   throw new CommandError('With LODGE_PORT=0 nobody knows where the API will answer: set a port.');
 }
 
-/** A connection to the machine that breaks is no reason to stop half-way. */
+/** A broken connection to the machine must not stop the upgrade half-way. */
 function outliveTerminal(): void {
   process.on('SIGHUP', () => undefined);
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => undefined);

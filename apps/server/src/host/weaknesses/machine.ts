@@ -1,4 +1,4 @@
-/** What of the machine itself stands between an agent and everything else. */
+/** The machine's own barriers between an agent and everything else. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { missingControllers } from '@lodge/vm';
@@ -40,7 +40,7 @@ const processor: Check = {
 
 const groups = '/sys/fs/cgroup';
 
-/** A check of whether the kernel offers a controller; `what` is how agents are then not bound. */
+/** Checks whether the kernel offers a controller; `what` says which bound is missing without it. */
 const controller = (kind: 'memory' | 'cpu', what: string): Check => ({
   name: `${kind} controller`,
   async look({ root }, name) {
@@ -50,7 +50,7 @@ const controller = (kind: 'memory' | 'cpu', what: string): Check => ({
   },
 });
 
-/** Its memory is told of with that of agents. */
+/** The weakness of its memory is reported with that of agents. */
 const controlPlane: Check = {
   name: 'pids controller',
   async look({ root }, name) {

@@ -1,4 +1,6 @@
-/** What agents may do to others by way of the network, by the operator's settings or by what the kernel offers. */
+/**
+ * Harm that agents can do to others over the network, because of the operator's settings or missing features of the kernel.
+ */
 import { narrowTable } from '@lodge/vm';
 import { note, ok, warn } from '../finding.ts';
 import { fileOf } from './check.ts';

@@ -1,4 +1,4 @@
-/** What systemd runs as root, where Lodge is a service of it. */
+/** The programs that systemd runs as root, if Lodge is its service. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fail, ok, warn } from '../finding.ts';
@@ -26,13 +26,16 @@ const program: Check = {
   },
 };
 
-/** All of a checkout is loaded by root: scripts, programs, packages and where their links lead. What Lodge keeps is data. */
+/**
+ * Root loads all of a checkout: scripts, programs, packages and the targets of their links. Lodge's stored data does not
+ * count.
+ */
 function within({ root, config }: HostFacts, checkout: string): Promise<Stranger | null> {
   const data = [config.dataDir, config.cacheDir].map((folder) => join(root, folder));
   return strangerWithin(join(root, checkout), root, data).catch(() => null);
 }
 
-/** Looks at the folders on a path, and at the host's programs that set-up runs by name. */
+/** Checks the folders on a path, and the host's programs that set-up runs by name. */
 async function firstOf({ root }: HostFacts, folders: readonly string[]): Promise<Stranger | null> {
   for (const folder of folders.filter((each) => each.startsWith('/'))) {
     for (const name of ['', 'node', 'npm']) {

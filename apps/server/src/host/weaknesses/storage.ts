@@ -1,4 +1,4 @@
-/** Where this Lodge keeps what must not be lost or read. */
+/** The places of data that must not be lost or read. */
 import type { Stats, StatsFs } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -54,7 +54,7 @@ const database: Check = {
   },
 };
 
-/** What the settings of the disk leave of the real one (docs/adr/0033-disk-is-capacity.md). */
+/** The part of the real disk that the settings leave (docs/adr/0033-disk-is-capacity.md). */
 const disk: Check = {
   name: 'disk',
   async look({ config }, name) {

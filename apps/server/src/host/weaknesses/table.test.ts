@@ -1,4 +1,4 @@
-/** Each check against a host that is weak in that one way, and one that is not: files of the kernel lie in a folder of the test. */
+/** Each check against a host with exactly that weakness, and one without: the kernel's files lie in a folder of the test. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
@@ -26,7 +26,7 @@ const strong: Readonly<Record<string, string>> = {
 };
 let hosts = 0;
 
-/** Names and states of what is not `ok` on a host of these files, with these settings. */
+/** Names and states of the findings that are not `ok` on a host of these files, with these settings. */
 async function weak(
   files: Readonly<Record<string, string | null>> = {},
   env: Readonly<Record<string, string>> = {},
@@ -76,7 +76,7 @@ test('a service that runs what is another user’s, or whose settings others rea
   const closed = (root: string): Promise<void> => chmod(join(root, 'etc/lodge.env'), 0o600);
   assert.deepEqual(await on(closed), {});
   assert.deepEqual(await on((root) => chmod(join(root, 'etc/lodge.env'), 0o640)), { 'service settings': 'fail' });
-  /** As npm does: links to programs and to packages, one of them over another link. */
+  /** The links that npm makes: to programs and to packages, one of them over another link. */
   const linked = async (root: string, by = '../../packages/node'): Promise<void> => {
     await closed(root);
     const modules = join(root, 'opt/lodge/node_modules');

@@ -1,6 +1,6 @@
 /**
- * Every weakness that the configuration of a host can leave: one entry a check. `npm run doctor` shows all of them, a start logs
- * those that are weak. A new check is a new entry in one of the lists.
+ * Every weakness that a host's configuration can have: one entry a check. `npm run doctor` shows all of them, a start logs
+ * the weak ones. A new check is a new entry in one of the lists.
  */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
@@ -23,7 +23,7 @@ const checks: readonly Check[] = [...webChecks, ...machineChecks, ...networkChec
 export const lookAtHost = (facts: HostFacts): Promise<Finding[]> =>
   Promise.all(checks.map(({ name, look }) => found(name, () => look(facts, name))));
 
-/** `people` as in `HostFacts`. */
+/** `people` has the meaning of `HostFacts`. */
 export async function hostFacts(config: Config, people: number | null): Promise<HostFacts> {
   const [emulator, clockIsSet] = await Promise.all([inspectEmulator().catch(() => null), askClock()]);
   const { accelerator: setting, cacheDir } = config;
@@ -42,7 +42,7 @@ async function askClock(): Promise<boolean | null> {
   return answer === 'yes' ? true : answer === 'no' ? false : null;
 }
 
-/** Logs each weakness with a line of its own, and gives them. Never rejects. */
+/** Logs each weakness with its own line, and returns them. Never rejects. */
 export async function reportWeaknesses(
   config: Config,
   countPeople: () => Promise<number>,

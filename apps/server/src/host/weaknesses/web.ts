@@ -41,7 +41,7 @@ const transport: Check = {
   },
 };
 
-/** Labels that two names end with alike; null where that is no more than a registry's own, such as `com` or `co.uk`. */
+/** The common last labels of two names; null if these are only a registry's own, such as `com` or `co.uk`. */
 export function sharedDomain(one: string, other: string): string | null {
   const [first, second] = [one, other].map((name) => name.split('.').toReversed());
   const end = first!.findIndex((label, i) => label !== second![i]);

@@ -1,6 +1,6 @@
 /**
- * Opens what chunks and lists were sealed with: AES-256-GCM as nonce | ciphertext | tag, after Zstandard. A chunk's name is an
- * HMAC of its bytes. Both keys come from the master key.
+ * Opens sealed chunks and lists: AES-256-GCM as nonce | ciphertext | tag, after Zstandard. A chunk's name is an HMAC of its
+ * bytes. Both keys come from the master key.
  */
 import { createDecipheriv, createHmac, hkdfSync } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -25,7 +25,7 @@ export class Cipher {
     return createHmac('sha256', this.naming).update(bytes).digest('hex').slice(0, nameLength);
   }
 
-  /** Throws `BackupError`, which names `path`, when a bit of it has changed. At most `maxBytes` come out. */
+  /** Throws `BackupError`, which names `path`, when a bit of it has changed. Returns at most `maxBytes`. */
   async open(sealed: Buffer, name: string, path: string, maxBytes: number): Promise<Buffer> {
     if (sealed.length < nonceBytes + tagBytes) throw new BackupError(`${path} is cut short.`);
     const nonce = sealed.subarray(0, nonceBytes);

@@ -1,4 +1,4 @@
-/** A list of the form before that leads out of its folder, or that no release of ours has written, is refused before it is used. */
+/** An old list that leads out of its folder, or that no release of Lodge has written, is refused before its use. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { hasForm } from './list.ts';

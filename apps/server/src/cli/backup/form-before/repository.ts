@@ -1,7 +1,7 @@
 /**
- * Reads backups of the form before restic, in a folder: for one release. `<folder>/<master key id>/chunks/<ab>/<name>` are bytes
- * by the HMAC of what they are, and `<folder>/<master key id>/backups/<name>` is the sealed list of a backup. Links are followed
- * nowhere, and a file is bounded before it is read.
+ * Reads backups of the form before restic, in a folder: for one release. `<folder>/<master key id>/chunks/<ab>/<name>` holds
+ * bytes by their HMAC, and `<folder>/<master key id>/backups/<name>` is the sealed list of a backup. No link is followed,
+ * and a file is bounded before it is read.
  */
 import { constants } from 'node:fs';
 import { open, readdir } from 'node:fs/promises';
@@ -51,7 +51,7 @@ export class RepositoryBefore {
 }
 
 async function readBounded(path: string, maxBytes: number): Promise<Buffer | null> {
-  // A pipe of that name must not be waited for.
+  // The open must not wait for a pipe of that name.
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
   const file = await open(path, flags).catch((cause: NodeJS.ErrnoException) => {
     if (cause.code === 'ENOENT') return null;

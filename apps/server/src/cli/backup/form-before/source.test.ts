@@ -1,4 +1,4 @@
-/** A backup as the release before has written it comes back whole, and one bit that changed is told by its file. */
+/** A backup that the earlier release wrote comes back whole, and a changed bit is reported with its file. */
 import assert from 'node:assert/strict';
 import { createCipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** A backup of the form before restic, as a restore takes it. All of it is read and checked before anything is written. */
+/** A backup of the form before restic, for a restore. All of it is read and checked before anything is written. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ const zeros = Buffer.alloc(chunkBytes);
 /** Chunks that are read beside one another. */
 const readAtOnce = 8;
 
-/** Null where the folder has no backup of that form under this key, or none of that name. */
+/** Null if the folder has no backup of that form under this key, or none of that name. */
 export async function sourceBefore(
   folder: string,
   key: { readonly key: Buffer; readonly id: string },
@@ -94,7 +94,7 @@ async function writeFileBack(repository: RepositoryBefore, stored: StoredFile, p
   }
   await chown(path, stored.uid, stored.gid);
   await chmod(path, stored.mode);
-  // Node's own call takes seconds in floating point, and a snapshot's disk must have its very nanosecond.
+  // Node's own call takes seconds in floating point, and a snapshot's disk must have its exact nanosecond.
   const at = stored.mtimeNs.padStart(10, '0');
   await run('touch', ['-d', `@${at.slice(0, -9)}.${at.slice(-9)}`, '--', path]);
 }
