@@ -89,7 +89,7 @@ import { validatorCompiler } from './pipeline/validation.ts';
 
 const defaultDrainMs = 5_000;
 
-/** All there is. Nobody but this file sees it: whoever it is handed to takes it as the few needs that they name. */
+/** All dependencies. Only this file sees them: every other part receives only the needs that it names. */
 interface Whole extends HttpAppOptions {
   readonly guestAt: (guest: GuestAddress) => GuestClient;
   readonly limiter: Limits | null;
@@ -139,14 +139,14 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     cutting = setTimeout(() => cut.abort(), options.drainMs ?? defaultDrainMs);
   });
   app.addHook('onClose', async () => clearTimeout(cutting));
-  // The server closes idle connections once; those that were busy then go as they fall idle.
+  // The server closes idle connections once; busy ones then go as they fall idle.
   app.addHook('onResponse', (request, _reply, done) => {
     if (closing.signal.aborted) request.raw.socket.destroySoon();
     done();
   });
   addScopes(app);
   addCors(app, options.network?.corsOrigins ?? []);
-  // Behind CORS, which answers a browser's preflight: that carries no key.
+  // It comes after CORS, which answers a browser's preflight: that carries no key.
   addInOrder(app, () => {
     addChecks(app, context, paths);
     addIdempotency(app, context);
@@ -154,7 +154,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   });
   logReplies(app, context);
   registerOpenApi(app);
-  // Behind the document's plugin, which must see every route as it is added.
+  // It comes after the document's plugin, which must see every route as it is added.
   app.register(async (scope) => {
     await addCompression(scope);
     for (const addRoute of routes) addRoute(scope, context);
@@ -215,7 +215,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   openApiRoute,
 ];
 
-/** Signing in, and what a person signed in sets. */
+/** Routes for signing in, and for the settings of a signed-in person. */
 const areaRoutes: readonly ((app: App, area: AccountArea & { readonly sessions: Sessions }) => void)[] = [
   signInRoutes,
   sessionRoutes,
@@ -237,13 +237,13 @@ function newServer(context: Whole): App {
     bodyLimit: maxBodyBytes,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
     serverFactory: serverFactory(network, { hosts, places: new ConnectionPlaces(network, context.log) }),
-    // The factory has it already; this is for the address that `listen` gives.
+    // The factory has the certificate already; this is for the address that `listen` returns.
     ...(tls && { https: tls }),
     genReqId: makeRequestId,
     return503OnClosing: false,
     routerOptions: {
       ignoreTrailingSlash: true,
-      // An id is never too long for the router: it is an agent that does not exist.
+      // No id is too long for the router: it is an agent that does not exist.
       maxParamLength: 65_536,
       querystringParser: parseQuery,
     },
@@ -266,7 +266,7 @@ function addScopes(app: App): void {
     if (id !== undefined && isAgentId(id)) request.scope.fields.agent_id = id;
     request.scope.run(done);
   });
-  // A body arrives on the socket's own thread of control. Fastify reads none with these methods.
+  // A body arrives on the socket by itself. Fastify reads none with these methods.
   app.addHook('preValidation', ({ method, scope }, _reply, done) => {
     if (method === 'GET' || method === 'HEAD') done();
     else scope.run(done);
@@ -276,7 +276,7 @@ function addScopes(app: App): void {
 function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, paths: KnownPaths): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
-    // CORS takes OPTIONS of any path, and is no route of ours.
+    // CORS accepts OPTIONS of any path, and is no route of Lodge's.
     const isUnknown = request.is404 || request.routeOptions.url === '*';
     const path = isUnknown ? paths.find(request.url) : null;
     const hasPages = (admitting.account?.pages ?? null) !== null;
@@ -293,11 +293,11 @@ function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, path
   });
 }
 
-/** Somebody opened the service's bare address in a browser. Programs are told there what they would be told anywhere. */
+/** Whether somebody opened the service's bare address in a browser. Programs get the usual answer there. */
 const isOfFrontDoor = ({ method, url, headers }: FastifyRequest): boolean =>
   (method === 'GET' || method === 'HEAD') && url.split('?', 1)[0] === '/' && wantsPage(headers);
 
-/** Creates under way, per key: counted behind what a replay of an earlier reply needs. */
+/** Counts running creates, per key, after the replay of an earlier reply has been tried. */
 function addPlaces(app: App, limiter: Limits): void {
   app.addHook('onReady', async () => limiter.start());
   app.addHook('onClose', async () => limiter.stop());

@@ -25,9 +25,9 @@ import type { LimitSettings } from './pipeline/limits/limits.ts';
 export interface AgentUrlSettings {
   readonly scheme: 'http' | 'https';
   readonly domain: string;
-  /** The API's own host name: the one name within the domain that may be no agent's. */
+  /** The API's own host name: the one name within the domain that no agent may have. */
   readonly apiHost?: string;
-  /** Null where it is the scheme's own. */
+  /** Null if it is the scheme's own. */
   readonly port: number | null;
   readonly prefixes: Readonly<Record<RuntimeKind, string>>;
 }
@@ -56,9 +56,9 @@ export interface HttpMetrics {
 /** How the server listens. */
 export interface NetworkSettings {
   readonly maxConnections: number;
-  /** Of one network: an IPv4 address, or the /64 of an IPv6 one. A quarter of all by default. */
+  /** Connections of one network: an IPv4 address, or the /64 of an IPv6 one. A quarter of all by default. */
   readonly maxOfNetwork?: number;
-  /** Addresses and ranges whose X-Forwarded-For is believed, and whose connections count for all alone. */
+  /** Addresses and ranges whose X-Forwarded-For is believed, and whose connections count only in the total. */
   readonly trustedProxies: readonly string[];
   readonly corsOrigins: readonly string[];
   /** In PEM; without them it speaks plain HTTP. */
@@ -96,7 +96,7 @@ export interface HookArea {
   readonly origin: () => string;
 }
 
-/** What the whole API is made of. Each part names what it needs of it (`needs.ts`). */
+/** The dependencies of the whole API. Each part names its own needs (`needs.ts`). */
 export interface HttpAppOptions {
   readonly agents: Agents;
   readonly runTurn: RunTurn;
@@ -104,7 +104,7 @@ export interface HttpAppOptions {
   readonly audit: AuditLog;
   readonly events: Pick<EventStore, 'page' | 'onAppend'>;
   readonly accounts: OwnAccounts;
-  /** What of agents is served under their own addresses, and to whom. */
+  /** Agents' services at their own addresses, and their permissions. */
   readonly places: AgentPlaces;
   readonly channels: ChannelArea;
   readonly webhooks: Webhooks;
@@ -112,17 +112,17 @@ export interface HttpAppOptions {
   readonly hooks: HookArea;
   readonly connections: ConnectionArea;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
-  /** Nobody is trusted and no other origin is let in where it is not given. */
+  /** Without it no proxy is trusted and no other origin is allowed. */
   readonly network?: NetworkSettings;
   /** Rate limits and quotas; without them there are none. */
   readonly limits?: LimitSettings;
-  /** Seals cursors, and opens what was said in model calls; without it cursors go out as they are and nothing is told of calls. */
+  /** Seals cursors, and opens the contents of model calls; without it cursors are plain and no contents are shown. */
   readonly secrets?: SecretBox;
-  /** Requests by their Idempotency-Key; without it the header says nothing. */
+  /** Requests by their Idempotency-Key; without it the header has no effect. */
   readonly idempotency?: IdempotencyStore;
-  /** Whether the host's disk has room for replies that are kept; without it always. */
+  /** Whether the host's disk has room for kept replies; always without it. */
   readonly hasRoom?: () => boolean;
-  /** Signing in, and what follows of it; without it API keys alone open anything. */
+  /** Signing in, and the pages behind it; without it only API keys open anything. */
   readonly account?: AccountArea;
   /** Rejects when the service cannot serve at all: its database does not answer. */
   readonly ready: () => Promise<Readiness> | Readiness;
@@ -137,13 +137,13 @@ export interface HttpAppOptions {
   readonly chatSilenceMs?: number;
   /** The same for a stream of log entries. */
   readonly logSilenceMs?: number;
-  /** Chat turns under way may take this long when the server closes; 5 s by default. All else ends at once then. */
+  /** How long running chat turns may go on when the server closes; 5 s by default. All other requests end at once. */
   readonly drainMs?: number;
   /** The daemon of a guest, where that is not at its usual port. */
   readonly guestAt?: (guest: GuestAddress) => GuestClient;
-  /** A terminal whose client types nothing for so long is closed; an hour by default. */
+  /** Time without typing after which a terminal is closed; an hour by default. */
   readonly terminalIdleMs?: number;
-  /** Told what happens, for the operator's figures. */
+  /** Receives the events for the operator's figures. */
   readonly metrics?: HttpMetrics;
   readonly version: string;
   readonly log: Log;
@@ -151,24 +151,26 @@ export interface HttpAppOptions {
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who asks; set on every route that is not public. */
+    /** The caller; set on every route that is not public. */
     principal: Principal;
-    /** Who is signed in; set where the request came by a session. */
+    /** The signed-in person; set if the request came by a session. */
     me: SignedIn | undefined;
     scope: RequestScope;
   }
   interface FastifyContextConfig {
     /** Neither key nor session is needed. */
     readonly public?: true;
-    /** Public, by a token in its path that the route looks up itself: a request with a good one counts against no address. */
+    /**
+     * Public, by a token in its path that the route looks up itself: a request with a valid one counts against no address.
+     */
     readonly ownToken?: true;
-    /** A person signed in may do this, and no API key. */
+    /** Only a signed-in person may do this, with no API key. */
     readonly sessionOnly?: true;
-    /** Public, but for pages of this service alone: it begins a session. */
+    /** Public, but only for pages of this service, because it begins a session. */
     readonly ownPagesOnly?: true;
-    /** Any one of these is enough; none given: any key or session will do. */
+    /** Any one of these is enough; without any, each key or session will do. */
     readonly scopes?: readonly Scope[];
-    /** What `wake=true` takes beside, where the route's own scopes change nothing. */
+    /** The further scope that `wake=true` needs, if the route's own scopes change nothing. */
     readonly wakeScope?: Scope;
     /** Its reply holds a secret: no Idempotency-Key keeps it. */
     readonly secretReply?: true;

@@ -1,4 +1,4 @@
-/** What several routes need alike. Each route names its needs by these or by its own; only app.ts sees all there is. */
+/** Needs that several routes share. Each route names its needs by these or by its own; only app.ts sees all. */
 import type { Agents, RunTurn } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
 import type { GuestAddress, Log } from '@lodge/ports';
@@ -10,21 +10,21 @@ export interface AgentReplies {
   readonly agentUrl: AgentUrlSettings;
 }
 
-/** For what waits until an agent has come somewhere. */
+/** For routes that wait until an agent has a status. */
 export interface Waiting {
   readonly agents: Agents;
-  /** How long at most. */
+  /** Longest wait. */
   readonly lifecycleWaitMs: number;
   /** Aborts when the server begins to close: waits and log streams end then. */
   readonly closing: AbortSignal;
 }
 
-/** For what reaches into an agent's guest. */
+/** For routes that reach into an agent's guest. */
 export interface GuestAccess {
   readonly agents: Agents;
   readonly guestAt: (guest: GuestAddress) => GuestClient;
   readonly lifecycleWaitMs: number;
-  /** Aborts when the server has waited long enough for what is under way. */
+  /** Aborts when the server has waited long enough for running requests. */
   readonly cut: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** How the API is reached: other origins, compressed replies, TLS of its own, and what a proxy says of who asks. */
+/** Access to the API: other origins, compressed replies, its own TLS, and a proxy's headers about the caller. */
 import assert from 'node:assert/strict';
 import { request } from 'node:https';
 import { test } from 'node:test';

@@ -1,12 +1,13 @@
 /**
- * The account area's pages, as `apps/web` was built. Every path below /account that is no asset is the one page: which part of it is shown is decided in the browser.
+ * The account area's pages, as `apps/web` was built. Every path below /account that is no asset is the one page; the browser
+ * decides which part of it to show.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fastifyStatic from '@fastify/static';
 import type { App } from './app-types.ts';
 
-/** No script or style but our own files: what a name or a key's label holds is never run. */
+/** Only Lodge's own files are scripts and styles: the text of a name or a key's label never runs. */
 export const policy = [
   "default-src 'self'",
   "script-src 'self'",

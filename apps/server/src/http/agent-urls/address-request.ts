@@ -9,7 +9,7 @@ export interface AddressRequest {
   readonly response: ServerResponse;
   readonly upgrade: { readonly socket: Duplex; readonly head: Buffer } | null;
   readonly agent: AgentAddress;
-  /** The client's. */
+  /** The client's address. */
   readonly address: string;
   readonly scope: RequestScope;
 }

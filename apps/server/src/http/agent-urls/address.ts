@@ -1,6 +1,6 @@
 /**
- * Addresses of agents: `<prefix>-<id>.<domain>` is the gateway's, `<port>-<prefix>-<id>.<domain>` a port's of the guest. One
- * label each, so that one wildcard of DNS and one certificate cover all of them.
+ * Addresses of agents: `<prefix>-<id>.<domain>` is the gateway's, `<port>-<prefix>-<id>.<domain>` a port's of the guest.
+ * Each is one label, so that one wildcard of DNS and one certificate cover all of them.
  */
 import { runtimeKinds } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
@@ -9,7 +9,7 @@ import type { AgentUrlSettings } from '../context.ts';
 export interface AgentAddress {
   readonly kind: RuntimeKind;
   readonly id: string;
-  /** Null is the gateway. */
+  /** Null means the gateway. */
   readonly port: number | null;
 }
 
@@ -20,8 +20,8 @@ export function originOf({ kind, id, port }: AgentAddress, url: AgentUrlSettings
 }
 
 /**
- * Whom a Host header names: `api` for every host that is not of the agents' domain, else the agent's address or, for what has
- * not exactly the form of one, `nobody`. The port is not looked at: a tunnel may have another.
+ * The target of a Host header: `api` for every host outside the agents' domain, else the agent's address, or `nobody` if it
+ * has not exactly that form. The port is ignored, because a tunnel may have another.
  */
 export function hostOf(header: string | undefined, url: AgentUrlSettings): AgentAddress | 'api' | 'nobody' {
   const host = (header ?? '').toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '');

@@ -1,7 +1,8 @@
 /**
- * Who may pass at an agent's address. A published port that is public is for anyone. All else takes an API key that may change
- * agents, for a gateway can do what its agent can; or the cookie of a visit, which a link has begun. A cookie goes with every
- * request a browser makes, whoever had it made: it counts only from the agent's own pages, and for going there.
+ * Who may pass at an agent's address. A public published port is for anyone. Everything else needs an API key that may
+ * change agents, because a gateway can do whatever its agent can; or the cookie of a visit, which a link has begun. A
+ * browser sends a cookie with every request, whoever caused it: it counts only for requests of the agent's own pages, and
+ * for navigations there.
  */
 import { Refusal, networkOf } from '@lodge/domain';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
@@ -14,7 +15,7 @@ import type { Limits } from '../pipeline/limits/limits.ts';
 import { visitTokens } from './cookies.ts';
 import { ourKey } from './our-keys.ts';
 
-/** What visits take. */
+/** Dependencies of visits. */
 export interface Visiting {
   readonly places: AgentPlaces;
   readonly limiter: Limits | null;
@@ -22,26 +23,26 @@ export interface Visiting {
   readonly agentUrl: AgentUrlSettings;
 }
 
-/** What letting in takes. The session of a person is not among it: its cookie opens nothing at an agent's address. */
+/** Dependencies of admission. A person's session is not among them: its cookie opens nothing at an agent's address. */
 export interface Admitting extends Visiting {
   readonly verifier: ApiKeyVerifier;
 }
 
-/** Who was let in. */
+/** An admitted caller. */
 export interface Admission {
   readonly accountId: string;
-  /** The published port that the page is, where it is one. */
+  /** The published port of the page, if it is one. */
   readonly published: AgentPortRow | null;
-  /** For the log. */
+  /** Fields for the log. */
   readonly fields: { readonly key_id?: string; readonly visit_id?: string };
-  /** Whether it would be let in now, too. */
+  /** Whether the caller would still be admitted now. */
   readonly still: () => Promise<boolean>;
 }
 
 export interface Knock {
   readonly request: IncomingMessage;
   readonly page: AgentPage;
-  /** The client's, as a trusted proxy says. */
+  /** The client's address, as a trusted proxy reports it. */
   readonly address: string;
   readonly isUpgrade: boolean;
 }
@@ -54,7 +55,7 @@ export async function admit(context: Admitting, knock: Knock): Promise<Admission
   const secret = presentedSecret(context, knock);
   const isKnown = secret !== null && strangers.knows(secret);
   const byAddress = async (): Promise<void> => limiter?.byCaller(`address:${networkOf(knock.address)}`);
-  // Whether a port is public takes a look-up, which anybody can ask for.
+  // Only a look-up shows whether a port is public, and anybody can cause one.
   if (port !== null && !isKnown) await byAddress();
   const published = port === null ? null : await places.ports.find(agentId, port);
   if (!published?.public) {
@@ -67,7 +68,7 @@ export async function admit(context: Admitting, knock: Knock): Promise<Admission
   return { accountId: published.accountId, fields: {}, still, published };
 }
 
-/** What may let the caller in: cookies of visits, and a key. Null where it brings neither. */
+/** The secrets that may admit the caller: cookies of visits, and a key. Null if the request has neither. */
 function presentedSecret({ agentUrl }: Visiting, { request: { headers } }: Knock): string | null {
   const all = [...visitTokens(headers.cookie, agentUrl), presentedKey(headers) ?? ''].filter((one) => one !== '');
   return all.length > 0 ? all.join(' ') : null;
@@ -109,7 +110,7 @@ async function byKey({ verifier }: Admitting, { request }: Knock): Promise<Princ
   return verifyKey(verifier, key);
 }
 
-/** The visit whose cookie the request brings; null where it brings none, or a key of ours. */
+/** The visit of the request's cookie; null if the request has none, or has a key of Lodge's. */
 async function byCookie({ places, agentUrl }: Visiting, { request, page, isUpgrade }: Knock): Promise<Right | null> {
   const { headers } = request;
   if (namesOurKey(headers)) return null;
@@ -131,7 +132,10 @@ async function byCookie({ places, agentUrl }: Visiting, { request, page, isUpgra
 const namesOurKey = ({ authorization, 'x-api-key': key }: IncomingHttpHeaders): boolean =>
   [authorization, key].some((value) => value !== undefined && ourKey.test(String(value)));
 
-/** Headers that carry a key of ours, or were read as one: no guest sees them. Others of these names are the guest's. */
+/**
+ * Headers that carry a key of Lodge's, or were read as one: no guest sees them. Other headers of these names are the
+ * guest's.
+ */
 export function keyHeaders({ headers }: IncomingMessage, { fields }: Admission): string[] {
   const readAsKey = headers['x-api-key'] ? 'x-api-key' : 'authorization';
   return ['x-api-key', 'authorization'].filter(
@@ -140,9 +144,9 @@ export function keyHeaders({ headers }: IncomingMessage, { fields }: Admission):
 }
 
 /**
- * What no page can set tells where a request comes from: `Sec-Fetch-Site`, which browsers send over https and to localhost. Where it
- * is not sent, `Origin` or `Referer` tell. A page can have both left out of what it embeds, so what has neither must be a
- * navigation: `Upgrade-Insecure-Requests`, which browsers send with those alone and no page can add unasked.
+ * Finds a request's origin by headers that no page can set: `Sec-Fetch-Site`, which browsers send over https and to
+ * localhost. Without it, `Origin` or `Referer` decide. A page can suppress both in its embedded requests, so a request with
+ * neither must be a navigation: `Upgrade-Insecure-Requests`, which browsers send only with those and no page can add.
  */
 export function isOfOwnPage({ method, headers }: IncomingMessage, isUpgrade: boolean): boolean {
   const { origin, host, referer } = headers;

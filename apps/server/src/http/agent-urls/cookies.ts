@@ -1,13 +1,13 @@
-/** Cookies at an agent's address: ours stay here, the guest's own pass, each for its host alone. */
+/** Cookies at an agent's address: Lodge's own stay here, the guest's pass, each for its host alone. */
 import type { AgentUrlSettings } from '../context.ts';
 
-/** As the account area's: over https by a name that browsers take from no other host. */
+/** Like the account area's: over https a name that browsers accept from no other host. */
 const nameOf = ({ scheme }: AgentUrlSettings): string => (scheme === 'https' ? '__Host-lodge_visit' : 'lodge_visit');
 
-/** Names that are ours, of whichever host and scheme. */
+/** Names of Lodge's cookies, for any host and scheme. */
 const ours = /^\s*(?:__(?:host|secure)-)?lodge_/i;
 
-/** A page of another host of the domain may have set one that is not ours: a few are looked at, and one that holds is enough. */
+/** A page of another host of the domain may have set a false one: a few are tried, and one valid one is enough. */
 const maxTried = 4;
 
 const nameIn = (pair: string): string => pair.split('=', 1)[0]!.trim();
@@ -29,14 +29,14 @@ export function visitCookie(token: string, maxAgeSeconds: number, url: AgentUrlS
   return `${nameOf(url)}=${token}; Max-Age=${maxAgeSeconds}; Path=/; HttpOnly; SameSite=Lax${secure}`;
 }
 
-/** The Cookie header as the guest sees it: what the host itself adds, and of the client's what has no name of either. */
+/** The Cookie header for the guest: the host's own additions, and those of the client's cookies with other names. */
 export function cookiesForGuest(header: string | undefined, added = ''): string | undefined {
   const kept = (header ?? '').split(';').filter((pair) => !isHosts(pair, added));
   const all = [...kept, added].map((part) => part.trim()).filter((part) => part !== '');
   return all.length > 0 ? all.join('; ') : undefined;
 }
 
-/** The guest's Set-Cookie headers as a browser may see them: never one of the host's, and never for more than this host. */
+/** The guest's Set-Cookie headers for a browser: never one with a name of the host's, and only for this host. */
 export function cookiesForClient(headers: readonly string[], added = ''): string[] {
   return headers
     .filter((header) => !isHosts(header, added))

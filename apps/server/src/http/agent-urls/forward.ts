@@ -1,4 +1,4 @@
-/** Hands a request on to a web server in a guest, and its answer back: nothing is kept, so the slower side sets the pace. */
+/** Forwards a request to a web server in a guest, and its answer back. Nothing is kept, so the slower side sets the pace. */
 import { Refusal } from '@lodge/domain';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
@@ -10,17 +10,17 @@ import type { Duplex } from 'node:stream';
 import { hasBody, headersForClient, headersForGuest, upgraded } from './headers.ts';
 import type { Passing } from './headers.ts';
 
-/** A guest is a hop away on this host: it takes a connection at once or not at all. */
+/** A guest is a hop away on this host: it accepts a connection at once or not at all. */
 const connectTimeoutMs = 5_000;
-/** A connection whose other end is gone is missed after so long. */
+/** Time until a connection without its other end is noticed. */
 const keepAliveMs = 15_000;
 const maxHeaderBytes = 64 * 1024;
 
 export interface Target extends Passing {
   readonly origin: string;
-  /** A connection on which nothing passes for so long is closed. */
+  /** Time without traffic after which a connection is closed. */
   readonly idleMs: number;
-  /** Ends it, wherever it is. */
+  /** Ends the request, wherever it is. */
   readonly signal: AbortSignal;
 }
 
@@ -55,7 +55,7 @@ export async function tunnel(target: Target, { request, response, socket, head }
   socket.write(headOf({ ...headersForClient(reply101, target), ...upgraded }));
   socket.write(first);
   guest.write(head);
-  // Either side may end first; what was sent before still arrives.
+  // Either side may end first; its earlier data still arrives.
   await Promise.allSettled([pipeline(socket, guest), pipeline(guest, socket)]);
 }
 
@@ -69,7 +69,7 @@ async function open(target: Target, request: IncomingMessage, more: OutgoingHttp
       headers: { ...headersForGuest(request, target), ...more },
       maxHeaderSize: maxHeaderBytes,
     });
-    // Whoever waits for its answer hears of it; behind the answer nobody needs to.
+    // A waiting caller hears of the error; after the answer nobody needs to.
     return upstream.on('error', () => undefined);
   } catch (error) {
     guest.destroy();
@@ -93,7 +93,7 @@ async function connected({ origin, idleMs, signal }: Target): Promise<Socket> {
   return guest.setTimeout(idleMs, end);
 }
 
-/** Of a guest that switches to another protocol unasked, no more is heard than that its connection has closed. */
+/** If a guest switches to another protocol unasked, only the close of its connection is noticed. */
 function reply(upstream: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     upstream.once('response', resolve);
@@ -108,7 +108,7 @@ async function pass(
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
-  // A body that the guest did not want to the end is not read to its end here either.
+  // If the guest did not read all of a body, its rest is not read here either.
   const isOver = request.complete || !hasBody(request);
   response.writeHead(reply.statusCode!, {
     ...headersForClient(reply, target),

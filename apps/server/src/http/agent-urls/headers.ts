@@ -1,11 +1,11 @@
-/** What passes of headers between a client and a web server in a guest. */
+/** Selects the headers that pass between a client and a web server in a guest. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { cookiesForClient, cookiesForGuest } from './cookies.ts';
 import { offersForGuest } from './our-keys.ts';
 
 type Distinct = Readonly<Record<string, readonly string[] | undefined>>;
 
-/** Of one connection, not of the message (RFC 9110, 7.6.1); how a body is framed is decided anew. */
+/** Headers of one connection, not of the message (RFC 9110, 7.6.1); the framing of a body is decided anew. */
 const hopByHop = [
   'connection',
   'keep-alive',
@@ -18,15 +18,15 @@ const hopByHop = [
   'upgrade',
   'expect',
 ];
-/** Who the client is, we say. */
+/** Lodge itself says who the client is. */
 const ofProxies = /^(?:forwarded|x-real-ip|x-forwarded-.*)$/;
-/** From a guest these would reach beyond its own host: to other ports, or to cookies of the whole domain. */
+/** From a guest these would affect more than its own host: other ports, or cookies of the whole domain. */
 const beyondHost = ['alt-svc', 'clear-site-data'];
 
 export interface Passing {
   /** The host's own headers for this web server, by lower-case names: they win. Cookies among them stand beside the client's. */
   readonly added: Readonly<Record<string, string>>;
-  /** Names that were meant for us. */
+  /** Names of headers for Lodge itself. */
   readonly withheld: readonly string[];
   readonly address: string;
   readonly scheme: 'http' | 'https';
@@ -57,7 +57,7 @@ export function headersForClient(reply: IncomingMessage, { added }: Passing): Ou
   return headers;
 }
 
-/** What a handshake adds, on either side. */
+/** Headers that a handshake adds, on either side. */
 export const upgraded = { connection: 'Upgrade', upgrade: 'websocket' };
 
 export const hasBody = ({ headers }: IncomingMessage): boolean =>

@@ -1,4 +1,7 @@
-/** Agents' addresses over HTTP: who is bounded by what, which look-ups strangers cause, and what of a client's reaches the guest. */
+/**
+ * Agents' addresses over HTTP: their bounds, the look-ups that strangers cause, and the parts of a client's request that
+ * reach the guest.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, request as httpRequest } from 'node:http';
@@ -19,7 +22,7 @@ const { apiKeys, tokens } = cryptography;
 const key = apiKeys.make();
 const cookie = `lodge_visit=${tokens.make()}`;
 
-/** Answers at once; what asks for /slow it keeps waiting. */
+/** A guest that answers at once, except for requests for /slow. */
 const seen: IncomingMessage[] = [];
 const guest = createServer((request, response) => {
   seen.push(request);
@@ -68,7 +71,7 @@ const { app, agents } = testApp({
     quotas: { agents: 1, running: 1 },
     spend: unlimited,
   },
-  // What is held open stays open, however slow the machine.
+  // Open connections stay open, however slow the machine is.
   chatTimeoutMs: 600_000,
 });
 agents.rows = [row];
@@ -100,7 +103,7 @@ async function ask(host: string, headers: OutgoingHttpHeaders = {}): Promise<Ans
   return { status: reply.statusCode!, code: body.startsWith('{') ? JSON.parse(body).error.code : undefined };
 }
 
-/** Requests that stay open; those that were refused are left out. */
+/** Requests that stay open; refused ones are left out. */
 async function hold(count: number, host: string, headers?: OutgoingHttpHeaders): Promise<ClientRequest[]> {
   const begun = Array.from({ length: count }, async () => {
     const request = begin(host, '/slow', headers).on('error', () => undefined);
@@ -117,7 +120,7 @@ test('strangers who hold every place of a public port keep neither the owner out
   assert.deepEqual(await ask(open), { status: 503, code: 'agent_unavailable' }, 'one more of them');
   assert.equal((await ask(gateway, { 'x-api-key': key })).status, 200);
   assert.equal((await ask(gateway, { cookie, 'sec-fetch-site': 'none' })).status, 200);
-  // And the other way round.
+  // The same holds the other way round.
   const owners = await hold(256, gateway, { 'x-api-key': key });
   assert.equal(owners.length, 256);
   assert.deepEqual(await ask(gateway, { 'x-api-key': key }), { status: 503, code: 'agent_unavailable' });

@@ -1,6 +1,6 @@
 /**
- * Agents' own addresses, on the API's listener. By the Host header alone a request is either the API's or an agent's, before any
- * router sees it: nothing of the API answers at an agent's address, and no agent at the API's.
+ * Agents' own addresses, on the API's listener. The Host header alone decides whether a request is the API's or an agent's,
+ * before any router sees it: nothing of the API answers at an agent's address, and no agent at the API's.
  */
 import { Refusal, networkOf } from '@lodge/domain';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -23,10 +23,10 @@ import { isOurPath, openLink } from './link.ts';
 import { refuse } from './refusal.ts';
 import { checkPage, serverOf } from './server-of.ts';
 
-/** What stays open is looked at so often: whether it may still be, and whether its machine is the one it began with. */
+/** How often open connections are checked: whether they are still allowed, and whether their machine is still the same. */
 const lookEveryMs = 30_000;
 
-/** What serving agents' addresses takes. */
+/** Dependencies of agents' addresses. */
 interface Serving extends Admitting {
   readonly agents: Pick<Agents, 'get' | 'use'>;
   readonly network?: NetworkSettings;
@@ -59,7 +59,7 @@ export class AgentHosts {
 
   private take(request: IncomingMessage, open: () => Pick<AddressRequest, 'response' | 'upgrade'>): boolean {
     const host = hostOf(request.headers.host, this.context.agentUrl);
-    // A target that names a host beside the header's: it is refused where either is an agent's.
+    // A request target may name another host than the header: it is refused if either is an agent's.
     const isPath = request.url!.startsWith('/');
     const other = isPath ? 'api' : hostOf(authorityOf(request.url!), this.context.agentUrl);
     if (host === 'api' && other === 'api') return false;
@@ -107,7 +107,7 @@ export class AgentHosts {
     }
   }
 
-  /** Wakes the agent, holds it awake, and connects both sides until either is done. */
+  /** Wakes the agent, keeps it awake, and connects both sides until either is done. */
   private async pass(call: AddressRequest, admission: Admission): Promise<void> {
     const { agents, lifecycleWaitMs, chatTimeoutMs, agentUrl } = this.context;
     const { request, response, upgrade, agent, address } = call;
@@ -130,7 +130,7 @@ export class AgentHosts {
     }
   }
 
-  /** Aborts when the call is over, or the server ends it: what may go on for ever at once, the rest after a while. */
+  /** Aborts when the call is over, or the server ends it: endless calls at once, the others after a while. */
   private whileOpen({ response, upgrade }: AddressRequest): AbortSignal {
     const over = new AbortController();
     const end = (): unknown => response.destroy();
@@ -159,5 +159,5 @@ export class AgentHosts {
 
 const nobody = (): Refusal => new Refusal('agent_not_found', 'No agent has this address.');
 
-/** Of a request target in absolute form; empty for any other. */
+/** The host of a request target in absolute form; empty for any other. */
 const authorityOf = (target: string): string => (URL.canParse(target) ? new URL(target).host : '');

@@ -1,10 +1,10 @@
-/** The way in for browsers: a link's token is changed for a cookie of this one host, and does not stay in the address. */
+/** The way in for browsers: a link's token becomes a cookie of this one host, and does not stay in the address. */
 import { Refusal } from '@lodge/domain';
 import type { Visiting } from './admission.ts';
 import { visitCookie } from './cookies.ts';
 import type { AddressRequest } from './address-request.ts';
 
-/** Paths that no guest is asked for. */
+/** Paths that never reach a guest. */
 const ourPaths = '/_lodge';
 const linkPath = `${ourPaths}/link`;
 
@@ -18,7 +18,7 @@ export async function openLink(context: Visiting, call: AddressRequest): Promise
   const [path, query] = request.url!.split('?', 2);
   if (path !== linkPath) throw new Refusal('route_not_found', 'Nothing is at this path.');
   if (request.method !== 'GET') throw new Refusal('method_not_allowed', 'A link is opened by GET.');
-  // A look ahead must not use it up.
+  // A prefetch must not use the link up.
   if (/prefetch/i.test(String(request.headers['sec-purpose'] ?? request.headers['purpose']))) throw notValid();
   const token = new URLSearchParams(query).get('token') ?? '';
   const opened = await strangers.run(token, { address }, async () => {

@@ -1,4 +1,4 @@
-/** Which requests with the cookie of a visit count: those of the agent's own pages, and going there. */
+/** Requests with a visit's cookie count if they come from the agent's own pages, or go there. */
 import assert from 'node:assert/strict';
 import type { IncomingMessage } from 'node:http';
 import { test } from 'node:test';
@@ -8,17 +8,17 @@ const host = 'openclaw-abcdefghijkl.agents.lan:8080';
 const own = `http://${host}`;
 const other = 'http://3000-openclaw-mnopqrstuvwx.agents.lan:8080';
 
-/** [counts, method, headers]. Over plain http to a name of a network browsers send no Sec-Fetch-Site. */
+/** [counts, method, headers]. Over plain http, browsers send no Sec-Fetch-Site to a host name of a network. */
 const cases: readonly (readonly [boolean, string, Record<string, string>])[] = [
-  // What browsers send for an address that is typed, a link that is followed, a form that is sent by GET.
+  // Requests of browsers for a typed address, a followed link, and a form sent by GET.
   [true, 'GET', { 'upgrade-insecure-requests': '1' }],
   [true, 'GET', { 'upgrade-insecure-requests': '1', referer: `${other}/` }],
-  // What the agent's own page embeds or fetches.
+  // Requests that the agent's own page embeds or fetches.
   [true, 'GET', { referer: `${own}/page` }],
   [true, 'HEAD', { referer: `${own}/` }],
   [true, 'GET', { origin: own }],
   [true, 'POST', { origin: own }],
-  // What another page embeds: an image, a script, a fetch without CORS, with its referrer or without.
+  // Requests that another page embeds: an image, a script, a fetch without CORS, with its referrer or without.
   [false, 'GET', {}],
   [false, 'GET', { accept: 'text/html' }],
   [false, 'GET', { referer: `${other}/` }],
@@ -30,7 +30,7 @@ const cases: readonly (readonly [boolean, string, Record<string, string>])[] = [
   // A change needs Origin.
   [false, 'POST', { referer: `${own}/`, 'upgrade-insecure-requests': '1' }],
   [false, 'DELETE', { referer: `${own}/` }],
-  // Where it is sent, Sec-Fetch-Site decides.
+  // If Sec-Fetch-Site is sent, it decides.
   [false, 'GET', { 'sec-fetch-site': 'same-site', referer: `${own}/`, 'upgrade-insecure-requests': '1' }],
   [true, 'GET', { 'sec-fetch-site': 'none' }],
 ];

@@ -1,4 +1,4 @@
-/** What is answered at an agent's address where the agent itself does not: JSON for clients, a small page for people. */
+/** The answer at an agent's address in place of the agent's own: JSON for clients, a small page for people. */
 import { errorCodes } from '@lodge/domain';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import type { Log } from '@lodge/ports';
@@ -20,7 +20,7 @@ export interface Refused {
   readonly requestId: string;
 }
 
-/** Tells the client why; nothing can be told any more once a reply has begun: then its connection ends. */
+/** Says why to the client. After a reply has begun that is impossible, so its connection ends. */
 export function refuse(log: Log, error: unknown, { request, response, requestId }: Refused): void {
   if (response.headersSent || response.destroyed) {
     response.destroy();
@@ -42,7 +42,7 @@ export function refuse(log: Log, error: unknown, { request, response, requestId 
     'x-content-type-options': 'nosniff',
     'x-request-id': requestId,
     ...refusalHeaders(known),
-    // What is left of its body nobody reads.
+    // Nobody reads the rest of the body.
     ...(!request.complete && { connection: 'close' }),
   };
   response.writeHead(status, headers);

@@ -3,11 +3,14 @@ import type { Agents, LiveAgent } from '@lodge/engine';
 import type { AgentPortRow, WebEndpoint } from '@lodge/ports';
 import type { AgentAddress } from './address.ts';
 
-/** Whether a TCP port is the dashboard's, which is served while that is on and is never published as a port. */
+/** Whether a TCP port is the dashboard's, which is served while the dashboard is on and is never published as a port. */
 export const isDashboard = ({ kind, port }: Pick<AgentAddress, 'kind' | 'port'>): boolean =>
   port !== null && port === abilitiesOf(kind).dashboardPort;
 
-/** Before an agent is woken for it: refuses with 404 what no agent of this account can have at this address. */
+/**
+ * Checks a page before an agent is woken for it: refuses with 404 a page that no agent of this account can have at this
+ * address.
+ */
 export async function checkPage(
   { agents }: { readonly agents: Pick<Agents, 'get'> },
   accountId: string,
@@ -19,7 +22,7 @@ export async function checkPage(
   throw notPublished(port);
 }
 
-/** What of a live agent an address leads to. */
+/** The server of a live agent that an address leads to. */
 export function serverOf({ row, guest, web }: LiveAgent, { kind, port }: AgentAddress): WebEndpoint {
   if (row.runtimeKind !== kind) throw new Refusal('agent_not_found', 'No agent has this address.');
   if (port !== null && !isDashboard({ kind, port })) return { origin: `http://${guest.address}:${port}`, headers: {} };

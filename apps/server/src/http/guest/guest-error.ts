@@ -2,7 +2,7 @@ import type { ErrorCode } from '@lodge/domain';
 import { Refusal } from '@lodge/domain';
 import { GuestError, isUnknownRoute } from '@lodge/guest';
 
-/** What any request that needs the guest of an agent may be refused with. */
+/** Refusals of any request that needs an agent's guest. */
 export const guestErrors = [
   'agent_not_found',
   'agent_not_running',
@@ -14,7 +14,7 @@ export const guestErrors = [
   'agent_unavailable',
 ] as const satisfies readonly ErrorCode[];
 
-/** What each status of the guest's daemon is in the contract's words. */
+/** The contract's words for each status of the guest's daemon. */
 const codes: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   400: ['invalid_request', 'The agent’s machine does not take this'],
   404: ['file_not_found', 'Nothing is at this path of the workspace'],
@@ -25,13 +25,13 @@ const codes: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   503: ['rate_limit_exceeded', 'Too much of this is under way in this agent at once'],
   507: ['disk_full', 'The disk of the agent is full; nothing was written'],
 };
-/** Here the daemon's own reason says more: which of several things is in the way. */
+/** Here the daemon's own reason says more: it names which of several things prevents the call. */
 const withReason = new Set([400, 409]);
 
-/** What a client is told of an error that a guest gave, or did not give. */
+/** Returns a client's error for a guest's error, or for its silence. */
 export function guestRefusal(error: unknown): unknown {
   if (!(error instanceof GuestError)) return error;
-  // What failed here, on the way there.
+  // The failure happened here, before the guest.
   if (error.cause instanceof Refusal) return error.cause;
   if (isUnknownRoute(error)) {
     return new Refusal('agent_outdated', 'The agent runs on an image from before this was there. Upgrade it first.');
@@ -46,10 +46,10 @@ export function guestRefusal(error: unknown): unknown {
   return new Refusal(code, `${text}${reason}.`);
 }
 
-/** The guest's words, for its own owner: one short line of what can be printed. */
+/** The guest's words, for its own owner: one short line of printable text. */
 const plain = (text: string): string => text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').slice(0, 200);
 
-/** The same promise, its failure in the contract's words. */
+/** Returns the same promise, with its failure in the contract's words. */
 export async function ofGuest<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;

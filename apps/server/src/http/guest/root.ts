@@ -1,6 +1,6 @@
 /**
- * Acts as root of an agent's machine. Each is told to the audit log before it begins, without what it does. As each writes an
- * event, it counts among the changes of its key too: else commands could push what others did out of the log.
+ * Acts as root of an agent's machine. Each is written to the audit log before it begins, without its contents. Because each
+ * writes an event, it counts among the changes of its key too: else commands could push others' events out of the log.
  */
 import type { AgentParams } from '@lodge/contract';
 import type { Agents } from '@lodge/engine';
@@ -14,7 +14,7 @@ export interface RootActs {
   readonly limiter: Limits | null;
 }
 
-/** Refuses with 429. Comes first: no machine is woken for what is refused. */
+/** Refuses with 429. It comes first: no machine is woken for a refused call. */
 export async function countRoot({ limiter }: RootActs, request: FastifyRequest, reply: FastifyReply): Promise<void> {
   await limiter?.byChange(request, reply);
 }

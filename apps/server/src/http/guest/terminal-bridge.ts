@@ -1,27 +1,28 @@
 /**
- * Between a client's WebSocket and a terminal in a guest: bytes both ways, each way as slow as its reader, until one of them ends,
- * the client types nothing for too long or no longer answers, its key or session ends, or the server closes. Then both are closed, once.
+ * Connects a client's WebSocket with a terminal in a guest: bytes both ways, each way as slow as its reader. It ends when
+ * one of them ends, the client types nothing for too long or no longer answers, its key or session ends, or the server
+ * closes. Then both are closed, once.
  */
 import { TerminalControl } from '@lodge/contract';
 import type { GuestClient, GuestTerminal, ProcessEnd, TerminalWanted } from '@lodge/guest';
 import { Check } from 'typebox/value';
 import type { RawData, WebSocket } from 'ws';
 
-/** What a client offers beside its key where it can set no header. */
+/** The subprotocol that a client offers beside its key if it can set no header. */
 export const terminalProtocol = 'lodge.terminal';
 
 const pingEveryMs = 20_000;
-/** What is on its way to a client who reads slowly. */
+/** Bytes on their way to a client that reads slowly. */
 const maxUnsentBytes = 1024 * 1024;
-/** After a close frame, for the client's own. */
+/** Time for the client's own close frame after the server's. */
 const closeMs = 2_000;
-/** Shown before the client has its connection: a shell's prompt. */
+/** Output from before the client's connection: a shell's prompt. */
 const maxEarlyBytes = 256 * 1024;
 
 interface BridgeOptions {
   readonly idleMs: number;
   readonly closing: AbortSignal;
-  /** Aborts when the key or session that opened the terminal holds no more. */
+  /** Aborts when the key or session that opened the terminal is no longer valid. */
   readonly ended: AbortSignal;
 }
 
@@ -55,12 +56,12 @@ export class TerminalBridge {
     );
   }
 
-  /** Ends the terminal of a client who never came. */
+  /** Ends the terminal of a client that never came. */
   close(): void {
     this.terminal?.close();
   }
 
-  /** `over` is called once, when nothing is left of either side. */
+  /** Calls `over` once, when nothing is left of either side. */
   run(socket: WebSocket, over: () => void): void {
     this.socket = socket;
     this.over = over;
@@ -110,14 +111,14 @@ export class TerminalBridge {
     else this.terminal?.resize({ columns: control.cols, rows: control.rows });
   }
 
-  /** Begins the time anew in which nothing may be typed. */
+  /** Restarts the time in which nothing may be typed. */
   private rest(): void {
     clearTimeout(this.idle);
     this.idle = setTimeout(() => this.shut(1000, 'nothing was typed for too long'), this.options.idleMs);
   }
 
   private ping(): void {
-    // What it answers is not heard while the guest takes nothing.
+    // Its answers are not read while the guest accepts nothing.
     if (!this.isAnswered && this.socket?.isPaused !== true) {
       this.socket?.terminate();
       return;

@@ -4,18 +4,18 @@ import { authenticate, presentedSecret } from './principal.ts';
 import type { Identities } from './principal.ts';
 import type { Strangers } from './strangers.ts';
 
-/** What admitting takes. */
+/** Dependencies of admission. */
 export interface Admitting extends Identities {
   readonly limiter: Limits | null;
   readonly strangers: Strangers;
 }
 
-/** The account area's pages and the reference page: no key is taken there, and what is not there is said to anyone. */
+/** The account area's pages and the reference page: they accept no key, and anyone may learn that a page does not exist. */
 export const isOfPages = (url: string): boolean => /^\/(account|docs)([/?]|$)/.test(url);
 
 /**
- * The checks of who asks, and how often. A valid key or session counts on its own, whatever else comes from its address; what has
- * neither counts by address, and is refused for that rather than for its key. Strangers' keys are looked up in turn.
+ * Checks the caller, and its rate. A valid key or session has its own count, whatever else comes from its address. A request
+ * with neither counts by address, and is refused for that rather than for its key. Strangers' keys are looked up in turn.
  */
 export async function admitRequest(
   admitting: Admitting,
@@ -42,7 +42,7 @@ export async function admitRequest(
   const secret = presentedSecret(admitting, request);
   if (secret === null) await lookUp();
   else await strangers.run(secret, { address: request.ip, reply }, lookUp);
-  // What a page of another origin embeds is not handed to it.
+  // A reply must not be available to an embedding page of another origin.
   if (request.me) reply.header('cross-origin-resource-policy', 'same-origin');
   await limiter?.byPrincipal(request, reply);
 }

@@ -2,7 +2,7 @@ import { Refusal } from '@lodge/domain';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ApiKeyVerifier, KeyRefusal, Principal } from '@lodge/ports';
 
-/** Longer than any key of ours: what exceeds it is not hashed at all. */
+/** Longer than any key of Lodge's: a longer text is not hashed at all. */
 const longestKey = 256;
 
 const refusals: Readonly<Record<KeyRefusal, string>> = {

@@ -1,15 +1,15 @@
 /**
- * Where a request by cookie must come from. A browser sends the cookie with whatever a page of this site asks for, and the pages of
- * agents are of this site. So a change needs one of our own pages, by what the browser says of it, and the session's own token,
- * which no other page can read; a read and a WebSocket need one of our own pages.
+ * Where a request by cookie must come from. A browser sends the cookie with every request of a page of this site, and the
+ * pages of agents are of this site. So a change needs one of Lodge's own pages, according to the browser's headers, and the
+ * session's own token, which no other page can read. A read and a WebSocket need one of Lodge's own pages.
  */
 import { Refusal } from '@lodge/domain';
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
 /**
- * A change, also of somebody who is not signed in yet. No page can set `Sec-Fetch-Site`, which browsers send over https and to
- * localhost; where it is not sent `Origin` counts, which they send with every change.
+ * Checks a change, also of somebody who is not signed in yet. No page can set `Sec-Fetch-Site`, which browsers send over
+ * https and to localhost. Without it `Origin` counts, which they send with every change.
  */
 export function checkChange(own: string, headers: IncomingHttpHeaders): void {
   const { 'sec-fetch-site': site, origin } = headers;
@@ -17,20 +17,23 @@ export function checkChange(own: string, headers: IncomingHttpHeaders): void {
   if (!isOurs) throw foreign();
 }
 
-/** A read. Browsers send no `Origin` with most of their own pages' reads; `none` is an address that a person typed. */
+/** Checks a read. Browsers send no `Origin` with most reads of their own pages; `none` is an address that a person typed. */
 export function checkRead(own: string, headers: IncomingHttpHeaders): void {
   const { 'sec-fetch-site': site, origin } = headers;
   const isOfOtherSite = site !== undefined && site !== 'same-origin' && site !== 'none';
   if (isOfOtherSite || (origin !== undefined && !isOwn(own, origin, headers.host))) throw foreign();
 }
 
-/** A WebSocket can carry no token, so its `Origin`, which every browser sends, must be exactly ours, the scheme among it. */
+/**
+ * Checks a WebSocket. It can carry no token, so its `Origin`, which every browser sends, must be exactly Lodge's, including
+ * the scheme.
+ */
 export function checkSocket(own: string, { origin, host }: IncomingHttpHeaders): void {
   if (origin === own || origin === `${new URL(own).protocol}//${host?.toLowerCase()}`) return;
   throw foreign();
 }
 
-/** The page was loaded from the very host that the request goes to, by whatever name: an address, or one a tunnel gives. */
+/** Whether the page was loaded from the very host that the request goes to, by any name: an address, or a tunnel's name. */
 export function isHost(origin: string, host: string | undefined): boolean {
   return URL.canParse(origin) && new URL(origin).host === host?.toLowerCase();
 }

@@ -13,12 +13,12 @@ interface Watch {
   watchers: number;
 }
 
-/** For what stays open as long as its client likes: whether the key or session that opened it still holds. */
+/** Says of a connection that its client may keep open whether the key or session that opened it is still valid. */
 export class Endings {
   private readonly verifier: ApiKeyVerifier;
   private readonly sessions: Sessions | null;
   private readonly log: Log;
-  /** By the key or token: all that one of them has opened share a look. */
+  /** Watches by key or token: everything that one of them has opened shares a look. */
   private readonly watches = new Map<string, Watch>();
 
   constructor(given: { readonly verifier: ApiKeyVerifier; readonly sessions: Sessions | null; readonly log: Log }) {
@@ -27,7 +27,7 @@ export class Endings {
     this.log = given.log;
   }
 
-  /** Aborts when the key was revoked or has expired, or the session has ended. Nothing is looked at behind the reply's end. */
+  /** Aborts when the key was revoked or has expired, or the session has ended. It stops looking at the reply's end. */
   of(request: FastifyRequest, reply: FastifyReply): AbortSignal {
     const key = presentedKey(request.headers);
     const secret = key ?? this.sessions!.token(request.headers)!;

@@ -1,4 +1,7 @@
-/** A principal is an API key or a session: what either opens, whose limits count, and from where a cookie is taken. */
+/**
+ * A principal is an API key or a session: this tests its rights, its limits, and the origins from which a cookie is
+ * accepted.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { testWorld } from '../../../../../packages/testkit/src/plane/http/account-area.ts';
@@ -88,7 +91,7 @@ test('a cookie of a session that has ended is not_signed_in, no cookie at all mi
   }
 });
 
-/** What a browser says of a page that is not ours; the origin of an agent's page is of the same site. */
+/** A browser's headers for a foreign page; the origin of an agent's page is of the same site. */
 const agents = 'http://openclaw-abcdefghijkl.agents.localhost:8080';
 const foreign: Record<string, string | undefined>[] = [
   { origin: agents },

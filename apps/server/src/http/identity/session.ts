@@ -1,4 +1,4 @@
-/** Sessions of people as principals: the cookie, whose it is, and where a request that brings it may come from. */
+/** Sessions of people as principals: the cookie, its owner, and the allowed origins of a request with it. */
 import { scopesOfRole } from '@lodge/domain';
 import { sessionLifetime } from '@lodge/ports';
 import type { Accounts } from '@lodge/ports';
@@ -31,8 +31,8 @@ export class Sessions {
   }
 
   /**
-   * Puts principal and person on a request that brings the cookie of a session; false when that has ended. Refuses with 403 what
-   * does not come from a page of ours.
+   * Puts principal and person on a request with a session's cookie; returns false when that has ended. Refuses with 403 a
+   * request that does not come from a page of Lodge's.
    */
   async enter(request: FastifyRequest, token: string): Promise<boolean> {
     const me = await this.accounts.signedIn(token);
@@ -53,7 +53,7 @@ export class Sessions {
     return true;
   }
 
-  /** Refuses with 403 a change by somebody not signed in that does not come from a page of ours. */
+  /** Refuses with 403 a change without a session that does not come from a page of Lodge's. */
   checkOwnPage({ headers }: FastifyRequest): void {
     checkChange(this.origin(), headers);
   }
@@ -71,8 +71,8 @@ export class Sessions {
   }
 
   /**
-   * Over https the name has a prefix by which browsers refuse the cookie from any other host: agents have addresses below
-   * ours, and what they serve could else set it.
+   * Over https the name has a prefix by which browsers refuse the cookie from any other host: agents' addresses are below
+   * Lodge's, and their pages could set it otherwise.
    */
   private cookieName(): string {
     return this.isSecure() ? '__Host-lodge_session' : 'lodge_session';

@@ -1,4 +1,4 @@
-/** What strangers cost: look-ups of made-up keys and sessions are bounded by address, and slow nobody who has a good one. */
+/** The cost of strangers: look-ups of made-up keys and sessions are bounded by address, and slow nobody with a valid one. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { test } from 'node:test';
@@ -13,7 +13,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const { apiKeys, tokens } = cryptography;
 const attacker = '203.0.113.7';
 
-/** An app over keys that exist, which counts the store's look-ups: each takes a moment, as a query does. */
+/** An app over existing keys that counts the store's look-ups: each takes a moment, as a query does. */
 function world(good: readonly string[]) {
   const counts = { keys: 0, sessions: 0, atOnce: 0, mostAtOnce: 0 };
   const looking = async <T>(found: () => T): Promise<T> => {
@@ -48,7 +48,7 @@ function world(good: readonly string[]) {
   const { app } = testApp({
     verifier,
     limits: { store: memoryBuckets(), rates, quotas: { agents: 1, running: 1 }, spend: unlimited },
-    // Nothing else of it is asked for here.
+    // The test needs no other part of it.
     account: { accounts: nobody as never, spend: unlimited, origin: () => 'http://localhost:8080', pages: null },
   });
   const ask = async (headers: Record<string, string>, address = attacker, url = '/v1/sizes') => {

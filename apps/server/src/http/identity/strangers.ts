@@ -1,12 +1,12 @@
 /**
- * Turns of callers who present a secret (an API key, a session, a visit, a link) that opened nothing here lately. Each look-up of
+ * Turns of callers with a secret (an API key, a session, a visit, a link) that opened nothing here lately. Each look-up of
  * such a secret costs a query, and anybody can make up well-formed ones.
  *
  * - A secret that opened something within the last hour is looked up at once: strangers at its address do not slow it.
  * - Any other takes a turn. A network has two at once, so no burst of look-ups passes before the first failures are counted.
  *   All networks together have four, in turn, so strangers never take all connections to the database.
- * - A network over its limit of requests without a valid key has ten turns a second: a good key that is new here still opens.
- *   What finds no turn soon is refused without a look-up.
+ * - A network over its limit of requests without a valid key has ten turns a second: a valid key that is new here still
+ *   opens. A request without a turn soon is refused without a look-up.
  */
 import { hash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -14,7 +14,7 @@ import { FairGate, Places, networkOf } from '@lodge/domain';
 import type { FastifyReply } from 'fastify';
 import type { Limits } from '../pipeline/limits/limits.ts';
 
-/** Who presents a secret; `reply` is told where the address stands when it is refused. */
+/** A caller with a secret; a refusal writes the address' standing to `reply`. */
 interface Stranger {
   readonly address: string;
   readonly reply?: FastifyReply;
@@ -22,7 +22,7 @@ interface Stranger {
 
 const places = { inAll: 4, perName: 2 };
 const waiters = { inAll: 4_096, perName: 256 };
-/** Of a network that is over its limit: a turn each so often, and only one that comes soon. */
+/** For a network over its limit: the interval of turns, of which only a near one is granted. */
 const overTurnMs = 100;
 const maxOverWaitMs = 1_600;
 const maxOverTurns = 4_096;
@@ -31,14 +31,14 @@ const maxKnown = 10_000;
 
 export class Strangers {
   private readonly limiter: Limits | null;
-  /** Until when a secret, by its SHA-256, is looked up at once. In order of use. */
+  /** Time until which a secret, by its SHA-256, is looked up at once. In order of use. */
   private readonly known = new Map<string, number>();
-  /** Look-ups under way: one that opens something lets in whoever presents the same secret meanwhile. */
+  /** Running look-ups: one that opens something admits every caller with the same secret meanwhile. */
   private readonly underWay = new Map<string, Promise<unknown>>();
   /** Networks take turns at it. */
   private readonly gate = new FairGate(places);
   private readonly waiters = new Places(waiters);
-  /** When the next turn is of a network over its limit. */
+  /** Time of the next turn of each network over its limit. */
   private readonly overTurns = new Map<string, number>();
 
   constructor(limiter: Limits | null) {
@@ -49,7 +49,10 @@ export class Strangers {
     return (this.known.get(digestOf(secret)) ?? 0) > performance.now();
   }
 
-  /** Runs a look-up of the secret in its turn; it rejects where the secret opens nothing, and has counted that. Refuses with 429. */
+  /**
+   * Runs a look-up of the secret in its turn. The look-up rejects if the secret opens nothing, and has counted that. Refuses
+   * with 429.
+   */
   async run<T>(secret: string, stranger: Stranger, lookUp: () => Promise<T>): Promise<T> {
     const digest = digestOf(secret);
     if (this.limiter === null || this.knows(secret)) return this.remembering(digest, lookUp);

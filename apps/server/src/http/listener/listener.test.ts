@@ -1,4 +1,4 @@
-/** Nobody holds a connection to the API for ever: not by half a head, a slow body, a reply that is not read, or many at once. */
+/** Nobody holds a connection to the API for ever: not by half a head, a slow body, an unread reply, or many at once. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
@@ -46,7 +46,7 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
   else echo(request, response);
 }
 
-/** A server, and what opens a connection to it that does not close by itself, from an address of loopback. */
+/** A server, and a function that opens a connection to it, from a loopback address, that does not close by itself. */
 async function listening(network: Partial<NetworkSettings> = {}, headersMs = bounds.headersMs) {
   const places = new ConnectionPlaces(network, silent);
   const server = serverFactory(network, { hosts, places, ...bounds, headersMs })(answer, {});
@@ -67,7 +67,7 @@ async function listening(network: Partial<NetworkSettings> = {}, headersMs = bou
     new Promise((resolve, reject) => {
       server.getConnections((error, found) => (error ? reject(error) : resolve(found)));
     });
-  /** Until so many are open, of so many that there were. */
+  /** Waits until so many of the given number are open. */
   const open = async (wanted: number, ofAll: number): Promise<void> => {
     while (seen.connections < ofAll || (await count()) !== wanted) await sleep(10);
   };
@@ -80,7 +80,7 @@ afterEach(() => {
   }
 });
 
-/** What comes back to a body that is sent in two halves. */
+/** Returns the reply to a body that is sent in two halves. */
 async function halves(socket: Socket, afterMs: number): Promise<string> {
   const reply = text(socket);
   await sleep(afterMs);
@@ -154,7 +154,7 @@ test('one network takes no more than its part, and what it gives back can be tak
 test('whatever few sites hold, who holds little is served', async () => {
   const { client, open } = await listening({ maxConnections: 100 }, longMs);
   for (let site = 1; site <= 5; site += 1) for (let i = 0; i < 30; i += 1) client('GET', `127.${site}.1.1`);
-  // A quarter each for the first three, and for the others eight each of the last quarter.
+  // The first three have a quarter each, and the others eight each of the last quarter.
   await open(91, 150);
   assert.equal(await isServed(client, '127.9.9.9'), true);
   assert.equal(await isServed(client, '127.1.1.2'), false, 'another address of a site that holds much');

@@ -12,18 +12,19 @@ const usualBounds = { handshakeMs: 10_000, headersMs: 15_000, bodyMs: 60_000, st
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** Whom requests of other hosts than the API's go to: false, and nothing done, for one that is the API's. */
+/** Receives requests of other hosts than the API's; returns false, and does nothing, for the API's. */
 export interface OtherHosts {
   takes(request: IncomingMessage, response: ServerResponse): boolean;
   takesUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 }
 
-/** For a TLS handshake, a request's head, a body at the API, and a reply of which nothing is taken; in milliseconds. */
+/** Bounds for a TLS handshake, a request's head, a body at the API, and a reply that nobody reads; in milliseconds. */
 type Bounds = typeof usualBounds;
 
 /**
  * Makes the server that the app's router answers on: an upgrade goes through the router like any other request. Slow clients
- * are cut off: each holds one connection for a bounded time. One that takes a reply slowly stays, one that takes none does not.
+ * are cut off, so each holds one connection for a bounded time. One that reads a reply slowly stays, one that does not read
+ * is cut.
  */
 export function serverFactory(
   { tls }: Partial<NetworkSettings>,
@@ -50,14 +51,14 @@ export function serverFactory(
     places.guard(server);
     const upgrade = throughRouter(router);
     return server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      // What is written behind an upgrade goes past any reply.
+      // Data written after an upgrade bypasses any reply.
       endStalledReply({ req: request, writableLength: 0, once: socket.once.bind(socket) }, stalledMs);
       if (!hosts.takesUpgrade(request, socket, head)) upgrade(request, socket, head);
     });
   };
 }
 
-/** A reply that has begun is not spoken into. */
+/** Writes nothing into a reply that has begun. */
 function cutOff(server: Server, late: Error, { socket }: IncomingMessage, { headersSent }: ServerResponse): void {
   if (headersSent) socket.destroy();
   else server.emit('clientError', late, socket);
@@ -69,7 +70,9 @@ interface Bound {
 }
 const bounds = new WeakMap<IncomingMessage, Bound>();
 
-/** Also behind a reply, which may come before the body has ended. At agents' addresses it is enough that something passes. */
+/**
+ * Bounds a body, also after a reply, which may come before the body has ended. At agents' addresses any traffic is enough.
+ */
 function boundBody(request: IncomingMessage, ms: number, cut: (late: Error) => void): void {
   const end = (): void => {
     if (!request.complete) cut(Object.assign(new Error('too slow'), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }));
@@ -79,7 +82,7 @@ function boundBody(request: IncomingMessage, ms: number, cut: (late: Error) => v
   request.once('close', () => clearTimeout(bound.timer));
 }
 
-/** A body that is larger than others, of a client who was let in, may take so long from now. */
+/** Extends the time of a larger body of an admitted client, from now. */
 export function extendBody(request: IncomingMessage, ms: number): void {
   const bound = bounds.get(request);
   if (bound === undefined || request.complete) return;

@@ -1,9 +1,9 @@
 /**
- * Places for connections, taken before a byte is read or a TLS handshake begins. A network (an IPv4 address, the /64 of an IPv6
- * one) and a site (/24, /48) have bounds of their own, and the last quarter of all is for sites that hold few: whoever opens
- * connections without end uses up what is theirs.
+ * Places for connections, taken before a byte is read or a TLS handshake begins. A network (an IPv4 address, the /64 of an
+ * IPv6 one) and a site (/24, /48) have their own bounds, and the last quarter of all is for sites with few. So a client that
+ * opens connections without end uses up only its own.
  *
- * A proxy that is trusted brings the connections of all its clients. Each of those counts as a network with no other.
+ * A trusted proxy brings the connections of all its clients. Each of those counts as a separate network.
  */
 import type { Server, Socket } from 'node:net';
 import proxyAddr from '@fastify/proxy-addr';
@@ -31,7 +31,7 @@ export class ConnectionPlaces {
     this.#log = log;
   }
 
-  /** Puts this before what the server does with a connection: one that finds no place costs no parser and no handshake. */
+  /** Runs before the server handles a connection: one without a place costs no parser and no handshake. */
   guard(server: Server): void {
     const accepting = server.listeners('connection');
     server.removeAllListeners('connection');
@@ -41,7 +41,7 @@ export class ConnectionPlaces {
     });
   }
 
-  /** False where there is none for this connection. Its place is free when it has closed. */
+  /** Returns false if there is no place for this connection. Its place is free when it has closed. */
   take(socket: Socket): boolean {
     const { remoteAddress } = socket;
     // It has gone already.
@@ -74,5 +74,5 @@ export class ConnectionPlaces {
   }
 }
 
-/** What a site may hold and take of the last quarter: a browser opens six, a program some more. */
+/** A site's bound, and its part of the last quarter: a browser opens six, a program some more. */
 const fewOf = (max: number): number => Math.max(8, Math.floor(max / 128));

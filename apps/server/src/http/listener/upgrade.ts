@@ -1,7 +1,7 @@
 /**
- * WebSockets on the API's own host. The request goes through the router as every other does, with its checks, its log line and
- * its errors as plain HTTP replies; a route that wants the connection takes it by `upgradeOf`, hijacks its reply and says 101
- * itself (`handleUpgrade` of ws does). What no route takes is answered as if no upgrade had been asked for.
+ * WebSockets on the API's own host. The request goes through the router like every other, with its checks, its log line and
+ * its errors as plain HTTP replies. A route that wants the connection takes it by `upgradeOf`, hijacks its reply and says
+ * 101 itself (`handleUpgrade` of ws does). If no route takes it, the answer is as if no upgrade had been requested.
  */
 import { ServerResponse } from 'node:http';
 import type { IncomingMessage } from 'node:http';
@@ -10,7 +10,7 @@ import type { Duplex } from 'node:stream';
 
 interface Upgrade {
   readonly socket: Duplex;
-  /** What the client has sent behind its request already. */
+  /** Data that the client has sent after its request already. */
   readonly head: Buffer;
 }
 
@@ -19,7 +19,7 @@ const upgrades = new WeakMap<IncomingMessage, Upgrade>();
 /** The connection of a request for a WebSocket, for the route that answers it; undefined for any other request. */
 export const upgradeOf = (request: IncomingMessage): Upgrade | undefined => upgrades.get(request);
 
-/** Nothing but WebSockets: who offers another protocol (h2c, say) is answered in HTTP/1.1. */
+/** Accepts only WebSockets: a client that offers another protocol (h2c, say) is answered in HTTP/1.1. */
 export const isUpgrade = ({ method, headers }: IncomingMessage): boolean =>
   method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 
@@ -33,8 +33,8 @@ export function throughRouter(router: (request: IncomingMessage, response: Serve
 }
 
 /**
- * A browser sets no headers but names subprotocols: one of the form `bearer.<API key>` is the key where no header has one. In the
- * path it would be logged on the way.
+ * A browser sets no headers but names subprotocols: one of the form `bearer.<API key>` is the key if no header has one. In
+ * the path it would be logged on the way.
  */
 function takeKey({ headers }: IncomingMessage): void {
   if (headers['x-api-key'] !== undefined || headers.authorization !== undefined) return;
@@ -44,7 +44,7 @@ function takeKey({ headers }: IncomingMessage): void {
 
 /** An HTTP reply on a connection that the server has given away; each ends with the other. */
 export function replyOn(request: IncomingMessage, socket: Duplex): ServerResponse {
-  // Its close is what counts.
+  // Only its close counts.
   socket.on('error', () => socket.destroy());
   const response = new ServerResponse(request);
   response.shouldKeepAlive = false;

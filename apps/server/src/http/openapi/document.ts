@@ -8,7 +8,7 @@ const never = (): never => {
   throw new Error('only the document is made');
 };
 
-/** An account area whose routes are there, and do nothing. */
+/** An account area whose routes exist and do nothing. */
 export const noAccountArea: AccountArea = {
   accounts: new Proxy({} as Accounts, { get: () => never }),
   spend: { defaults: noSpendDefaults, asleep: never, note: never, ofAgent: never, ofAccount: never },

@@ -7,7 +7,7 @@ import { noAccountArea, openApiJson } from './document.ts';
 import { testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const document = JSON.parse(await openApiJson());
-/** What takes neither key nor session. */
+/** Paths that need neither key nor session. */
 const publicPaths =
   /health|openapi|v1\/hooks|account\/(options|sign-in|links|setup|register|password-reset|invitations\/accept)$/;
 const operations: [string, any][] = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -55,11 +55,11 @@ test('every operation says who may call it, what it answers and how it fails, ea
     const isOfPerson = !isPublic && tags[0] === 'Account area' && !name.endsWith('/account/spend');
     const all = ['apiKey', 'bearer', 'session'];
     assert.deepEqual(kinds, isPublic ? [] : isOfPerson ? ['session'] : all, name);
-    // Who signs in may be told that the password is wrong, and who sends to a hook that the signature is.
+    // A sign-in may be refused because of a wrong password, and a request to a hook because of a wrong signature.
     if (!isPublic || !['Account area', 'Hooks'].includes(tags[0])) assert.equal('401' in responses, !isPublic, name);
     for (const [status, reply] of Object.entries<any>(responses)) {
       const { content } = resolve(reply);
-      // Bytes, nothing, or another protocol.
+      // The reply is bytes, empty, or another protocol.
       if (['101', '206', '304'].includes(status)) continue;
       assert.ok(content['application/json'].schema, `${name} ${status}`);
       for (const { value } of Object.values((content['application/json'].examples ?? {}) as Record<string, any>)) {

@@ -125,7 +125,7 @@ function requestHeaders(schema: FastifySchema, route: RouteOptions): object | un
   return { type: 'object', ...own, properties: { ...own?.properties, 'Idempotency-Key': idempotencyKey } };
 }
 
-/** Adds to a route's schema what follows from its configuration: keys, scopes and errors with an example of each. */
+/** Adds to a route's schema the consequences of its configuration: keys, scopes and errors with an example of each. */
 function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codesOf(route, schema)) {
@@ -166,7 +166,7 @@ function errorReply(codes: readonly ErrorCode[]): Json {
   };
 }
 
-/** Headers that replies with this code have beside every reply's own. */
+/** Headers of replies with this code, beside every reply's own. */
 function errorHeaders(code: ErrorCode): [string, Json][] {
   const { status } = errorCodes[code];
   const header = (name: string, text: string): [string, Json] => [name, { type: 'string', description: text }];

@@ -1,4 +1,6 @@
-/** The reference of the API for people, at /docs: Scalar's page over the OpenAPI document, which asks nobody but this server. */
+/**
+ * The reference of the API for people, at /docs: Scalar's page over the OpenAPI document. It loads only from this server.
+ */
 import { createHash } from 'node:crypto';
 import reference from '@scalar/fastify-api-reference';
 import fastify from 'fastify';
@@ -9,7 +11,7 @@ import type { Kept } from '../reply/kept.ts';
 const inlineScript = /<script type="text\/javascript">([\s\S]*?)<\/script>/;
 const scriptPath = 'js/scalar.js';
 
-/** What Scalar's plugin would make of every request anew. Its script has 4 MiB. */
+/** The page and script, which Scalar's plugin would make anew for every request. Its script has 4 MiB. */
 interface Made {
   readonly page: Kept;
   readonly policy: string;

@@ -1,7 +1,7 @@
 import type { FastifyReply } from 'fastify';
 import { Refusal } from '@lodge/domain';
 
-/** Calls back, once, when the reply is over: sent whole, or its connection closed. At once when that is so already. */
+/** Calls back, once, when the reply is over: sent whole, or its connection closed. Calls at once if it is over already. */
 export function onReplyOver(reply: FastifyReply, over: () => void): void {
   if (reply.raw.destroyed) over();
   else reply.raw.once('close', over);
@@ -17,8 +17,8 @@ export function clientGone(reply: FastifyReply): AbortSignal {
 }
 
 /**
- * Aborts once the reply is over, however it ended: it was sent, the client went away, or the server cuts what is still under way
- * when it closes. What the reply waits for in a guest is cancelled then, if it has not ended.
+ * Aborts once the reply is over: it was sent, the client went away, or the server cuts running requests when it closes.
+ * Unfinished work in a guest is then cancelled.
  */
 export function replySignal(reply: FastifyReply, cut: AbortSignal): AbortSignal {
   const over = new AbortController();

@@ -3,7 +3,10 @@ import type { App } from '../app-types.ts';
 
 const oneDaySeconds = 86_400;
 
-/** Lets pages of these origins call the API with a key. Sessions are not among it: a cookie is taken from our own pages alone. */
+/**
+ * Lets pages of these origins call the API with a key. Sessions are excluded: a cookie is accepted only from Lodge's own
+ * pages.
+ */
 export function addCors(app: App, origins: readonly string[]): void {
   if (origins.length === 0) return;
   app.register(cors, {

@@ -37,7 +37,7 @@ const overloaded = (cause: DatabaseBusyError): Refusal =>
     cause,
   });
 
-/** What a client is told of any error. Only what was written for clients passes; all else is an internal error. */
+/** A client's form of any error. Only texts for clients pass; any other error is an internal error. */
 export function toRefusal(error: unknown): Refusal {
   if (error instanceof Refusal) return error;
   if (error instanceof InvalidCursorError) return new Refusal('invalid_request', error.message);
@@ -51,7 +51,7 @@ export function toRefusal(error: unknown): Refusal {
   return internalError(error);
 }
 
-/** What a client is told of an error; the log is told what the client is not. */
+/** Returns a client's form of an error; the log gets the rest. */
 export function reportError(log: Log, error: unknown, request: FastifyRequest): Refusal {
   const known = toRefusal(error);
   if (known.cause !== undefined) {
@@ -61,17 +61,17 @@ export function reportError(log: Log, error: unknown, request: FastifyRequest): 
   return known;
 }
 
-/** A fault of ours, or a service that is too small, is the operator's to know of. */
+/** The operator must know of a bug of Lodge's, or a service that is too small. */
 const levelOf = ({ code }: Refusal): 'error' | 'warn' | 'info' =>
   code === 'internal_error' ? 'error' : code === 'insufficient_capacity' ? 'warn' : 'info';
 
-/** What a refusal says in headers. */
+/** Headers of a refusal. */
 export function refusalHeaders({ code, agentId, retryAfterSeconds, mayRepeat }: Refusal): Record<string, string> {
   const retryAfter = retryAfterSeconds ?? usualRetryAfterSeconds[code];
   return {
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     ...(code === 'provisioning_failed' && agentId !== undefined && { 'x-agent-id': agentId }),
-    // OpenAI's clients repeat a 429 by themselves, and would wait for nothing.
+    // OpenAI's clients repeat a 429 by themselves, and would wait in vain.
     ...((!mayRepeat || code === 'spend_limit_exceeded' || code === 'loop_detected') && { 'x-should-retry': 'false' }),
     ...(errorCodes[code].status === 401 && { 'www-authenticate': 'Bearer' }),
   };
@@ -90,9 +90,9 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
     .send(JSON.stringify(errorBody(known.code, known.message)));
 }
 
-/** Answers what is no HTTP request at all: there is nothing to route then, only a socket. */
+/** Answers bytes that are no HTTP request: then there is only a socket, and nothing to route. */
 export function answerClientError(error: Error & { readonly code?: string }, socket: Socket): void {
-  // A client that is gone hears nothing, and a TLS handshake that fails leaves nothing to speak through.
+  // A client that is gone hears nothing, and after a failed TLS handshake nothing can be sent.
   const isGone = ['ECONNRESET', 'ERR_SSL_', 'ERR_TLS_'].some((code) => error.code?.startsWith(code));
   if (isGone || socket.destroyed) return void socket.destroy();
   const [status, code, message]: readonly [string, ErrorCode, string] =

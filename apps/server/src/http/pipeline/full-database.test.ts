@@ -1,4 +1,4 @@
-/** Requests while every connection to the database is taken: told to come again, and served once one is free. */
+/** Requests while every connection to the database is taken are asked to come again, and served once one is free. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
@@ -32,7 +32,7 @@ after(async () => {
   await database.drop();
 });
 
-/** Takes both connections; gives what gives them back. */
+/** Takes both connections; returns a function that releases them. */
 async function takeAll(): Promise<() => Promise<void>> {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const taken = [0, 1].map(() => {

@@ -3,7 +3,7 @@ import type { FastifyRequest } from 'fastify';
 
 /** The contract's bound on a JSON body. */
 export const maxBodyBytes = 1024 * 1024;
-/** Deeper than any honest body; what is deeper would overflow the stack of whoever walks it. */
+/** Deeper than any honest body; a deeper one would overflow the stack of a recursive reader. */
 const deepest = 64;
 
 const utf8 = new TextDecoder('utf-8', { fatal: true });
@@ -23,7 +23,7 @@ export function parseJsonBody(request: FastifyRequest, bytes: Buffer): unknown {
   } catch {
     throw new Refusal('invalid_json', 'The body is not valid JSON in UTF-8.');
   }
-  // Fastify takes null for no body at all, which is another thing.
+  // Fastify takes null for a missing body, which is different.
   if (value === null) throw new Refusal('invalid_request', 'The body must be an object.');
   const escaped = escapedKeys(text);
   return escaped.length === 0 ? value : withKeys(text, escaped);
@@ -37,9 +37,9 @@ interface EscapedKey {
 }
 
 /**
- * Refuses what JSON.parse lets pass and no honest client sends: a key that stands twice in one object (readers disagree on
- * which counts), `__proto__`, and nesting without end. `text` is valid JSON, so only strings and brackets need be looked at.
- * Gives the keys that JSON.parse may have read wrong.
+ * Refuses texts that JSON.parse accepts and no honest client sends: a duplicate key in one object (readers disagree on which
+ * counts), `__proto__`, and unbounded nesting. `text` is valid JSON, so only strings and brackets matter. Returns the keys
+ * that JSON.parse may have read wrong.
  */
 function escapedKeys(text: string): EscapedKey[] {
   const open: (Set<string> | null)[] = [];
@@ -64,7 +64,7 @@ function escapedKeys(text: string): EscapedKey[] {
           const literal = text.slice(i, end);
           const key = literal.includes('\\') ? (JSON.parse(literal) as string) : literal.slice(1, -1);
           addKey(keys, key);
-          // One that looks like a stand-in gets one of its own.
+          // A key that looks like a placeholder gets its own placeholder.
           if (key.length !== end - i - 2 || key.startsWith(placeholder)) escaped.push({ start: i, end, key });
         }
         i = end - 1;
@@ -83,13 +83,13 @@ function addKey(keys: Set<string>, key: string): void {
   keys.add(key);
 }
 
-/** A character for private use, which begins the keys that stand in for escaped ones. */
+/** A private-use character, which begins the placeholders of escaped keys. */
 const placeholder = '\ue000';
 
 /**
- * Reads the text with these keys as they are. V8 (seen in Node 24.21) compares a key that is written with a backslash to the
- * keys of objects it has read before by its raw characters: after `{"\\\\":1}` it reads `{"\\]":2}` as `{"\\\\":2}`, whoever
- * sent the first. So it is given keys without any.
+ * Reads the text with these keys unchanged. V8 (seen in Node 24.21) compares a key that is written with a backslash to the
+ * keys of objects that it has read before by its raw characters: after `{"\\\\":1}` it reads `{"\\]":2}` as `{"\\\\":2}`,
+ * whoever sent the first. So it gets keys without backslashes.
  */
 function withKeys(text: string, escaped: readonly EscapedKey[]): unknown {
   const parts: string[] = [];

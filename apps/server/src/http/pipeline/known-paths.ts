@@ -7,7 +7,7 @@ interface KnownPath {
   readonly public: boolean;
 }
 
-/** The paths that exist and their methods: what tells 405 from 404. The router itself knows only path and method together. */
+/** The existing paths and their methods, to tell 405 from 404. The router itself knows only path and method together. */
 export class KnownPaths {
   private readonly paths = new Map<string, KnownPath>();
 
@@ -38,10 +38,10 @@ export function routeRefusal(path: KnownPath | null): Refusal {
 /** Value of the header Allow. */
 export const allowOf = (path: KnownPath): string => [...path.methods, 'OPTIONS'].join(', ');
 
-/** As the router sees it: a trailing slash does not count. */
+/** Segments as the router sees them: a trailing slash does not count. */
 const segmentsOf = (path: string): string[] => path.replace(/\/$/, '').split('/').slice(1);
 
-/** A star at the end is any number of segments, as the router has it. */
+/** Like the router: a star at the end is any number of segments. */
 function matches(pattern: readonly string[], segments: readonly string[]): boolean {
   const isOpen = pattern.at(-1) === '*';
   const fixed = isOpen ? pattern.slice(0, -1) : pattern;

@@ -1,6 +1,6 @@
 import type { App } from '../app-types.ts';
 
-/** Adds to `app` itself, not to a scope of its own, once every plugin that was registered before has been loaded. */
+/** Adds to `app` itself, not to a separate scope, once every earlier plugin has been loaded. */
 export function addInOrder(app: App, add: () => void): void {
   app.register(
     Object.assign(

@@ -1,4 +1,4 @@
-/** What the validators see of a query that is not valid percent-encoding. */
+/** The validators' input for a query that is not valid percent-encoding. */
 export const malformedQuery = Symbol('malformed query');
 
 /** A query as an object: each parameter a string, one that is given twice an array; `name[key]=value` becomes `{ name: { key: value } }`. */

@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { malformedQuery } from './query.ts';
 
-/** What of JSON Schema this file looks at. */
+/** The parts of JSON Schema that this file reads. */
 interface SchemaNode {
   readonly type?: string | readonly string[];
   readonly properties?: Readonly<Record<string, SchemaNode>>;
@@ -18,14 +18,14 @@ interface SchemaNode {
 
 type Invalid = TLocalizedValidationError;
 
-/** What a message calls the whole of each part. */
+/** A message's name for the whole of each part. */
 const wholes: Readonly<Record<string, string>> = { body: 'The body', querystring: 'The query' };
-/** What a message calls an unknown field of each part. */
+/** A message's name for an unknown field of each part. */
 const fieldNouns: Readonly<Record<string, string>> = { body: 'field', querystring: 'query parameter' };
 
 /**
  * Compiles the contract's schemas into validators whose refusal names the field. Path parameters are not checked here: a
- * malformed id is an agent that does not exist, which is found out after the body was checked.
+ * malformed id is an agent that does not exist, which shows after the check of the body.
  */
 export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, httpPart = 'body' }) => {
   if (httpPart === 'params') return () => true;
@@ -42,7 +42,7 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
 
 const isMalformed = (given: unknown): boolean => typeof given === 'object' && given !== null && malformedQuery in given;
 
-/** Query values are text: those that the schema wants as integers become integers where they are written as such. */
+/** Query values are text: values that the schema wants as integers become integers if they are written as such. */
 function convertQuery(schema: SchemaNode, given: unknown): unknown {
   const query = given as Record<string, unknown>;
   for (const [name, value] of Object.entries(query)) {
@@ -75,9 +75,9 @@ function messageOf(schema: SchemaNode, errors: readonly Invalid[], part: string)
   return `${name} ${missing && isRequired(schema, path) ? 'is required and ' : ''}${demandOf(error)}.`;
 }
 
-/** The error to tell: of a field before one of a rule between fields, and the rule's own before those of its parts. */
+/** The error to report: one of a field before one of a rule between fields, and the rule's own before those of its parts. */
 function tellingError(schema: SchemaNode, errors: readonly Invalid[]): Invalid | undefined {
-  // "boolean" says again for each unknown property what "additionalProperties" says for all.
+  // "boolean" repeats for each unknown property the report of "additionalProperties" for all.
   const plain = errors.filter((error) => ruleOf(schema, error) === null);
   const first = plain.find(({ keyword }) => keyword !== 'boolean') ?? plain[0];
   if (first || errors.length === 0) return first;
@@ -88,7 +88,7 @@ function tellingError(schema: SchemaNode, errors: readonly Invalid[]): Invalid |
 
 const ownKeywords: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'not']);
 
-/** The rule between fields that an error is of, an entry of an `allOf`; null where it is of a field itself. */
+/** The rule between fields that an error belongs to, an entry of an `allOf`; null if it belongs to a field itself. */
 function ruleOf(schema: SchemaNode, { schemaPath }: Invalid): SchemaNode | null {
   const path = segmentsOf(schemaPath);
   const place = path.lastIndexOf('allOf');
@@ -98,7 +98,7 @@ function ruleOf(schema: SchemaNode, { schemaPath }: Invalid): SchemaNode | null 
 const at = (node: unknown, path: readonly string[]): unknown =>
   path.reduce((parent: unknown, key) => (parent as Record<string, unknown> | undefined)?.[key], node);
 
-/** What each keyword of JSON Schema demands of a value. */
+/** The demand of each keyword of JSON Schema on a value. */
 const demands: { readonly [E in Invalid as E['keyword']]?: (params: E['params']) => string } = {
   type: ({ type }) => `must be ${[type].flat().map(typeWord).join(' or ')}`,
   minLength: ({ limit }) => (limit === 1 ? 'must not be blank' : `must have at least ${limit} characters`),

@@ -1,12 +1,12 @@
 import type { Claim, IdempotencyStore, Log } from '@lodge/ports';
 
-/** A process that was killed is missed after so long. */
+/** Time until a killed process is noticed. */
 export const leaseMs = 15_000;
 const renewEveryMs = 5_000;
-/** What one account may keep fills up in half a minute at worst; what is new is not kept then. */
+/** One account's kept replies fill up in half a minute at worst; new ones are not kept then. */
 const pruneEveryMs = 15_000;
 
-/** The claims of this process: renewed for as long as their requests are under way. */
+/** The claims of this process, renewed for as long as their requests are running. */
 export class Claims {
   private readonly store: IdempotencyStore;
   private readonly log: Log;

@@ -1,4 +1,4 @@
-/** What a client sees where replies are not kept: a request is never carried out twice, nor refused after it was. */
+/** A client's view if replies are not kept: a request is never executed twice, nor refused after its execution. */
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
@@ -18,7 +18,7 @@ after(async () => {
 const { accountId } = agentRow();
 await execute(database.connectionString, `insert into accounts (id, name) values ('${accountId}', 'a')`);
 
-/** A create under a key of its own. */
+/** A create under its own key. */
 const asking = (hasRoom: boolean) => {
   const { app, agents, call } = testApp({ idempotency: store.idempotency, hasRoom: () => hasRoom });
   after(() => app.close());
@@ -65,7 +65,7 @@ test('a flood of keyed requests of one account leaves connections of the databas
   await run(`update stored_bytes set items = 10 where account_id = '${accountId}' and kind = 'replies'`);
   assert.equal((await create(randomUUID())).status, 201);
   await run(`create table released (); insert into accounts (id, name) values ('other', 'b')`);
-  // Another session holds the row that the account's claims wait for, until it is told.
+  // Another session holds the row that the account's claims wait for, until a signal.
   const held = run(`do $$ begin
     perform from stored_bytes where account_id = '${accountId}' for update;
     while not exists (select from released) loop perform pg_sleep(0.01); end loop;

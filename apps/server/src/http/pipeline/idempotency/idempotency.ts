@@ -1,9 +1,9 @@
 /**
- * `Idempotency-Key` on POST: the first request with a key claims it and is carried out; its reply is kept for 24 hours and
- * sent again to the same request. A claim is a lease: where the server is killed, the next attempt takes it over, and what an
- * attempt changes says so in the transaction of the change (`ChangeNote`), so that a second attempt only answers.
- * What may succeed another time (409, 429, most 5xx) is not kept, and neither is what does not fit, or a reply while the host's
- * disk is low. That a request was carried out is kept always.
+ * `Idempotency-Key` on POST: the first request with a key claims it and is executed; its reply is kept for 24 hours and sent
+ * again for the same request. A claim is a lease: if the server is killed, the next attempt takes it over. Each change of an
+ * attempt records the claim in its own transaction (`ChangeNote`), so that a second attempt only answers. A reply that may
+ * succeed another time (409, 429, most 5xx) is not kept, and neither is one that is too large, or any while the host's disk
+ * is low. The fact that a request was executed is always kept.
  */
 import { Refusal, makeAgentId } from '@lodge/domain';
 import { createHash, randomInt } from 'node:crypto';
@@ -19,7 +19,7 @@ const keptHeaders = ['content-type', 'location', 'etag', 'x-agent-id', 'preferen
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set where the request has an Idempotency-Key. */
+    /** Set if the request has an Idempotency-Key. */
     idempotent: Claim | undefined;
   }
 }
@@ -76,17 +76,17 @@ export function addIdempotency(app: App, { idempotency: store, hasRoom = () => t
   const mayBeKept = ({ routeOptions }: FastifyRequest): boolean => !routeOptions.config.secretReply && hasRoom();
   const settle = (claim: Claim, request: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<void> => {
     const kept = mayBeKept(request) ? storedReply(reply, payload) : null;
-    // A request that was refused changed nothing. Where its reply is not kept it is asked again, and never told as carried out.
+    // A refused request changed nothing. If its reply is not kept, it is executed again, and never reported as done.
     const isRefusal = reply.statusCode >= 400 && reply.statusCode < 500;
     const isDone = isKept(reply) && !(kept === null && isRefusal);
     return turns.end(claim.accountId, () => (isDone ? store.complete(claim, kept) : store.abandon(claim)));
   };
 
-  // Most requests have no key: they are not made to wait for a promise.
+  // Most requests have no key and do not wait for a promise.
   app.addHook('preHandler', (request, reply, done) => {
     const header = request.headers['idempotency-key'];
     if (header === undefined || request.method !== 'POST' || request.principal == null) done();
-    // These replies hold secrets, and these changes do not say whose effect they are.
+    // These replies hold secrets, and these changes do not record their claim.
     else if (request.routeOptions.config.sessionOnly) done();
     else claim(request, reply, header).then(() => done(), done);
   });
@@ -102,14 +102,14 @@ function checkedKey(header: string | string[]): string {
   throw new Refusal('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
 }
 
-/** Of what was asked for: the body as it was understood, for a client may write the same one in other words. */
+/** The fingerprint of a request: the parsed body, because a client may write the same one in other words. */
 function fingerprintOf({ method, url, body }: FastifyRequest): Buffer {
   return createHash('sha256')
     .update(JSON.stringify([method, url, sorted(body) ?? null]))
     .digest();
 }
 
-/** With the keys of every object in one order. */
+/** The value with the keys of every object in one order. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== 'object' || value === null) return value;
@@ -126,7 +126,7 @@ function replay(reply: FastifyReply, { status, headers, body }: StoredReply): Fa
     .send(body);
 }
 
-/** Whether the same request would have the same outcome. An agent that did not start is there all the same. */
+/** Whether the same request would have the same outcome. An agent that did not start exists all the same. */
 function isKept(reply: FastifyReply): boolean {
   const { statusCode } = reply;
   if (statusCode >= 500) return reply.hasHeader('x-agent-id');

@@ -1,4 +1,4 @@
-/** A reply with a secret that nobody marked would be kept in the clear for a day, and told to every key of the account. */
+/** An unmarked reply with a secret would be kept in the clear for a day, and sent to every key of the account. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FastifyContextConfig, RouteOptions } from 'fastify';

@@ -1,15 +1,18 @@
-/** Replies that hold a secret: no Idempotency-Key keeps one, for what is kept lies in the database in the clear and is told again. */
+/**
+ * Replies that hold a secret: no Idempotency-Key keeps one, because kept replies lie in the database in the clear and are
+ * sent again.
+ */
 import { Refusal } from '@lodge/domain';
 import type { FastifyContextConfig, FastifyRequest, RouteOptions } from 'fastify';
 
 /** Names of fields that hold a secret wherever their value is a text. Those that only end like one (`total_tokens`) do not match. */
 const secretNames = /(?:^|_)(?:secret|token|password|key|code|qr|qr_png|recovery_codes|authorization_url|otpauth_url)$/;
-/** Texts of such a name that are none: codes of errors and of programs, and what the model answered with. */
+/** Texts of such a name that are no secrets: codes of errors and of programs, and the model's answer. */
 const plainNames: readonly string[] = ['code', 'exit_code'];
 
 /**
- * Throws where a POST may answer with a secret and does not say so by `secretReply`. Routes with `sessionOnly`, and public ones, take no
- * Idempotency-Key at all.
+ * Throws if a POST may answer with a secret and does not declare `secretReply`. Routes with `sessionOnly`, and public ones,
+ * accept no Idempotency-Key at all.
  */
 export function checkSecretReply({ method, url, schema, config }: RouteOptions): void {
   const { secretReply, sessionOnly, public: isPublic }: FastifyContextConfig = config ?? {};
@@ -48,7 +51,7 @@ function isText(schema: unknown): boolean {
   return [type].flat().includes('string') || (anyOf ?? []).some(isText) || isText(items);
 }
 
-/** Refuses where an earlier attempt of the same request was carried out. `mend`: what the client does now, a sentence. */
+/** Refuses if an earlier attempt of the same request was executed. `mend` says in a sentence how the client continues. */
 export function refuseLostSecret(request: FastifyRequest, mend: string): void {
   if (!request.idempotent?.effective) return;
   const words = 'The request with this Idempotency-Key was carried out, and its reply was lost with the secret.';

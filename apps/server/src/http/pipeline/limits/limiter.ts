@@ -1,8 +1,8 @@
 /**
  * Rate limits over a bucket that all server processes share. A process takes a slice of tokens at a time and spends it
- * without asking anybody; what it has not spent within two seconds it puts back when it asks next. So a subject gets in any
- * time T at most `perMinute + (T + 2 s) x perMinute / 60` requests through, over all processes, and one process refuses too
- * early by at most the slices that the others hold: a tenth of the bucket each.
+ * without asking anybody; it returns tokens that are unspent after two seconds when it asks next. So within any time T a
+ * subject gets at most `perMinute + (T + 2 s) x perMinute / 60` requests through, over all processes. One process refuses
+ * too early by at most the slices of the others: a tenth of the bucket each.
  */
 import { refilled, sliceOf, waitFor } from '@lodge/domain';
 import type { RateRule } from '@lodge/domain';
@@ -20,10 +20,10 @@ export interface Standing {
 }
 
 interface Slice {
-  /** Tokens of ours, spendable until `until`. */
+  /** Tokens of this process, spendable until `until`. */
   own: number;
   until: number;
-  /** What was in the bucket at `at`. */
+  /** Content of the bucket at `at`. */
   left: number;
   at: number;
   asking: Promise<void> | null;
@@ -51,14 +51,14 @@ export class RateLimiter {
         slice.own -= 1;
         return standing(slice, rule, now, true);
       }
-      // Empty as of a moment ago, and nothing can have come back: the store need not be asked.
+      // It was empty a moment ago, and nothing can have come back, so the store need not be asked.
       if (slice.asking === null && isEmpty(slice, rule, now)) return standing(slice, rule, now, false);
       slice.asking ??= this.ask(subject, slice, rule).finally(() => (slice.asking = null));
       await slice.asking;
     }
   }
 
-  /** Where a subject stands that asks for nothing, as far as this process knows. It is allowed where nothing is known. */
+  /** The standing of a subject without a request, as far as this process knows. It is allowed if nothing is known. */
   look(subject: string, rule: RateRule): Standing {
     const now = this.clock();
     const slice = this.slices.get(subject) ?? unasked();

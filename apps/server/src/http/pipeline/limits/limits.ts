@@ -21,25 +21,25 @@ export type RateClass = 'reads' | 'writes' | 'creates' | 'calls';
 export interface LimitSettings {
   readonly store: LimitStore;
   readonly rates: RateSettings;
-  /** What an account may have. */
+  /** The quotas of an account. */
   readonly quotas: { readonly agents: number; readonly running: number };
   readonly spend: SpendStore;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Which of the key's limits counts; by default reads for GET and HEAD, writes for the rest. */
+    /** The key's limit that counts; by default reads for GET and HEAD, writes for the rest. */
     readonly rate?: RateClass;
   }
 }
 
-/** A create whose server died keeps its place so long beyond the longest wait. */
+/** How long beyond the longest wait a create whose server died keeps its place. */
 const placeMarginMs = 30_000;
 const pruneEveryMs = 60_000;
 /** A browser asks for a page and its parts, and several people may share an address. */
 const pagesPerRequest = 10;
 
-/** The contract's limits, and the headers that tell of them on every reply. */
+/** The contract's limits, and their headers on every reply. */
 export class Limits {
   private readonly settings: LimitSettings;
   private readonly limiter: RateLimiter;
@@ -75,7 +75,7 @@ export class Limits {
     if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
   }
 
-  /** Counts a request for a page, or for what belongs to one. Refuses with 429. */
+  /** Counts a request for a page or one of its parts. Refuses with 429. */
   async byPages(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const perMinute = this.settings.rates.address * pagesPerRequest;
     const standing = await this.limiter.take(`address:${networkOf(request.ip)}:pages`, { perMinute });
@@ -83,12 +83,12 @@ export class Limits {
     if (!standing.allowed) throw exceeded(standing, `More than ${perMinute} requests for pages a minute.`);
   }
 
-  /** Whether an address has used up what it may ask without a valid key. Nothing is counted and nobody asked. */
+  /** Whether an address has used up its requests without a valid key. Counts nothing and asks nobody. */
   isOver(address: string): boolean {
     return !this.standingOf(address).allowed;
   }
 
-  /** What such an address is refused with, and anyone whose network presents too many new keys at once. */
+  /** The refusal for such an address, and for a network that presents too many new keys at once. */
   refusal(address: string, reply?: FastifyReply): Refusal {
     const standing = this.standingOf(address);
     if (reply) tell(reply, standing);
@@ -142,7 +142,7 @@ export class Limits {
     if (!standing.allowed) throw exceeded(standing, withoutKey(perMinute));
   }
 
-  /** Takes one of the key's or session's places for creates under way; it is given back when the reply has gone. Refuses with 429. */
+  /** Takes one of the key's or session's places for running creates until the reply has gone. Refuses with 429. */
   async enterCreate(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     const { store, rates } = this.settings;
     const { by } = request.principal;
