@@ -36,7 +36,9 @@ export class Daemon {
   async start(peer = '127.0.0.1', more: readonly string[] = []): Promise<void> {
     const before = this.log().length;
     const options = ['--port', '0', '--root', this.root, '--peer', peer, '--agent-uid', String(this.uid), ...more];
-    this.child = spawn(process.execPath, [join(import.meta.dirname, 'main.ts'), ...options], { stdio: 'inherit' });
+    const command = [process.execPath, join(import.meta.dirname, 'main.ts'), ...options] as const;
+    const [program, ...args] = process.getuid?.() === 0 ? [...withoutProfiles, ...command] : command;
+    this.child = spawn(program, args, { stdio: 'inherit' });
     const line = await until(() => /listening on port (\d+)/.exec(this.log().slice(before)));
     this.port = Number(line[1]);
   }
@@ -68,6 +70,16 @@ export class Daemon {
     rmSync(this.root, { recursive: true });
   }
 }
+
+/** A login shell of root reads the profile of whoever runs the tests. The daemon sees empty files in its place. */
+const withoutProfiles = [
+  'unshare',
+  '--mount',
+  'sh',
+  '-c',
+  'for file in /root/.bash_profile /root/.bash_login /root/.profile; do [ ! -e "$file" ] || mount --bind /dev/null "$file"; done; exec "$@"',
+  'sh',
+] as const;
 
 function environmentOf(pid: string): string[] {
   try {

@@ -21,6 +21,8 @@ const ofFile = (): ReturnType<typeof readConfig> => readConfig({ LODGE_BACKUP_CR
 const whole = { AWS_ACCESS_KEY_ID: 'AKVAR', AWS_SECRET_ACCESS_KEY: 'of the environment'.replaceAll(' ', '-') };
 
 test('those of the environment are taken out of it', async () => {
+  // Whatever the machine has set goes first.
+  await takeCredentials(none, process.env);
   Object.assign(process.env, whole, { B2_ACCOUNT_KEY: 'token-value' });
   assert.deepEqual(await takeCredentials(none, process.env), { ...whole, B2_ACCOUNT_KEY: 'token-value' });
   assert.doesNotMatch(execFileSync('env').toString(), /AKVAR|of-the-environment|token-value/);
