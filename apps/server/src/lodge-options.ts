@@ -1,4 +1,4 @@
-/** What a Lodge is opened with beside its configuration. */
+/** Options of a Lodge beside its configuration. */
 import type { ConnectionOptions } from '@lodge/connections';
 import type { RuntimeKind } from '@lodge/domain';
 import type { HookParts, TemplateProgress } from '@lodge/engine';
@@ -10,12 +10,12 @@ export interface LodgeOptions {
   readonly log: Log;
   /** The parts that a machine host hands over or opens the way to. */
   readonly host: Host;
-  /** What can run in guests; by default every runtime Lodge has. */
+  /** The runtimes that can run in guests; by default every one that Lodge has. */
   readonly runtimes?: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly onTemplateProgress?: (progress: TemplateProgress) => void;
   /** The daemon of a guest, where it is not at its usual port. */
   readonly guestAt?: (guest: GuestAddress) => GuestClient;
-  /** Who asks for consent to a mailbox; by default Google, where the operator has a client there. */
+  /** Asks for consent to a mailbox; by default Google, if the operator has a client there. */
   readonly gmail?: GmailConsent;
   /** False: nobody looks for weaknesses of this host, which takes a process or two. */
   readonly looksAtHost?: boolean;

@@ -1,4 +1,4 @@
-/** What a process of Lodge says, and where: its log on standard error, what it does on standard output. */
+/** The output of a process of Lodge: its log on standard error, its results on standard output. */
 import { pino } from 'pino';
 import type { Logger } from 'pino';
 import { ConfigError } from './config/config.ts';

@@ -1,6 +1,6 @@
 /**
- * The control plane as a process without privileges: HTTP, broker, database client, engine. What it needs is handed to it by
- * the machine host, and it ends with that.
+ * The control plane as a process without privileges: HTTP, broker, database client, engine. The machine host passes all that
+ * it needs, and it ends with the machine host.
  */
 import { Socket } from 'node:net';
 import type { RuntimeKind } from '@lodge/domain';

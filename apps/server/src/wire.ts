@@ -58,7 +58,7 @@ export interface Lodge {
   readonly firstKey: FirstKey | null;
   /** The link by which somebody makes the first account theirs, until a start has shown it. */
   readonly ownerLink: OwnerLink | null;
-  /** What makes this Lodge weaker than it can be, once it was looked at. Never rejects. */
+  /** The weaknesses of this Lodge, once they were looked for. Never rejects. */
   readonly weaknesses: Promise<readonly Finding[]>;
   /** Resolves when VMs, broker and templates are being looked after; the API answers before. Rejects when this host cannot run VMs. */
   readonly ready: Promise<void>;

@@ -124,7 +124,7 @@ class MailboxUnderTest implements AccountUnderTest {
   }
 }
 
-/** What the composer made, taken apart by hand: parts are of base64, quoted-printable or plain. */
+/** Reads the composer's mail by hand: parts are base64, quoted-printable or plain. */
 function readBack({ raw, threadId }: SentMail): SentByAgent {
   const text = bodyOf(raw);
   const attachment = /filename="?([^"\r\n]+)"?[\s\S]*?\r\n\r\n([A-Za-z0-9+/=\r\n]+)/.exec(raw);

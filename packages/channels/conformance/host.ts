@@ -6,7 +6,7 @@ import type { Json } from '@lodge/domain';
 import { LeaseLost, maxInboundChars, maxInboundFiles } from '@lodge/ports';
 import type { ChannelSecrets, ConnectionHost, ConnectionState, InboundMessage, Log, Vault } from '@lodge/ports';
 
-/** What a call of `received` or `at` does. `hang`: it never settles. */
+/** The effect of a call of `received` or `at`. `hang`: it never settles. */
 export type CommitBehaviour = 'commit' | 'reject' | 'hang' | 'lease_lost';
 
 /** Outlives its connections: what Postgres keeps. */
@@ -142,7 +142,7 @@ export class TestHost implements ConnectionHost {
     }
   }
 
-  /** Writes to a connection that delivers nothing. What is found while it may still be under way proves nothing. */
+  /** Writes to a connection that delivers nothing. A finding during the call proves nothing. */
   async findsDeaf(write: (text: string) => void, isFound: () => boolean): Promise<void> {
     for (let written = 0; !isFound() && written < 20; written += 1) {
       const text = `unheard ${written}`;

@@ -92,7 +92,7 @@ export function describeDelivery(context: SuiteContext): void {
       const world = await World.connected(t, context);
       await world.close();
       await world.close();
-      // What had left before the end arrives.
+      // Messages that were sent before the end still arrive.
       await sleep(100);
       const states = world.host.states.length;
       const calls = world.account.calls();

@@ -1,4 +1,4 @@
-/** What a message of a person becomes. */
+/** A person's message on its way into the store. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { unless, World, bytesOf } from './world.ts';

@@ -1,4 +1,4 @@
-/** What a turn shows while it lasts: posted, edited, taken away. */
+/** A turn's progress while it lasts: posted, edited, removed. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -8,7 +8,7 @@ import type { ProgressMessages, ProgressTarget } from '@lodge/ports';
 import { unless, World } from './world.ts';
 import type { SuiteContext } from './world.ts';
 
-/** What an agent says is shown as it is, and rings nobody. */
+/** An agent's text is shown unchanged, and notifies nobody. */
 const hostileTexts: readonly string[] = [
   'Working…\n\n@everyone @here @channel <!channel> <!everyone> <@U1> <@&1> [a](https://example.com)',
   `Working…\n\n${'**_`[<&>'.repeat(80)}`,

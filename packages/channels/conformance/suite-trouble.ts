@@ -1,4 +1,4 @@
-/** What a platform does to connections, and what a person may do to credentials. */
+/** A platform's troubles for connections, and a person's changes to credentials. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

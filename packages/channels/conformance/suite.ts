@@ -1,4 +1,4 @@
-/** What every platform's adapter promises beyond the types of the port. */
+/** Promises of every platform's adapter beyond the types of the port. */
 import { describe, after, before } from 'node:test';
 import type { Abilities, PlatformUnderTest } from './under-test.ts';
 import { describeDelivery } from './suite-delivery.ts';

@@ -1,15 +1,15 @@
-/** What the suite asks of a platform's stub: one driver a platform, so that every adapter passes the same cases. */
+/** The suite's demands on a platform's stub: one driver a platform, so that every adapter passes the same cases. */
 import type { ChannelSecrets, ConnectionState, Platform } from '@lodge/ports';
 
 export interface PlatformUnderTest {
-  /** Of quick timings, at the stub. */
+  /** The platform at the stub, with quick timings. */
   readonly platform: Platform;
   /** An account at the stub that nobody has used. */
   account(): Promise<AccountUnderTest>;
   stop(): Promise<void>;
 }
 
-/** What differs between platforms. A case that needs an ability is left out where it is missing. */
+/** The differences between platforms. A case that needs an ability is left out where it is missing. */
 export interface Abilities {
   /** The platform learns what was taken, and `acknowledged` tells. */
   readonly acknowledges: boolean;
@@ -22,9 +22,9 @@ export interface Abilities {
   readonly files: boolean;
   /** The platform refuses a send with a time to wait. */
   readonly limitsSends: boolean;
-  /** What was sent can be edited and taken away. */
+  /** Sent messages can be edited and removed. */
   readonly progress: boolean;
-  /** What is received can be proved, so that a deaf connection is noticed within this time; null: it cannot. */
+  /** Time within which a deaf connection is noticed, because reception can be proved; null: it cannot. */
   readonly deafWithinMs: number | null;
   /** Credentials can be revoked while connected, and the connection learns within some seconds. */
   readonly revokes: boolean;
@@ -32,7 +32,7 @@ export interface Abilities {
 
 export interface AccountUnderTest {
   readonly credentials: ChannelSecrets;
-  /** What no log line, state or error may hold; with the parts of credentials that are secret on their own. */
+  /** Texts that no log line, state or error may hold, including the secret parts of credentials. */
   readonly secrets: readonly string[];
   /** Credentials that the platform does not know, and those of another kind. Empty where nothing is verified. */
   readonly wrong: readonly ChannelSecrets[];
@@ -40,7 +40,7 @@ export interface AccountUnderTest {
   admit?(state: ConnectionState): void;
   /** Resolves when the platform has it, not when it is delivered. */
   userWrites(message: UserMessage): Promise<Written>;
-  /** What the agent sent, oldest first. */
+  /** The agent's sent messages, oldest first. */
   sent(): readonly SentByAgent[];
   /** Texts of the agent that stand now, as they were last edited; where there is progress. */
   shown?(): readonly string[];

@@ -1,7 +1,7 @@
 /**
- * Backups that make themselves, where a place is set. What is due is told by the note of the last whole backup, so neither a kill
- * of Lodge nor a machine that was off at the time loses one: it is made at the next look. Each is a process of its own, the same
- * command that a person would give, and goes on when Lodge ends.
+ * Backups that make themselves, where a place is set. The note of the last whole backup decides when the next one is due. So
+ * neither a kill of Lodge nor a machine that was off at the time loses one: it is made at the next look. Each is a process
+ * of its own, the same command that a person would give, and goes on when Lodge ends.
  */
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

@@ -18,9 +18,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { exists } from '../host/exists.ts';
 
 export interface ControlGroup {
-  /** What stands before a command that is to run in the group; empty where there is none. Root runs it. */
+  /** The prefix of a command that must run in the group; empty if there is no group. Root runs it. */
   readonly through: readonly string[];
-  /** What this host does not bind of it. */
+  /** The bounds that this host does not offer. */
   readonly missing: readonly Bound[];
   /** Ends every process in it and removes it. Rejects when some live `endTimeoutMs` later. */
   end(): Promise<void>;
@@ -71,7 +71,7 @@ interface Tree {
   readonly binds: readonly Bound[];
 }
 
-/** Makes it. What an earlier control plane left in it is ended first. */
+/** Makes it. Processes of an earlier control plane in it are ended first. */
 export async function openControlGroup(options: ControlGroupOptions): Promise<ControlGroup> {
   const { dataDir, of = 'control', root = mountPoint } = options;
   const { processes, ofMemory } = usualBounds[of];
@@ -94,7 +94,7 @@ export async function openControlGroup(options: ControlGroupOptions): Promise<Co
   };
 }
 
-/** What `openControlGroup` would find missing, as far as looking tells: nothing is made. */
+/** The bounds that `openControlGroup` would find missing, as far as looking shows it. Changes nothing. */
 export async function missingBounds(root = mountPoint): Promise<readonly Bound[]> {
   const offered = await readFile(join(root, 'cgroup.controllers'), 'utf8').catch(() => null);
   const has = async (controller: TreeName): Promise<boolean> =>
@@ -103,7 +103,7 @@ export async function missingBounds(root = mountPoint): Promise<readonly Bound[]
   return [...(pids ? [] : (['number of processes'] as const)), ...(memory ? [] : (['memory'] as const))];
 }
 
-/** Of both versions; each kernel has files of one. */
+/** The settings of both versions; each kernel has files of one. */
 const memorySettings = (maxBytes: number): readonly Setting[] =>
   // Where the kernel counts swap, it takes no more of that.
   ['memory.max', 'memory.swap.max', 'memory.limit_in_bytes', 'memory.memsw.limit_in_bytes'].map((file) => [

@@ -39,7 +39,7 @@ export interface ControlProcessOptions {
   readonly group: Pick<ControlGroup, 'through'>;
   readonly ownFolder: string;
   readonly env: NodeJS.ProcessEnv;
-  /** Of the environment, beside what every control plane reads: what the entry reads itself. */
+  /** Environment variables that the entry itself reads, beside those of every control plane. */
   readonly variables?: readonly string[];
   readonly config: Config;
 }

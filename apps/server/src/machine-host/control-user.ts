@@ -50,8 +50,8 @@ const moved = ['first-key', 'owner-link'] as const;
 export const ownFolderOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'control-plane');
 
 /**
- * Makes the folder, mode 0700, and gives it to `user`; null leaves it root's. What earlier releases left in the data folder is
- * moved into it. A kill between any two steps leaves what the next start completes.
+ * Makes the folder, mode 0700, and gives it to `user`; null leaves it root's. Files of earlier releases in the data folder
+ * are moved into it. A kill between any two steps leaves what the next start completes.
  *
  * Only what lies in a folder of root's is given away: in its own folder the user could have put another's file in its place.
  */

@@ -1,4 +1,7 @@
-/** What the machine host hands to its control plane over the channel, once: nothing of it is in an environment or a command line. */
+/**
+ * The machine host passes these to its control plane over the channel, once: none of them is in an environment or a command
+ * line.
+ */
 import type { Message } from '@lodge/vm/remote';
 import { secretVariables } from '../config/config.ts';
 import type { Host } from './host.ts';
@@ -15,7 +18,7 @@ export interface Handover extends Pick<Host, 'connectionString' | 'masterKey' | 
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Root runs it: whoever reads the key needs no command. What stands here tells the control plane where its key is from. */
+/** Root runs it: whoever reads the key needs no command. The value here tells the control plane where its key comes from. */
 const masterKeyCommand = 'LODGE_MASTER_KEY_COMMAND';
 const commandStandsElsewhere = '# run by the machine host';
 

@@ -1,4 +1,7 @@
-/** What needs root, or what only root may read: the network and the driver of VMs, images, the database's process, keys. */
+/**
+ * The parts that need root, or files that only root may read: the network and the driver of VMs, images, the database's
+ * process, keys.
+ */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMasterKey } from '@lodge/access/master-key';
@@ -27,7 +30,7 @@ export interface OpenedHost {
   readonly masterKey: Buffer;
   /** Certificate and key of the API, PEM; null without TLS. */
   readonly tls: Tls | null;
-  /** Who pulls notices of mail from Pub/Sub; null without push. */
+  /** The account that pulls notices of mail from Pub/Sub; null without push. */
   readonly pubsubAccount: ServiceAccount | null;
 }
 

@@ -10,7 +10,7 @@ import { ControlUserError } from './control-user.ts';
 import type { User } from './control-user.ts';
 
 export interface Program {
-  /** What stands before a command that is to see the program; may be empty. Root runs it. */
+  /** The prefix of a command that must see the program; it may be empty. Root runs it. */
   readonly through: readonly string[];
   /** The command: Node, its options, the file. */
   readonly argv: readonly string[];
@@ -29,7 +29,7 @@ export interface Place {
 /** The folder that has this file and Node. */
 export const ownCheckout = join(import.meta.dirname, '../../../..');
 
-/** What is mounted is seen by this process alone, and goes with it. */
+/** Only this process sees the mount, which ends with it. */
 const mountAndRun = 'mount -o bind,ro -- "$1" "$2" && shift 2 && exec "$@"';
 
 /** Throws `ControlUserError` when the user cannot read the program either way. */

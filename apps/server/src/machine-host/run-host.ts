@@ -5,7 +5,7 @@
  *   lock ─> control plane spawned ─> database, keys, driver ─> handed over ─> serves ─> control plane ended ─> all ended
  *
  * - The control plane ends: what it started is ended, and so is this process, with its exit code. Machines go on.
- * - This process is killed: the kernel kills the control plane with it. What that started is ended by the next start.
+ * - This process is killed: the kernel kills the control plane with it. The next start ends its child processes.
  * - A signal: the control plane is told to end, and has a bounded while to do so.
  */
 import { mkdir } from 'node:fs/promises';
@@ -26,7 +26,7 @@ import { ControlUserError, controlUser, makeOwnFolder } from './control-user.ts'
 import { handoverMessage, takeSecrets } from './handover.ts';
 import type { OpenedHost, openHost } from './host.ts';
 
-/** What the control plane started is ended within it, when nobody waits for anything else. */
+/** Time in which the control plane's child processes are ended, when nobody waits for anything else. */
 const lastTimeoutMs = 2_000;
 /** A second signal, or this long after the first, ends the process as it is: every part survives that. */
 const closeTimeoutMs = 30_000;

@@ -1,4 +1,4 @@
-/** What an adapter leaves to the process ends its own connection for a while, and no other one for long. */
+/** An error that an adapter leaves uncaught ends its own connection for a while, and no other one for long. */
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';

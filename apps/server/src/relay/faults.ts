@@ -1,10 +1,10 @@
 /**
  * Errors in a relay process that nobody took, such as those of a platform's library that one message sets off.
  *
- * A promise that was rejected in the doings of one connection ends that connection alone: nothing shared was left half-way. An
- * exception has cut through whatever stood on the stack, so the process gives its channels back and ends; the connection that
- * it came from is kept apart, and the others are taken up at once by the process that follows. What belongs to no connection
- * ends the process, too.
+ * A promise that was rejected in the doings of one connection ends that connection alone: nothing shared was left half-way.
+ * An exception has cut through whatever stood on the stack, so the process gives its channels back and ends; the connection
+ * that it came from is kept apart, and the others are taken up at once by the process that follows. An error that belongs to
+ * no connection ends the process, too.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Relay } from '@lodge/channels/relay';
@@ -32,7 +32,10 @@ export function watchFaults(relay: Pick<Relay, 'fault'>, log: Log, end: () => vo
   });
 }
 
-/** What names an error. Its message may have a token or a stranger's text in it, and so may all else that a library puts there. */
+/**
+ * The parts that name an error. Its message may have a token or a stranger's text in it, and so may all else that a library
+ * puts there.
+ */
 export function traitsOf(error: unknown): { readonly kind: string; readonly at: readonly string[] } {
   if (!(error instanceof Error)) return { kind: typeof error, at: [] };
   try {

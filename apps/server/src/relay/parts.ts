@@ -19,7 +19,7 @@ interface Given
   readonly log: Log;
 }
 
-/** Of both relay processes together. */
+/** Bound on the connections of both relay processes together. */
 const maxConnections = 8;
 
 /** Starts the processes that hold connections; gives what the engine's channels stand on. */

@@ -4,7 +4,7 @@ import type { Log, MailboxNotices, Platform } from '@lodge/ports';
 import { googleEndpoints } from './google.ts';
 import type { GoogleClient, PlatformUrls } from './protocol.ts';
 
-/** What a relay has for its adapters. */
+/** Dependencies that a relay gives its adapters. */
 export interface AdapterParts {
   readonly notices: MailboxNotices;
   readonly log: Log;

@@ -1,6 +1,6 @@
 /**
- * What a control plane orders of a relay process, and what that says. Secrets go here alone, never by arguments or the
- * environment. What a relay asks of its control plane is in `serve/methods.ts`.
+ * The orders of a control plane to a relay process, and its replies. Secrets go here alone, never by arguments or the
+ * environment. A relay's own calls to its control plane are in `serve/methods.ts`.
  */
 import type { GmailPush } from '@lodge/channels/gmail';
 import type { RelayTimings } from '@lodge/channels/relay';
@@ -39,13 +39,13 @@ export type GooglePush = Pick<GmailPush, 'topic' | 'subscription' | 'account'>;
 
 export interface RelayStart {
   readonly type: 'start';
-  /** Who it is, in its log. */
+  /** The process' name in its log. */
   readonly name: string;
   readonly channels: readonly ChannelName[];
   readonly urls: PlatformUrls;
   readonly google: GoogleClient | null;
   readonly logLevel: string;
-  /** Of tests. */
+  /** Only tests set these. */
   readonly timings?: RelayTimings;
 }
 

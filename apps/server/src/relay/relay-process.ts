@@ -169,7 +169,7 @@ function send(channel: Channel, order: RelayOrder): void {
   channel.send({ kind: 'order', order });
 }
 
-/** What is no answer ends the channel. */
+/** A message that is no answer ends the channel. */
 function checked(said: unknown): RelayReply {
   try {
     return readReply(said);

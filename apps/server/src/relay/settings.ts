@@ -5,7 +5,7 @@ import { ownFolderOf } from '../machine-host/control-user.ts';
 import type { GoogleClient, GooglePush } from './protocol.ts';
 import type { RelaysOptions } from './relays.ts';
 
-/** What relay processes get of the configuration. */
+/** The settings that relay processes get. */
 export const relaySettings = (
   config: Config,
   pubsubAccount: ServiceAccount | null,

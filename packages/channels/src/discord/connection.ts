@@ -341,7 +341,7 @@ export class DiscordConnection implements ChannelConnection {
   }
 }
 
-/** What needs no switch in Discord's portal; the contents of all messages do. */
+/** Intents that need no switch in Discord's portal; the contents of all messages need one. */
 const intentsOf = ({ wantsUnaddressed }: ChannelAccount): number =>
   GatewayIntentBits.Guilds |
   GatewayIntentBits.GuildMessages |

@@ -1,4 +1,4 @@
-/** What only Discord does: sessions that are resumed or lost, intents, nonces, its words for what is wrong. */
+/** Discord's own features: sessions that are resumed or lost, intents, nonces, its errors. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TestContext } from 'node:test';

@@ -9,7 +9,7 @@ import { maxFileBytes } from './send.ts';
 import { verifyDiscord } from './verify.ts';
 
 export interface DiscordOptions {
-  /** Of the REST API, without its version. From the operator's configuration alone. */
+  /** Base URL of the REST API, without its version. From the operator's configuration alone. */
   readonly apiUrl?: string;
   readonly callTimeoutMs?: number;
   readonly timings?: Partial<DiscordTimings>;
@@ -38,7 +38,7 @@ export function createDiscord(options: DiscordOptions = {}): Platform {
     channel: 'discord',
     limits: {
       textChars: maxContentChars,
-      // Of people with a subscription.
+      // The bound for people with a subscription.
       fileInBytes: 500 * 1024 * 1024,
       fileOutBytes: maxFileBytes,
       // The sign goes after ten seconds.

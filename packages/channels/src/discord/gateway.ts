@@ -5,7 +5,7 @@ import type { RawData } from 'ws';
 import { GatewayOpcodes } from 'discord-api-types/v10';
 import type { DiscordSession } from './places.ts';
 
-/** Of a frame: a server with all its channels and roles, as it is told after a login. */
+/** Bounds of a frame: a server with all its channels and roles comes after a login. */
 const frameBounds: JsonBounds = { bytes: 8 * 1024 * 1024, depth: 64, elements: 300_000 };
 
 export interface GatewayTimings {

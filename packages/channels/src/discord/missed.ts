@@ -14,7 +14,7 @@ const maxTries = 4;
 export class Candidates {
   private readonly found = new Set<string>();
 
-  /** Of the data of GUILD_CREATE. */
+  /** Notes the places in the data of GUILD_CREATE. */
   note(data: unknown, places: Places): void {
     const { channels, threads } = (data ?? {}) as Readonly<Record<string, unknown>>;
     for (const list of [channels, threads]) {
@@ -51,8 +51,8 @@ export async function* glancedMessages(
 }
 
 /**
- * What was written in recent channels behind the place up to which they were taken, oldest first, one channel after the other.
- * A channel that cannot be read any more is forgotten.
+ * Messages in recent channels after the last received place, oldest first, one channel after the other. A channel that
+ * cannot be read any more is forgotten.
  */
 export async function* missedMessages(
   access: { readonly rest: DiscordRest; readonly selfId: string; readonly retryMs: number },

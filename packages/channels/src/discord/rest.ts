@@ -6,7 +6,7 @@ import { readUpTo } from '../shared/bounded.ts';
 import { within } from '../shared/deadline.ts';
 import { InvalidRequests } from './invalid.ts';
 
-/** Of an answer: a page of 100 messages with their embeds. */
+/** Bounds of an answer: a page of 100 messages with their embeds. */
 const answerBounds: JsonBounds = { bytes: 8 * 1024 * 1024, depth: 64, elements: 200_000 };
 /** A shorter wait for a limit is waited out by the library. */
 const maxQuietWaitMs = 2_000;
@@ -44,7 +44,7 @@ export interface DiscordApi {
   /** Where files lie, by host. */
   readonly fileHosts: readonly string[];
   readonly callTimeoutMs: number;
-  /** Of all bots of this process: Discord bans the address for too many. */
+  /** Invalid requests of all bots of this process: Discord bans the address for too many. */
   readonly invalid: InvalidRequests;
 }
 

@@ -3,10 +3,10 @@ import { isSnowflake } from './places.ts';
 import { DiscordError } from './rest.ts';
 import type { DiscordRest } from './rest.ts';
 
-/** What is to be known of a channel. */
+/** The needed facts of a channel. */
 export interface Room {
   readonly isDirect: boolean;
-  /** Of a thread: the channel that it belongs to. */
+  /** A thread's parent channel. */
   readonly parentId: string | null;
   readonly title: string | null;
 }

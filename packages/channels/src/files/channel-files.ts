@@ -2,8 +2,8 @@
  * Bytes of files on their way, one file of the disk each. A key is random and known to nobody before its bytes are written
  * out; what a crash leaves half written has a key that nobody knows, and goes as what nobody needs.
  *
- * An account has a folder for each way, and a file's name says whose it is and how long. What is kept is counted once by
- * reading names, and from then on as files come and go: one process writes here, and a count is right whoever was killed when.
+ * An account has a folder for each way, and a file's name says whose it is and how long. The stored bytes are counted once
+ * from the names, and from then on as files come and go. One process writes here, and the count is right after any kill.
  *
  *     <account and way>/<agent>.<bytes>.<random>      <account and way>/<agent>.new.<random> while it is written
  */
@@ -23,7 +23,7 @@ const folderPattern = /^[0-9a-f]{16}$/;
 const gib = 1024 ** 3;
 
 export interface FileBounds extends KeptBounds {
-  /** Of the disk: no file is taken that would leave less. Agents are paused for the disk far below it. */
+  /** Free space of the disk below which no file is accepted. Agents are paused for the disk far below it. */
   readonly freeBytes: number;
 }
 
@@ -88,7 +88,7 @@ export function createChannelFiles(dir: string, given: Partial<FileBounds> = {})
   };
 }
 
-/** What stands in names in the place of an id, whose form is none of this folder's business. */
+/** The replacement for an id in names, because this folder does not know an id's form. */
 const tagOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 16);
 
 async function namesIn(folder: string): Promise<readonly string[]> {

@@ -197,7 +197,7 @@ export class GmailConnection implements ChannelConnection {
   }
 }
 
-/** Of an error that is none of Google's: a name, never what a library wrote into it. */
+/** The name of an error that is not Google's, without the library's text. */
 const nameOf = (error: unknown): string => (error instanceof Error ? error.name.slice(0, 80) : 'unknown');
 
 const chunkBytes = 256 * 1024;

@@ -3,7 +3,7 @@ import { isJsonObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 
 export interface Cursor {
-  /** Whose history it is: another consent may be for another mailbox. */
+  /** The mailbox of the history: another consent may be for another mailbox. */
   readonly address: string;
   readonly historyId: string;
   /** When everything up to here had been seen, in ms: where to list from when the history is gone. */

@@ -1,4 +1,4 @@
-/** What a conversation, an answer and a file are called between the relay and this adapter. */
+/** The names of a conversation, an answer and a file between the relay and this adapter. */
 import { isJsonObject } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import { isMessageId } from './api/gmail-api.ts';
@@ -23,7 +23,7 @@ export function conversationOf(id: string): Conversation | null {
   return isMessageId(threadId) && isAddress(address) ? { threadId, address } : null;
 }
 
-/** What an answer names of the mail that it answers. */
+/** An answer's references to the mail that it answers. */
 export interface Answered {
   /** Gmail's id of the mail; null: it answers none. */
   readonly mail: string | null;

@@ -1,8 +1,8 @@
 /**
- * What came into a mailbox, in order: read, committed, and only then is the place in the mailbox's history moved.
+ * New mail of a mailbox, in order: it is read and committed, and only then the place in the mailbox's history moves.
  *
- * The history says what came since a place in it. Gmail keeps it for a week as a rule; behind that the inbox is listed by date. Both
- * may show a mail twice: the relay knows it by its id.
+ * The history says what came since a place in it. Gmail keeps it for a week as a rule; behind that the inbox is listed by
+ * date. Both may show a mail twice: the relay knows it by its id.
  */
 import type { ConnectionHost, InboundMessage } from '@lodge/ports';
 import { maxAtOnce, committed } from '../shared/commit.ts';
@@ -76,7 +76,7 @@ export class Inbox {
     const { api, signal, host } = this.#parts;
     host.log.warn({ since: new Date(this.#cursor.seenAtMs).toISOString() }, `mail is listed by date: ${why}`);
     const seenAtMs = Date.now();
-    // What comes while it is listed is in the history from here.
+    // Mail that arrives during the listing is in the history from here.
     const { historyId } = await api.profile(signal);
     const seconds = Math.max(0, Math.floor((this.#cursor.seenAtMs - overlapMs) / 1_000));
     const ids: string[] = [];
@@ -169,7 +169,7 @@ function headOf({ id, threadId, sender, sentAtMs }: MailHead) {
   } as const;
 }
 
-/** Of a sender who may not write: the subject is what the owner sees of it. */
+/** The message of a sender without access: the owner sees its subject. */
 const unreadMessage = (head: MailHead): InboundMessage => ({
   ...headOf(head),
   text: head.subject === '' ? '' : `Subject: ${head.subject}`,

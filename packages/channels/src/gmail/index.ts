@@ -16,7 +16,7 @@ export { createGmailConsent } from './consent.ts';
 export type { GmailEndpoints, GmailOptions, GmailPush } from './options.ts';
 export type { ServiceAccount } from './push/service-account.ts';
 
-/** Of one mail. Gmail has no limit below 25 MiB; people have. */
+/** Bound on one mail. Gmail has no limit below 25 MiB; people have. */
 const maxTextChars = 60_000;
 const maxFileInBytes = 25 * 1024 * 1024;
 

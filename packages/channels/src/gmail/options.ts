@@ -21,7 +21,7 @@ export interface GmailPush {
   readonly topic: string;
   /** `projects/<project>/subscriptions/<id>`. */
   readonly subscription: string;
-  /** Who may pull from it. */
+  /** The account that may pull from it. */
   readonly account: ServiceAccount;
   readonly notices: MailboxNotices;
   readonly log: Log;
@@ -41,9 +41,9 @@ export interface GmailTimings {
   readonly pollMs: number;
   /** Between two checks that the history, which is looked at, has what the mailbox has. */
   readonly probeMs: number;
-  /** Of one call. */
+  /** Bound on one call. */
   readonly callMs: number;
-  /** Of a mail with its files, in and out. */
+  /** Bound on a mail with its files, in and out. */
   readonly mailMs: number;
   /** How often the place in a history without mail is kept. A history is kept by Gmail for at least a week as a rule. */
   readonly keepMs: number;
@@ -57,7 +57,7 @@ export interface GmailTimings {
   /** Between two orders to publish the changes of a mailbox; and after one that failed. */
   readonly watchMs: number;
   readonly watchBackoff: BackoffTimings;
-  /** Of one pull, which Google holds open until there is something. */
+  /** Bound on one pull, which Google holds open until there is something. */
   readonly pullMs: number;
   /** Between two pulls. */
   readonly pullGapMs: number;

@@ -29,7 +29,7 @@ export interface OutboxParts {
   readonly api: GmailApi;
   readonly thread: MailThread;
   readonly host: ConnectionHost;
-  /** Of the connection: a label is tried no longer. */
+  /** Aborts with the connection: then the label is not tried any more. */
   readonly signal: AbortSignal;
 }
 
@@ -158,7 +158,7 @@ const isOf = ({ headers }: ThreadMail, address: string): boolean => {
 const isPart = ({ headers, isSent }: ThreadMail, key: string, messageId: string): boolean =>
   isSent && (headers.get('message-id') === messageId || headers.get(partHeader.toLowerCase()) === key);
 
-/** What is answered where nobody says: the last mail of the thread. */
+/** The default answer goes to the last mail of the thread. */
 function lastOf(thread: readonly ThreadMail[] | null): Answered | null {
   const headers = thread?.at(-1)?.headers;
   if (!headers) return null;

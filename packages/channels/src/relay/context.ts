@@ -1,6 +1,6 @@
 /**
- * In whose doings something happens. What a connection begins (a timer, a socket, a promise) carries it on, so that an error
- * that nobody took is known to be of this connection. A socket that several share has the one that opened it.
+ * In whose doings something happens. Everything that a connection begins (a timer, a socket, a promise) inherits the
+ * context. So an uncaught error is known to be of this connection. A socket that several share has the one that opened it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelConnection, ProgressMessages } from '@lodge/ports';

@@ -1,4 +1,7 @@
-/** Brings the files of messages onto the host. What cannot be had is said in a few words, and its message goes on without it. */
+/**
+ * Brings the files of messages onto the host. A file that cannot be fetched is described in a few words, and its message
+ * goes on without it.
+ */
 import { LeaseLost, NoRoomError } from '@lodge/ports';
 import type { FileToFetch, Log, OpenedRelayStore, RelayFiles } from '@lodge/ports';
 import { TooLargeError } from '../shared/bounded.ts';

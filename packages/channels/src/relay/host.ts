@@ -26,7 +26,7 @@ export interface HostOptions {
   readonly onState: (state: ConnectionState) => void;
 }
 
-/** What a connection tells and asks, over the store and under one lease. After `end` nothing is written. */
+/** A connection's reports and questions, over the store and under one lease. After `end` nothing is written. */
 export class Host implements ConnectionHost {
   readonly log: Log;
   readonly vault: Vault;
@@ -46,7 +46,7 @@ export class Host implements ConnectionHost {
     if (options.account !== 'key' || !options.lease.isUnverified) this.ours.resolve();
   }
 
-  /** From here on it says nothing of itself: it is closed on purpose. What has come in is still committed. */
+  /** From here on it says nothing of itself: it is closed on purpose. Received messages are still committed. */
   beginEnd(): void {
     this.isClosing = true;
     this.ours.reject(new LeaseLost());

@@ -1,6 +1,6 @@
 /**
- * A relay's store with secrets in the clear, over the database's, where they lie sealed. Who has the key holds it: a relay that
- * is a process of its own has this store at the other end of a channel, and never a key.
+ * A relay's store with secrets in the clear, over the database's, where they lie sealed. The holder of the key keeps it: a
+ * relay that is a separate process reaches this store over a channel, and never has the key.
  */
 import { channelCredentialContext, channelPairingContext, channelVaultContext } from '@lodge/ports';
 import type { ChannelSecrets, Lease, LeaseRef, OpenedRelayStore, RelayStore, SecretBox } from '@lodge/ports';

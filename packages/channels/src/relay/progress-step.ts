@@ -1,10 +1,11 @@
 /**
- * What is to be done next about the progress that a conversation shows.
+ * Decides the next step about the progress that a conversation shows.
  *
  *     nothing ── post, once the turn lasts ── edit, as the agent goes on ── remove, once its answer is sent
  *
- * Everything that is to be sent goes first: while a part waits anywhere in the channel, also one that a limit has put off, nothing
- * is posted or edited. A message stays until the answer of its turn is sent, and whoever has the channel then takes it away.
+ * Everything that is to be sent goes first: while a part waits anywhere in the channel, also one that a limit has put off,
+ * nothing is posted or edited. A message stays until the answer of its turn is sent, and whoever has the channel then takes
+ * it away.
  */
 import type { ShownProgress } from '@lodge/ports';
 
@@ -13,15 +14,15 @@ export type Step =
   | { readonly do: 'post'; readonly text: string; readonly claim: number }
   | { readonly do: 'edit'; readonly text: string; readonly id: string };
 
-/** What this relay knows of a conversation. Times are of one clock, in ms. */
+/** This relay's knowledge of a conversation. Times are of one clock, in ms. */
 export interface Known {
-  /** Of the turn that was under way when it was looked at last. */
+  /** The claim of the running turn at the last look. */
   readonly claim: number | null;
   /** Since when it is known to be under way. */
   readonly since: number;
   /** Nothing is done before. */
   dueAt: number;
-  /** What the message says; null: this relay has not said anything. */
+  /** The message's text; null: this relay has not written anything. */
   text: string | null;
   /** Nothing more is posted or edited for this turn. */
   isGivenUp: boolean;
@@ -54,7 +55,7 @@ export function stepOf(
 }
 
 const working = 'Working…';
-/** Of what the agent says: its end, as that is what is new. */
+/** Bound on the agent's text: its end is shown, because that is new. */
 const maxSaidChars = 600;
 
 /** At most some 600 characters: within the bounds of every platform, also where each is escaped. */

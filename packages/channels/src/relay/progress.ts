@@ -24,7 +24,7 @@ const maxFailures = 5;
 /** A channel that rests longer is looked at with all others. */
 const soonMs = 2_000;
 
-/** What matters most: a message that is to go is in the way of the answer. */
+/** The order of importance: a message that must be removed stands in the way of the answer. */
 const order: Readonly<Record<Step['do'], number>> = { remove: 0, post: 1, edit: 2 };
 
 interface Wanted {
@@ -66,7 +66,7 @@ export class Progress {
     for (const row of rows) {
       const key = conversationKey(row);
       const before = this.known.get(key);
-      // What is under way writes into the one that it began with.
+      // A running step writes into the entry that it began with.
       const isSame = before !== undefined && (before.claim === row.claim || this.underWay.has(key));
       const one = isSame ? before : newlyKnown(row.claim, now);
       known.set(key, one);
@@ -157,7 +157,7 @@ export class Progress {
       known.failures += 1;
       if (outcome === 'refused' || known.failures >= maxFailures) await this.gone(row, step.id);
     } else if (step.do === 'post' || outcome === 'refused') {
-      // A post that may have arrived is not made again. What cannot be edited is taken away in its time all the same.
+      // A post that may have arrived is not made again. A message that cannot be edited is removed in its time all the same.
       known.isGivenUp = true;
     }
   }

@@ -1,8 +1,8 @@
 /**
  * A relay: holds connections to messaging platforms for the agents of a deployment, whatever their machines do.
  *
- * It keeps nothing of its own. What it holds, what came in and what is to be sent lie in the database, so it may be killed at
- * any moment, and another takes over when its leases end. Several run side by side and share the channels.
+ * It keeps nothing of its own. Its connections, received messages and unsent messages are in the database. So it may be
+ * killed at any moment, and another relay takes over when its leases end. Several run side by side and share the channels.
  */
 import type { ChannelName } from '@lodge/domain';
 import type { ChannelConnection, Log, OpenedRelayStore, Platform, RelayFiles } from '@lodge/ports';
@@ -38,7 +38,7 @@ export interface Relay {
    * opened again after a while. Null: it is none's. Else resolves when that is written.
    */
   fault(): Promise<void> | null;
-  /** Ends connections, gives leases back. What is being sent has a few seconds. */
+  /** Ends connections, gives leases back. Running sends have a few seconds. */
   close(): Promise<void>;
 }
 

@@ -160,7 +160,7 @@ export class Sender {
   }
 
   private async notSent(held: Held, part: PartToSend, error: unknown): Promise<void> {
-    // What an adapter did not say is not known.
+    // Details that an adapter did not report are unknown.
     const failure = error instanceof SendFailure ? error : new SendFailure('unknown', unclear, { cause: error });
     const tries = part.attempts + 1;
     const mayAgain = failure.outcome === 'retry' || (failure.outcome === 'unknown' && held.platform.sendsOnce);
@@ -206,7 +206,7 @@ async function outcome<T>(sending: Promise<T>, signal: AbortSignal): Promise<T> 
   }
 }
 
-/** Null: there is no such file. What it gives may be opened more than once, one after another. */
+/** Null: there is no such file. The returned source may be opened more than once, one after another. */
 async function fileStream(
   files: Pick<RelayFiles, 'read'>,
   key: string,

@@ -1,4 +1,6 @@
-/** What is done for all channels of a deployment, by one who sees them all: no relay does. Several may run side by side. */
+/**
+ * Work for all channels of a deployment, done by a process that sees them all: no relay does. Several may run side by side.
+ */
 import type { ChannelFiles, Log, RelayStore } from '@lodge/ports';
 import { Loop } from './loop.ts';
 import { usualRelayTimings } from './timings.ts';
@@ -19,8 +21,8 @@ export interface Upkeep {
 /** Answers are sent and messages have their turns long before; a retry by hand finds files as long. */
 const fileAgeMs = 2 * 24 * 3_600_000;
 /**
- * A file that is over is removed at once by who ends it. What is found here is of a process that died before it did, or before
- * anybody was told of the file: a file is written, and then told of, well within this time.
+ * A file that is over is removed at once by who ends it. Such a file belongs to a process that died before it reported the
+ * file: a process writes a file and reports it well within this time.
  */
 const unneededAgeMs = 3_600_000;
 const keysAtOnce = 1_000;

@@ -1,7 +1,7 @@
 import { boundedJson } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 
-/** A body is larger than its bound. What is left of it was not read. */
+/** A body is larger than its bound. The rest of it was not read. */
 export class TooLargeError extends Error {
   readonly maxBytes: number;
   constructor(maxBytes: number) {

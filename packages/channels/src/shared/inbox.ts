@@ -1,4 +1,7 @@
-/** Of frames that wait for a commit. Beyond it a socket is given up: the platform delivers again, or its histories are read. */
+/**
+ * Bound on frames that wait for a commit. Beyond it a socket is given up: the platform delivers again, or its histories are
+ * read.
+ */
 const maxWaiting = 500;
 const maxWaitingBytes = 8 * 1024 * 1024;
 

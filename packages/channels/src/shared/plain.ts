@@ -1,6 +1,6 @@
 /** Texts of strangers at a bounded length, and never half a character. */
 
-/** Of names of persons, groups and files, in UTF-16 units. */
+/** Bound on names of persons, groups and files, in UTF-16 units. */
 export const maxNameChars = 200;
 
 /** At most `maxChars` UTF-16 units of a text; no surrogate is left alone at the cut. */

@@ -8,7 +8,7 @@ import type { Fence } from './fence.ts';
 import { endOfCharacter } from './graphemes.ts';
 import { isVisible } from './plain.ts';
 
-/** What one code point counts for at a platform. */
+/** The weight of one code point on a platform. */
 export type Weigh = (codePoint: number) => number;
 
 export const utf16Units: Weigh = (codePoint) => (codePoint > 0xffff ? 2 : 1);
@@ -130,7 +130,7 @@ class Splitter {
     return { end: this.text.length, next: this.text.length, fence, atLineStart: true, weight: used };
   }
 
-  /** Of a line that does not fit: after a word, else after a character. */
+  /** The end of a part of a line that does not fit: after a word, else after a character. */
   private borderWithin(line: { start: number; end: number }, used: number, fence: Fence | null): Border {
     const room = this.limit - used - this.closingWeight(fence);
     let weight = 0;

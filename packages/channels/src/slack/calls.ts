@@ -6,7 +6,7 @@ import { readUpTo } from '../shared/bounded.ts';
 import { within } from '../shared/deadline.ts';
 import { textOf } from '../shared/plain.ts';
 
-/** Of an answer: a page of 200 messages with their blocks and files. */
+/** Bounds of an answer: a page of 200 messages with their blocks and files. */
 const answerBounds: JsonBounds = { bytes: 8 * 1024 * 1024, depth: 64, elements: 200_000 };
 
 export type SlackAnswer = Readonly<Record<string, unknown>>;
@@ -105,7 +105,7 @@ function refusalOf(word: string, needed: string | null): SlackError {
 
 const unclearWords = new Set(['fatal_error', 'internal_error', 'service_unavailable', 'request_timeout']);
 
-/** What is no word of the platform may be a page of somebody in between. */
+/** A text that is no word of the platform may be a page of a proxy. */
 const isWord = (text: string): boolean => /^[a-z0-9_:.-]{1,80}$/.test(text);
 
 const waitOf = (seconds: unknown): number =>

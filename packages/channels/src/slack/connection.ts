@@ -43,9 +43,9 @@ export interface SlackTimings extends SocketTimings, SilenceTimings {
 }
 
 /**
- * One agent's Slack app. Sockets are opened for ever; the next one is open before Slack closes the one before. Events wait in
- * one inbox: each is committed, then acknowledged. Where no socket was, or nothing came for long, the histories of the recent
- * conversations are compared with what was taken. What a person must mend ends it in `error`.
+ * One agent's Slack app. Sockets are opened for ever; the next one is open before Slack closes the one before. Events wait
+ * in one inbox: each is committed, then acknowledged. Where no socket was, or nothing came for long, the histories of the
+ * recent conversations are compared with what was taken. A problem that a person must repair ends it in `error`.
  */
 export class SlackConnection implements ChannelConnection {
   private readonly api: SlackApi;

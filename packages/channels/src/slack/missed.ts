@@ -40,9 +40,9 @@ export async function* glancedMessages(
 }
 
 /**
- * What stands in the histories of the recent conversations behind the place up to which they were taken, oldest first, one
- * conversation after the other. A conversation that cannot be read any more is forgotten. Those in which nothing was taken yet
- * are read from where everything was; the places then move up to the beginning of this reading.
+ * Messages in the histories of recent conversations after the last received place, oldest first, one conversation after the
+ * other. A conversation that cannot be read any more is forgotten. Those in which nothing was taken yet are read from where
+ * everything was; the places then move up to the beginning of this reading.
  */
 export async function* missedMessages(
   access: Access,

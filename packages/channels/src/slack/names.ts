@@ -52,7 +52,7 @@ export class SlackNames {
     if (known && known.until > Date.now()) return known.name;
     const name = await ask().catch(() => null);
     this.kept.delete(key);
-    // What failed is asked again soon.
+    // A failed name is asked for again soon.
     this.kept.set(key, { name, until: Date.now() + (name === null ? keptMs / 60 : keptMs) });
     const [oldest] = this.kept.keys();
     if (this.kept.size > maxKept) this.kept.delete(oldest!);

@@ -3,7 +3,7 @@ import { emptyAnswer } from '../shared/plain.ts';
 import { splitMarkdown } from '../shared/split.ts';
 import { tablesAsCode } from '../shared/tables.ts';
 
-/** Of `markdown_text`; docs.slack.dev/reference/block-kit/blocks/markdown-block. */
+/** Bound on `markdown_text`; docs.slack.dev/reference/block-kit/blocks/markdown-block. */
 export const maxMarkdownChars = 12_000;
 
 /** Slack takes Markdown as it is; its blocks have no tables. */

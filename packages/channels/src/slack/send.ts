@@ -135,7 +135,7 @@ async function sendFile(
   return { id };
 }
 
-/** What is unclear of a call that shows nothing was surely not sent. */
+/** After an unclear result of a call that shows nothing, the message was surely not sent. */
 async function beforeSent(call: Promise<SlackAnswer>): Promise<SlackAnswer> {
   try {
     return await call;

@@ -1,4 +1,4 @@
-/** What only Slack does: its sockets, its two events for one text, its threads, its words for what is wrong. */
+/** Slack's own features: its sockets, its two events for one text, its threads, its errors. */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { TestContext } from 'node:test';

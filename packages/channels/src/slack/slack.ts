@@ -7,7 +7,7 @@ import { maxMarkdownChars, renderSlack } from './render.ts';
 import { verifySlack } from './verify.ts';
 
 export interface SlackOptions {
-  /** Of the Web API, with `/api/` at its end. From the operator's configuration alone. */
+  /** Base URL of the Web API, with `/api/` at its end. From the operator's configuration alone. */
   readonly apiUrl?: string;
   readonly callTimeoutMs?: number;
   readonly timings?: Partial<SlackTimings>;

@@ -3,7 +3,7 @@ import type { JsonBounds } from '@lodge/domain';
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
 
-/** Of a frame: a message of 40,000 characters with its blocks. */
+/** Bounds of a frame: a message of 40,000 characters with its blocks. */
 const frameBounds: JsonBounds = { bytes: 1024 * 1024, depth: 64, elements: 50_000 };
 
 export interface SocketTimings {

@@ -10,8 +10,8 @@ const maxShown = 100;
 type At = Pick<SendTarget, 'conversationId' | 'replyTo'>;
 
 /**
- * What shows that the agent is at work. A thread has a status, which an answer takes away. A direct message outside a thread has
- * none, so the message gets a reaction until the answer is there.
+ * The signs that the agent is working. A thread has a status, which an answer takes away. A direct message outside a thread
+ * has none, so the message gets a reaction until the answer is there.
  */
 export class TypingSigns {
   private readonly api: SlackApi;

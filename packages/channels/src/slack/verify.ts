@@ -8,7 +8,7 @@ import type { SlackAnswer, SlackApi } from './calls.ts';
 import { fatalReason, missingScopes, passingReason } from './reasons.ts';
 import type { TokenKind } from './reasons.ts';
 
-/** Who the bot is in its workspace. */
+/** The bot's identity in its workspace. */
 export interface SlackSelf {
   readonly teamId: string;
   readonly userId: string;

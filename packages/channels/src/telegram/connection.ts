@@ -5,7 +5,7 @@
  *
  * - Nothing else moves the offset. It goes into the row with the messages, with the bot's id: another bot counts otherwise.
  * - A poll is given up when its answer is late, or when a probe finds twice that messages wait beside it.
- * - What fails once is tried again at once; what fails again is `disconnected`, and tried with backoff.
+ * - A first failure is retried at once; a repeated one means `disconnected`, and retries with backoff.
  * - A token that Telegram refuses twice is `error`: the loop ends.
  */
 import type { ChannelReason, Json } from '@lodge/domain';
@@ -44,7 +44,7 @@ export class TelegramConnection implements ChannelConnection {
   private readonly backoff: Backoff;
   private readonly conflictBackoff: Backoff;
   private readonly ended: Promise<void>;
-  /** Of what is committed. */
+  /** The offset of committed updates. */
   private offset: number | null;
   private said = '';
   private identity: Bot | null = null;
@@ -138,7 +138,7 @@ export class TelegramConnection implements ChannelConnection {
     return true;
   }
 
-  /** What opens a connection is done by some bots at a time; long polls are not counted. */
+  /** Some bots at a time may open connections; long polls do not count. */
   private async poll(poller: Poller): Promise<readonly Json[]> {
     const { signal } = this.ending;
     if (!this.identity) await this.server.opening.through(() => this.identify(), { signal });

@@ -1,6 +1,6 @@
 /**
- * Answers in Telegram's dialect. What has marks of Markdown goes as a rich message, which takes Markdown nearly as it is; the rest
- * as plain text, which old clients show too. Source: core.telegram.org/bots/api#rich-markdown-style.
+ * Answers in Telegram's dialect. A text with Markdown goes as a rich message, which accepts Markdown nearly unchanged; any
+ * other as plain text, which old clients show too. Source: core.telegram.org/bots/api#rich-markdown-style.
  */
 import type { RenderedText } from '@lodge/ports';
 import { fenceAfter } from '../shared/fence.ts';
@@ -9,7 +9,7 @@ import { emptyAnswer } from '../shared/plain.ts';
 import { splitMarkdown, utf16Units } from '../shared/split.ts';
 import type { Weigh } from '../shared/split.ts';
 
-/** Of a plain message. Pieces of Markdown are no longer, so that one that Telegram refuses can go as plain text. */
+/** Bound on a plain message. Pieces of Markdown are no longer, so that one that Telegram refuses can go as plain text. */
 export const maxTextChars = 4_096;
 
 /** A rich message has at most 500 blocks, and a line may be one. */
@@ -88,7 +88,10 @@ function stepAt(line: string, at: number, isRow: boolean, codeEnds: ReadonlyMap<
   return { text: character, next: at + 1 };
 }
 
-/** Of each run of backquotes that opens code: the place behind the run that closes it. Of the others: behind themselves. */
+/**
+ * Maps each run of backquotes that opens code to the place behind the run that closes it. Other runs map to the place behind
+ * themselves.
+ */
 function endsOfCode(line: string): ReadonlyMap<number, number> {
   const runs: { readonly start: number; readonly length: number }[] = [];
   for (let at = line.indexOf('`'); at !== -1;) {

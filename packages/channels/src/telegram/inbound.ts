@@ -48,7 +48,7 @@ function kindOf(type: unknown): 'direct' | 'group' | null {
   return type === 'group' || type === 'supergroup' ? 'group' : null;
 }
 
-/** Who writes for a whole chat (an anonymous administrator, a channel) cannot be told from others, and counts as a bot. */
+/** A sender for a whole chat (an anonymous administrator, a channel) cannot be told from others, and counts as a bot. */
 function senderOf(message: Json): InboundMessage['sender'] | null {
   const from = asObject(message['from']);
   const id = idOf(from?.['id']);
@@ -71,7 +71,7 @@ function timeOf(date: unknown, now: () => number): Date {
   return new Date(isTime ? date * 1_000 : now());
 }
 
-/** What has no text of its own, in a few words. */
+/** Describes a message without a text in a few words. */
 function describe(message: Json): string {
   const sticker = asObject(message['sticker']);
   if (sticker) return `[sticker ${textOf(sticker['emoji'], 20)}]`;

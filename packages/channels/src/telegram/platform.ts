@@ -13,7 +13,7 @@ import { usualTimings } from './timings.ts';
 import type { TelegramTimings } from './timings.ts';
 
 export interface TelegramOptions {
-  /** Of the Bot API, from the operator's configuration alone. Default: Telegram's own. */
+  /** Base URL of the Bot API, only from the operator's configuration. Default: Telegram's own. */
   readonly apiRoot?: string;
   readonly timings?: TelegramTimings;
 }

@@ -55,7 +55,7 @@ export class Poller {
       this.isDisputed = false;
       this.hasMissed = false;
       if (updates.length > 0) this.limit = batch;
-      // Who answers at once what should wait would be asked without end.
+      // A server that answers a long poll at once would be asked without end.
       else if (isLong) await pause(leastPollMs - (performance.now() - begun), signal);
       return updates;
     } catch (error) {
@@ -71,8 +71,8 @@ export class Poller {
   }
 
   /**
-   * What acknowledges these updates; null: there are none. Numbers may begin anew after a quiet week. Throws a `TelegramError` for
-   * updates without numbers: they would come for ever.
+   * The offset that acknowledges these updates; null: there are none. Numbers may begin anew after a quiet week. Throws a
+   * `TelegramError` for updates without numbers: they would come for ever.
    */
   offsetAfter(updates: readonly Json[]): number | null {
     if (updates.length === 0) return null;
@@ -125,7 +125,7 @@ export class Poller {
     });
   }
 
-  /** Beside an open poll. What waits twice, the poll does not deliver. */
+  /** Beside an open poll. An update that is still waiting the second time was not delivered by the poll. */
   private async probe(over: AbortSignal, giveUp: AbortController): Promise<void> {
     await pause(this.timings.probeAfterMs * spread(), over);
     if (over.aborted || !(await this.isSomethingWaiting(over))) return;

@@ -31,7 +31,7 @@ export const secondPoller: ChannelReason = {
     'Another program receives the messages of this bot. End that program, or have @BotFather revoke the token and put the new one here.',
 };
 
-/** Of a webhook only the host is told: the rest of such an address is often a secret. */
+/** The reason names only the webhook's host: the rest of such an address is often a secret. */
 export function webhookSet(address: string): ChannelReason {
   const host = plainName(hostOf(address), 'another server', 100);
   return {
@@ -45,7 +45,7 @@ export const deaf: ChannelReason = {
   message: 'Telegram has messages for this bot and does not deliver them. The connection is made anew until they come.',
 };
 
-/** What a bot in privacy mode does not get, though its owner wants it. */
+/** Messages that a bot in privacy mode does not get, although its owner wants them. */
 export const privacyMode =
   'Privacy mode is on: in groups the bot sees commands, mentions and answers to it alone. @BotFather turns it off (/setprivacy); then add the bot to the group anew, or make it an administrator there.';
 

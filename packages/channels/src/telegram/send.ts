@@ -111,7 +111,7 @@ export class Sender {
       try {
         return await this.upload('sendPhoto', place, part, signal);
       } catch (error) {
-        // What is no picture in Telegram's eyes goes as a file.
+        // A file that Telegram does not accept as a picture goes as a file.
         if (!isRefusalOfForm(error)) throw error;
       }
     }

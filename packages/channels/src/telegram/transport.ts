@@ -107,7 +107,7 @@ function headersOf(given: Asked['headers'], body: Asked['body'], keepsOpen: bool
   return { ...given, ...length, connection: keepsOpen ? 'keep-alive' : 'close' };
 }
 
-/** Ends a request that is not connected in time. What was never connected has surely not left. */
+/** Ends a request that is not connected in time. A request that was never connected has surely not left. */
 function watchConnecting(request: ClientRequest): { isOpen(): boolean } {
   let isOpen = false;
   const timer = setTimeout(() => request.destroy(new Error('no connection')), connectMs);

@@ -17,7 +17,7 @@ export class Chats {
     this.keys = keys;
   }
 
-  /** What has to be kept with a message of this conversation; empty when it is kept already. */
+  /** The rows to store with a message of this conversation; empty when they are stored already. */
   rowsOf(conversation: string, jid: string): readonly ChatRow[] {
     if (this.known.get(conversation) === jid) return [];
     this.remember(conversation, jid);

@@ -1,4 +1,7 @@
-/** What a message of WhatsApp is to the relay. Everything in it was written by strangers: bounded, and never trusted to be there. */
+/**
+ * Translates a message of WhatsApp for the relay. Everything in it was written by strangers: bounded, and never trusted to
+ * be there.
+ */
 import { createHash } from 'node:crypto';
 import { maxInboundChars } from '@lodge/ports';
 import type { InboundMessage } from '@lodge/ports';
@@ -8,7 +11,7 @@ import type { Content, Envelope, Me } from './device/library.ts';
 import { filesOf } from './media/inbound.ts';
 import type { Refs } from './media/refs.ts';
 
-/** What an answer needs of the message that it answers. */
+/** The parts of a message that an answer to it needs. */
 export interface Quoted {
   readonly id: string;
   readonly author: string;
@@ -23,7 +26,7 @@ export interface Origin {
   readonly envelope: Envelope;
   /** The author's number, where it is known. */
   readonly number: string | null;
-  /** Of a group, where it is known. */
+  /** The group's title, if it is known. */
   readonly title: string | null;
   readonly me: Me;
   readonly refs: Refs;

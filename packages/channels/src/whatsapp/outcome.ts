@@ -1,4 +1,4 @@
-/** What the end of a socket means: codes of WhatsApp's server, and of the library. */
+/** The meaning of a socket's end: codes of WhatsApp's server, and of the library. */
 import type { ChannelReason } from '@lodge/domain';
 import { ownCodes } from './device/library.ts';
 

@@ -104,7 +104,7 @@ export class Session {
     }
   }
 
-  /** What the relay is to keep of a decrypted message, with the row that says that its conversation wrote. */
+  /** The data of a decrypted message for the relay, with the row that says that its conversation wrote. */
   private async read(
     { stanza, content }: Decrypted,
     repository: Repository,

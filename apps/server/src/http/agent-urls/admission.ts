@@ -1,5 +1,5 @@
 /**
- * Who may pass at an agent's address. A public published port is for anyone. Everything else needs an API key that may
+ * Decides whom an agent's address admits. A public published port is for anyone. Everything else needs an API key that may
  * change agents, because a gateway can do whatever its agent can; or the cookie of a visit, which a link has begun. A
  * browser sends a cookie with every request, whoever caused it: it counts only for requests of the agent's own pages, and
  * for navigations there.

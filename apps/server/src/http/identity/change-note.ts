@@ -6,7 +6,7 @@ import { actorOf } from './principal.ts';
 /** The event of a change that this request makes. */
 export const changeNote = (request: FastifyRequest, event: Happening): ChangeNote => ({ event, ...actorNote(request) });
 
-/** Who makes the change, where its event is told by the store. */
+/** The actor of a change whose event the store writes. */
 export function actorNote(request: FastifyRequest): ActorNote {
   const { principal, idempotent } = request;
   return {

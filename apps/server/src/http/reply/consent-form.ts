@@ -1,4 +1,4 @@
-/** What a person is told before a consent: which agent, whose it is, what it gets, and where the browser goes. */
+/** The form before a consent says which agent asks, whose it is, what it gets, and where the browser goes. */
 import type { ConsentGift, ConsentPage } from '@lodge/engine';
 import type { AccountRow } from '@lodge/ports';
 import { escaped, pageOf } from './small-page.ts';
@@ -6,9 +6,9 @@ import { escaped, pageOf } from './small-page.ts';
 interface ConsentFacts {
   readonly page: ConsentPage;
   readonly owner: Pick<AccountRow, 'id' | 'name' | 'email'>;
-  /** Who is signed in here; null: nobody. */
+  /** The person who is signed in here; null: nobody. */
   readonly me: Pick<AccountRow, 'id' | 'name' | 'email'> | null;
-  /** Of this service. */
+  /** The host of this service. */
   readonly host: string;
   readonly csrf: string;
 }

@@ -1,5 +1,5 @@
 interface Page<Row, Item> {
-  /** What was asked for; `rows` has one more where more follow. */
+  /** The requested page size; `rows` has one more if more follow. */
   readonly limit: number;
   readonly record: (row: Row) => Item;
   /** Where the page ends, sealed. */

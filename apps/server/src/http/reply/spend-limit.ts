@@ -14,7 +14,7 @@ export function spendLimitRecord(limit: SpendLimit | null): WireLimit | null {
   return limit && { daily_usd: limit.dailyUsd, monthly_usd: limit.monthlyUsd, action: limit.action };
 }
 
-/** What the account has spent in the windows of now, beside the limit that holds for it. */
+/** The account's spending in the current windows, beside its limit. */
 export async function spendStanding(
   spend: SpendStore,
   accountId: string,

@@ -25,7 +25,7 @@ PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_CAPBSET_DROP, PR_SET_NO_NEW_PRIVS = 1, 22, 
 SECCOMP_MODE_FILTER = 2
 EPERM, ENOSYS, EAFNOSUPPORT = 1, 38, 97
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
-# Of the user, whichever Lodge of the host they are of. A relay has some 20; its control group bounds it closer.
+# Bound on the threads of the user, in all Lodges of the host. A relay has some 20; its control group bounds it closer.
 MAX_THREADS = 1024
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -53,7 +53,7 @@ def show(root, path, flags=MS_RDONLY | MS_NOSUID | MS_NODEV):
     if os.path.islink(path):
         os.symlink(os.readlink(path), target)
         real = os.path.realpath(path)
-        # Of a file the folder: what writes it anew puts another one in its place.
+        # A file is shown by its folder: a program that rewrites it replaces it.
         if not os.path.isdir(real):
             show(root, os.path.dirname(real))
         # Its folder may be there already, as /etc is, without it.
@@ -185,7 +185,7 @@ def program(machine):
     for numbers in REFUSED.values():
         if numbers[kind] is not None:
             steps += [step(EQUAL, numbers[kind], 0, 1), step(RETURN, ERROR | EPERM)]
-    # The C library and libuv go on without these. What clone3 is given cannot be looked into.
+    # The C library and libuv go on without these. The arguments of clone3 cannot be checked.
     for name in ("clone3", "io_uring_setup", "io_uring_enter", "io_uring_register"):
         steps += [step(EQUAL, of[name], 0, 1), step(RETURN, ERROR | ENOSYS)]
     steps += [

@@ -8,7 +8,7 @@ import type { ControlGroup } from '../control-group.ts';
 import type { User } from '../control-user.ts';
 import type { RelayCommand } from './door.ts';
 
-/** What a process needs of the environment, which may hold what it must not have. */
+/** Environment variables that a process needs; the environment may hold others that it must not have. */
 const passedOn = ['TZ', 'LANG', 'SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'];
 const certificateVariables = ['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'];
 
@@ -16,7 +16,7 @@ const checkout = join(import.meta.dirname, '../../../../..');
 const relayEntry = fileURLToPath(new URL('../../relay/main.ts', import.meta.url));
 const box = join(import.meta.dirname, 'box.py');
 
-/** What a program and its modules are of; not what else may lie in a checkout. */
+/** The folders of a program and its modules, without other files of a checkout. */
 const programFolders = ['apps', 'packages', 'node_modules', 'package.json'].map((name) => join(checkout, name));
 /** Libraries; how names are looked up; certificate authorities; time zones. */
 const systemFiles = [

@@ -34,14 +34,14 @@ export interface RelayCommand {
 export interface RelayDoorOptions {
   /** Made where it is missing, and root's. */
   readonly folder: string;
-  /** Who may have processes started, beside root; null: nobody. */
+  /** The user who may have processes started, beside root; null: nobody. */
   readonly control: User | null;
   readonly command: (group: RelayGroup) => RelayCommand;
   readonly log: Log;
 }
 
 export interface RelayDoor {
-  /** Of what root has started: a relay itself, or what stands around it. */
+  /** Processes that root has started: a relay itself, or a wrapper around it. */
   readonly pids: readonly number[];
   /** Kills every process. */
   close(): Promise<void>;
@@ -170,8 +170,8 @@ class Place {
 }
 
 /**
- * What stands around a box waits for the process within, and is gone when that is. Whoever has taken that one over can have it
- * live on when what started it dies.
+ * A wrapper around a box waits for the process within, and ends with it. Whoever has taken that one over can have it live on
+ * when what started it dies.
  */
 async function kill(child: ChildProcess): Promise<void> {
   const within = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');

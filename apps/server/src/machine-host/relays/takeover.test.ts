@@ -1,4 +1,4 @@
-/** What somebody reaches who runs code in a relay process: one that is started exactly as a machine host starts it. */
+/** The reach of somebody who runs code in a relay process that is started exactly as a machine host starts it. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
@@ -33,7 +33,7 @@ const skip = process.geteuid!() === 0 ? false : 'only root starts a process as a
 const entry = fileURLToPath(new URL('../../relay/testing/probed-relay.ts', import.meta.url));
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const masterKey = randomBytes(32);
-/** Of a channel that the process holds, and of one that another process would. */
+/** Secrets of a channel that the process holds, and of one that another process would hold. */
 const [held, another] = [`held-${randomBytes(16).toString('hex')}`, `another-${randomBytes(16).toString('hex')}`];
 const closing: Closing = [];
 

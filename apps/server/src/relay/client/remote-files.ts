@@ -1,7 +1,7 @@
 import type { RelayFiles } from '@lodge/ports';
 import type { Calls } from './calls.ts';
 
-/** Of one call: far below what a message may hold. */
+/** Bytes of one call: far fewer than a message may hold. */
 const maxPieceBytes = 2 ** 18;
 
 /** Files of channels at the other end of a channel, which come and go in pieces. */

@@ -31,7 +31,7 @@ export function remoteStore(channel: Channel, calls: Calls): OpenedRelayStore {
     async receive(lease, messages, cursor) {
       const together = inParts(messages);
       const last = together.pop() ?? [];
-      // What was taken up of a batch is known by its ids when it is delivered again.
+      // If a batch is delivered again, its already received messages are recognised by their ids.
       for (const part of together) await call('receive', { lease: of(lease), messages: part, cursor: null });
       await call('receive', { lease: of(lease), messages: last, cursor: cursor ?? null });
     },

@@ -22,7 +22,7 @@ import {
 } from './shapes.ts';
 import type { Transfers } from './transfers.ts';
 
-/** What the calls of one process work on. */
+/** The objects that the calls of one process work on. */
 export interface Served {
   readonly store: OpenedRelayStore;
   readonly notices: MailboxNotices;
@@ -194,7 +194,7 @@ type Sent<T> = T extends Date
 export type ArgsOf<N extends MethodName> = Parameters<Methods[N]['run']>[1];
 export type ResultOf<N extends MethodName> = Sent<Awaited<ReturnType<Methods[N]['run']>>>;
 
-/** What a message asks for, checked; refuses with `ShapeError`. */
+/** Checks the work that a message asks for; refuses with `ShapeError`. */
 export function prepareCall(name: unknown, args: unknown): (served: Served) => unknown {
   if (typeof name !== 'string' || !Object.hasOwn(methods, name)) throw new ShapeError('there is no such method');
   const { shape, run } = methods[name as MethodName] as Method<unknown, unknown>;

@@ -8,7 +8,7 @@ const ofVerify = picked({ id, verified: optional(verified) });
 const ofPair = picked({ id, isHere: boolean });
 const ofFailure = picked({ id, reason });
 
-/** What a relay process answers, checked; throws `ShapeError`. */
+/** Checks a relay process' reply; throws `ShapeError`. */
 export function readReply(value: unknown): RelayReply {
   const { type } = types(value, 'reply');
   switch (type) {

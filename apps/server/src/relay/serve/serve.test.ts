@@ -1,4 +1,4 @@
-/** What a relay process that was taken over may ask of its control plane: over a real socket, with real Postgres. */
+/** A hostile relay process' calls to its control plane: over a real socket, with real Postgres. */
 import assert from 'node:assert/strict';
 import { randomBytes, randomInt } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,6 +1,7 @@
 /**
  * The control plane's side of a relay process, which is taken for hostile: strangers' messages are parsed there. A call is
- * checked whole before anything is done. What is no call of this protocol ends the channel, and with it the process.
+ * checked whole before anything is done. A message that is no call of this protocol ends the channel, and with it the
+ * process.
  *
  *   call -> checked -> under way -> reply (a value, or why not)
  *   work, noticed <- told as they happen
@@ -17,7 +18,7 @@ import { Transfers } from './transfers.ts';
 
 /** A process that has more under way has lost its way: `client/calls.ts` stays at half. */
 export const maxCallsUnderWay = 256;
-/** What their messages may have had in all. */
+/** Bytes of their messages in all. */
 export const maxBytesUnderWay = 32 * 2 ** 20;
 
 /** Why a call came to nothing, as the relay is to take it. No text of an error crosses: it may be about other channels. */

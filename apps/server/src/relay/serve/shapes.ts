@@ -1,4 +1,4 @@
-/** What may be in a message of a relay process, which is taken for hostile. */
+/** The values in a message of a relay process, which counts as hostile. */
 import { channelReasonCodes, conversationKinds, isJsonObject } from '@lodge/domain';
 import type { ChannelReason, Json } from '@lodge/domain';
 import type { ConnectionState, InboundMessage, Verified } from '@lodge/ports';
@@ -14,10 +14,10 @@ export const dictionary =
     return Object.fromEntries(Object.entries(value).map(([key, each]) => [shortText(key, name), of(each, name)]));
   };
 
-/** As JSON. Adapters keep 4 KiB at most. What is kept comes back with that of many others in one message. */
+/** As JSON. Adapters keep 4 KiB at most. A stored value comes back with many others in one message. */
 const maxJsonChars = 64 * 1024;
 
-/** What an adapter keeps and only it understands. */
+/** A value that an adapter stores and only it understands. */
 export const json: Shape<Json> = (value, name) => {
   const given = object(value, name);
   if (JSON.stringify(given).length > maxJsonChars) throw new ShapeError(`${name} is too large`);
@@ -56,7 +56,7 @@ const asked = {
   sender: picked({ id: shortText, name: shortText, isBot: boolean }),
   addressed: boolean,
 };
-/** What access is decided by. */
+/** The fields that decide about access. */
 export const askedMessage = picked(asked);
 
 // A field that a message comes to have is missed here, and not at the other end.

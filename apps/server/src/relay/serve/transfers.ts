@@ -7,11 +7,11 @@ import { Shares } from '@lodge/domain';
 import { NoRoomError } from '@lodge/ports';
 import type { FileOwner, RelayFiles } from '@lodge/ports';
 
-/** Of each kind, under way at a time. A relay fetches eight and sends some fifty at once. */
+/** Bound on each kind of running transfer. A relay fetches eight and sends some fifty at once. */
 const maxAtOnce = 128;
 /** Files that come, under way at a time. A relay fetches two of an agent at once; here is where it is counted. */
 const placesToWrite = { perAgent: 2, perAccount: 32, inAll: maxAtOnce, few: 2 };
-/** What nobody goes on with is given up. */
+/** Time until an abandoned transfer is given up. */
 const idleMs = 120_000;
 /** Keys that one process knows: of parts that it was given to send, and of files that it brought. It has some hundred at once. */
 const maxKeys = 10_000;

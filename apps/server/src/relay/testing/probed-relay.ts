@@ -16,7 +16,7 @@ const probed: Platform = {
   },
   render: (text) => [{ text, format: null }],
   connect: ({ agentId, credentials }, host) => {
-    // What it holds it has in the clear, as every adapter does.
+    // It holds its credentials in the clear, as every adapter does.
     const held = { ...credentials };
     host.changed({ status: 'connected', identity: { id: agentId, name: 'bot' } });
     return {

@@ -19,7 +19,7 @@ export interface Profile {
 }
 
 export interface Page {
-  /** Of messages that came, oldest first. */
+  /** Ids of received messages, oldest first. */
   readonly ids: readonly string[];
   readonly next: string | null;
 }
@@ -248,7 +248,7 @@ interface CallLimits {
   readonly timeoutMs: number;
 }
 
-/** Whose mailbox it is, and how the library is to call. */
+/** The mailbox's owner, and the library's settings. */
 interface Mine {
   readonly userId: 'me';
   readonly auth: OAuth2Client;
@@ -259,7 +259,7 @@ interface How {
   readonly validateStatus: () => boolean;
   readonly retry: false;
   readonly size: number;
-  /** Of uploads: the client's own is not looked at for them. */
+  /** The base URL of uploads, for which the client's own does not apply. */
   readonly rootUrl: string;
 }
 type Calls = (my: Mine, how: How) => PromiseLike<unknown>;

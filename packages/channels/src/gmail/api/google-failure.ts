@@ -1,4 +1,4 @@
-/** What a call to Google failed with. Errors of its libraries hold tokens and whole requests: they end here. */
+/** Failures of calls to Google. Errors of its libraries hold tokens and whole requests: they end here. */
 import { boundedJson } from '@lodge/domain';
 import type { ChannelReason } from '@lodge/domain';
 import { TooLargeError } from '../../shared/bounded.ts';
@@ -71,7 +71,7 @@ const limits = ['rateLimitExceeded', 'userRateLimitExceeded', 'quotaExceeded', '
 const errorBounds = { bytes: 64 * 1024, depth: 16, elements: 1_000 };
 const maxRetryAfterMs = 24 * 3_600_000;
 
-/** Of an answer that is no success. */
+/** The failure of an answer without success. */
 export function failureOf(status: number, headers: Headers, body: Uint8Array): GoogleFailure {
   const { reasons, message } = errorIn(body);
   const has = (...words: string[]): boolean => reasons.some((reason) => words.includes(reason));
@@ -88,7 +88,7 @@ export function failureOf(status: number, headers: Headers, body: Uint8Array): G
   return new GoogleFailure('unavailable', unavailable, waitMs);
 }
 
-/** Of the error that the token endpoint answered a refresh or a code with; null: no verdict. */
+/** The failure in the token endpoint's answer to a refresh or a code; null: no verdict. */
 export function tokenFailure(error: unknown): GoogleFailure | null {
   const response = (error as { readonly response?: { readonly status?: unknown; readonly data?: unknown } } | null)
     ?.response;
@@ -110,7 +110,7 @@ export function tokenFailure(error: unknown): GoogleFailure | null {
   }
 }
 
-/** Of a call that had no answer. */
+/** The failure of a call without an answer. */
 export function brokenFailure(error: unknown): GoogleFailure {
   if (isCausedBy(error, (each) => each instanceof TooLargeError)) return new GoogleFailure('too_large', unavailable);
   return new GoogleFailure(isCausedBy(error, isBeforeRequest) ? 'unreachable' : 'unavailable', unavailable);

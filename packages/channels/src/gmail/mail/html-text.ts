@@ -21,7 +21,7 @@ class HtmlText {
   /** Or is empty. A look at the line itself would copy it each time. */
   #endsInSpace = true;
   #quoteDepth = 0;
-  /** What was searched for and stands nowhere behind. */
+  /** Searched texts that do not occur from here on. */
   readonly #missing = new Set<string>();
 
   constructor(html: string) {

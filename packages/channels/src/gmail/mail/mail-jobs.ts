@@ -1,4 +1,4 @@
-/** What the mail thread does, as plain data. */
+/** Jobs of the mail thread, as plain data. */
 import type { HeadReading, MailReading } from './read-mail.ts';
 
 export type MailJob =

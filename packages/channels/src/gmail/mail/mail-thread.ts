@@ -108,7 +108,7 @@ export class MailThread {
   }
 }
 
-/** What a thread says next. */
+/** Returns a thread's next message. */
 async function messageOf(worker: Worker, timeoutMs: number): Promise<unknown> {
   const over = new AbortController();
   const timer = setTimeout(() => over.abort(new Error('too slow')), timeoutMs);

@@ -54,7 +54,7 @@ class Scan {
   #parts = 0;
   #looks = 0;
   #state: 'header' | 'text' | 'base64' = 'header';
-  /** Of the part's header, for its encoding and its boundary. */
+  /** The part's header, for its encoding and its boundary. */
   #header = '';
   /** Characters of base64 in the line that is being written. */
   #joined = 0;

@@ -1,12 +1,13 @@
 /**
- * What somebody wrote in a mail, without the older mails below it and without the signature. Line by line, in linear time.
+ * Extracts the sender's own words from a mail, without the older mails below them and without the signature. Line by line,
+ * in linear time.
  *
- * Only in an answer there is something older to cut, and only at its end: quotes with words below them are what the words are
- * about. Where nothing would be left, everything stays. (The expressions of email-reply-parser take time that grows with the third
- * power of a line, and cut at words like "Cheers".)
+ * Only in an answer there is something older to cut, and only at its end: quotes with words below them are what the words
+ * are about. Where nothing would be left, everything stays. (The expressions of email-reply-parser take time that grows with
+ * the third power of a line, and cut at words like "Cheers".)
  */
 
-/** Of a line and of words that introduce a quote. */
+/** Bound on a line, and on the words that introduce a quote. */
 const maxLineChars = 400;
 const maxIntroductionLines = 3;
 const maxSignatureLines = 20;

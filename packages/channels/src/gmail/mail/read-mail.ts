@@ -15,17 +15,17 @@ import { parseMime } from './mime-parser.ts';
 import { isProved, writtenSender } from './sender.ts';
 import type { Header, Sender } from './sender.ts';
 
-/** Of the answer: Gmail takes in mail of 50 MiB, which is 67 MiB in base64. */
+/** Bound on the answer: Gmail accepts mail of 50 MiB, which is 67 MiB in base64. */
 export const maxAnswerBytes = 72 * 1024 * 1024;
 const answerBounds = { bytes: maxAnswerBytes, depth: 4, elements: 1_000 };
-/** Of the answer about the header alone. */
+/** Bound on the answer about the header alone. */
 export const maxHeadBytes = 1024 * 1024;
 const headBounds = { bytes: maxHeadBytes, depth: 6, elements: 20_000 };
 const maxHeaders = 5_000;
-/** What a mail's text is read from, and what a file may be in that is not in base64. */
+/** Bounds on the source of a mail's text, and on a file that is not in base64. */
 const readBounds = { textBytes: 1024 * 1024, textLines: 20_000 };
 const fileBounds = { textBytes: 32 * 1024 * 1024, textLines: 400_000 };
-/** Of a text before the quotes are cut. */
+/** Bound on a text before the quotes are cut. */
 const maxTextChars = 4 * maxInboundChars;
 /** Pictures of signatures, and pixels that count readers. */
 const minInlineBytes = 4 * 1024;
@@ -42,13 +42,13 @@ export interface ReadFile {
   readonly bytes: number | null;
 }
 
-/** What the header of a mail says. */
+/** The facts of a mail's header. */
 export interface MailHead {
   readonly id: string;
   readonly threadId: string;
   readonly sender: Sender;
   readonly subject: string;
-  /** What an answer names, oldest first: the ids of mails before, and its own. */
+  /** References of an answer, oldest first: the ids of earlier mails, and its own. */
   readonly references: readonly string[];
   readonly sentAtMs: number;
 }
@@ -110,7 +110,7 @@ function headOf(
 const fieldIn = (headers: readonly Header[], name: string): string =>
   headers.find(({ key }) => key === name)?.value ?? '';
 
-/** Who the mail is from, where it is one that somebody waits for an answer to, and that Google proved. */
+/** The mail's sender, if Google proved it and somebody waits for an answer. */
 function senderOf(labels: readonly string[], headers: readonly Header[], mailbox: string): Sender | Skipped {
   if (labels.some((label) => skippedLabels.includes(label))) return { skipped: 'own' };
   const sender = writtenSender(headers);

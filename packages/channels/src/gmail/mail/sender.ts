@@ -1,9 +1,9 @@
 /**
- * Who a mail is from, as far as Google has proved it. Anybody can write anything into `From`, so an address counts for access only
- * when Google's server found at delivery that its domain stands behind the mail.
+ * Finds a mail's sender, as far as Google has proved it. Anybody can write anything into `From`, so an address counts for
+ * access only when Google's server found at delivery that its domain stands behind the mail.
  *
- * Google's word is the field `Authentication-Results` (RFC 8601). A sender can write such a field too, and can put words into
- * Google's own: the address of the envelope is repeated there. So
+ * Google's word is the field `Authentication-Results` (RFC 8601). A sender can write such a field too, and can put words
+ * into Google's own: the address of the envelope is repeated there. So
  * - only the first field of the mail counts, and only directly below Google's own `Received`: servers put theirs on top;
  * - a field that is not of the form that Google writes proves nothing;
  * - what is said twice proves nothing.
@@ -100,7 +100,7 @@ const isDomain = (domain: string): boolean =>
 
 const domainOf = (address: string): string => address.slice(address.indexOf('@') + 1);
 
-/** Of an address, `@domain` or a domain; null for what has more than one `@`. */
+/** The domain of an address, `@domain` or a domain; null if it has more than one `@`. */
 function exactDomainOf(value: string): string | null {
   const parts = value.split('@', 3);
   return parts.length > 2 ? null : parts.at(-1)!;
@@ -115,7 +115,7 @@ interface Result {
 const googleServer = 'mx.google.com';
 const maxResults = 32;
 
-/** What Google wrote at delivery. Null: nothing that is surely Google's. */
+/** Google's results at delivery. Null: nothing that is surely Google's. */
 function googleResults(headers: readonly Header[]): readonly Result[] | null {
   const delivery = headers.findIndex(({ key, value }) => key === 'received' && isGoogleHop(value));
   const field = headers.findIndex(({ key }) => key === 'authentication-results');
@@ -173,7 +173,10 @@ function partsOf(value: string): readonly (readonly string[])[] | null {
   return parts;
 }
 
-/** What Google says of each method. Of others that it may invent: nothing of the envelope, where a stranger's words are. */
+/**
+ * The properties that Google reports for each method. Properties that a stranger may invent are excluded: nothing of the
+ * envelope counts.
+ */
 const properties: Readonly<Record<string, readonly string[]>> = {
   dkim: ['header.i', 'header.d', 'header.s', 'header.b', 'header.a'],
   spf: ['smtp.mailfrom', 'smtp.helo'],

@@ -7,7 +7,7 @@ import { brokenFailure, failureOf, GoogleFailure, unavailable } from '../api/goo
 import type { ServiceTokens } from './service-account.ts';
 
 export interface Pulled {
-  /** What acknowledges all of it, whatever was in it. */
+  /** Ids that acknowledge all messages, whatever their content. */
   readonly ackIds: readonly string[];
   /** Mailboxes that notices name, each once. Anybody who may publish can have written them. */
   readonly addresses: readonly string[];
@@ -20,7 +20,7 @@ export interface PubsubOptions {
   readonly subscription: string;
   readonly tokens: ServiceTokens;
   readonly callMs: number;
-  /** Of a pull, which Google holds open until there is something. */
+  /** Bound on a pull, which Google holds open until there is something. */
   readonly pullMs: number;
 }
 
@@ -36,7 +36,10 @@ const bounds = { depth: 8, elements: 30_000 };
 
 export class PubsubApi {
   readonly #options: PubsubOptions;
-  /** Messages in one pull. Of an answer that was too large each comes alone: Google gives them again after their deadline. */
+  /**
+   * Messages in one pull. After an answer that was too large, messages come one by one: Google sends them again after their
+   * deadline.
+   */
   #most = maxMessages;
 
   constructor(options: PubsubOptions) {

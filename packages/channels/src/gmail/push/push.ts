@@ -123,7 +123,7 @@ export class Push {
   }
 }
 
-/** Of what a person must mend; null: it may be over by itself. */
+/** The problem that a person must repair; null: it may pass by itself. */
 function verdictOf(error: unknown): string | null {
   if (!(error instanceof GoogleFailure)) return null;
   switch (error.kind) {

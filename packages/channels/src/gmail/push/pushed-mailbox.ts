@@ -57,7 +57,7 @@ export class PushedMailbox implements PushedTo {
     parts.signal.addEventListener('abort', () => this.#end(), { once: true });
   }
 
-  /** What is wrong with push, for the channel's owner; null: nothing is. */
+  /** The trouble of push, for the channel's owner; null: there is none. */
   get note(): string | null {
     const { push, timings } = this.#parts;
     const trouble = push.trouble ?? (this.#isWatched ? null : this.#watchTrouble) ?? (this.#isSilent ? silent : null);
@@ -123,7 +123,7 @@ export class PushedMailbox implements PushedTo {
   }
 
   turned(): void {
-    // What is known to be broken is why.
+    // A known failure explains it.
     if (this.#parts.push.trouble !== null) this.#unnoticedAtMs = null;
     if (!this.#isSlow) this.perhaps();
     this.#parts.onNote();
@@ -134,7 +134,10 @@ export class PushedMailbox implements PushedTo {
     return this.#watch.endsAtMs > Date.now();
   }
 
-  /** Of mail that the last look found: what came before the watch, or before the look by whoever had the mailbox, had none to us. */
+  /**
+   * Whether the mail of the last look should have had a notice. Mail from before the watch, or before the look of the
+   * mailbox's earlier holder, had no notice for this process.
+   */
   get #isNoticeExpected(): boolean {
     const isOurs = this.#previousMs !== null && this.#watch.sinceMs <= this.#previousMs;
     return this.#isWatched && isOurs && this.#parts.push.trouble === null;

@@ -11,7 +11,7 @@ import { createGmail } from '../index.ts';
 import type { GmailPush } from '../index.ts';
 import type { GmailTimings } from '../options.ts';
 
-/** What Postgres is to relays: everybody hears what anybody tells. */
+/** Replaces Postgres between relays: everybody receives every notice. */
 class Notices implements MailboxNotices {
   readonly listeners = new Set<(address: string | null) => void>();
   readonly notified: string[] = [];
@@ -55,7 +55,7 @@ export class PushWorld {
   notices = new Notices();
   address = '';
   mailbox!: StubMailbox;
-  /** What push has logged. */
+  /** Push's log lines. */
   lines: string[] = [];
   #privateKey = '';
   #worlds = 0;

@@ -17,7 +17,7 @@ export interface Staged {
 }
 
 const credentialsRow = { type: 'creds', id: 'self' };
-/** Of texts that are kept in memory, in UTF-16 units. */
+/** Bound on texts in memory, in UTF-16 units. */
 const maxCachedChars = 128 * 1024;
 /** One pre-key is read once, and application state hardly ever. */
 const cachedTypes: ReadonlySet<string> = new Set([
@@ -32,7 +32,7 @@ const cachedTypes: ReadonlySet<string> = new Set([
 
 export class DeviceKeys {
   credentials: Credentials = newCredentials();
-  /** What has to be committed with the keys that a work changes; of the work's own asynchronous context. */
+  /** Data to commit with the keys that a work changes, in the work's own asynchronous context. */
   readonly staged = new AsyncLocalStorage<Staged>();
   private readonly vault: Vault;
   private readonly onFailure: (error: unknown) => void;

@@ -1,6 +1,6 @@
 /**
- * The one file that knows baileys, the library for WhatsApp's linked devices. What it gives on is small, and what it cannot be
- * trusted with is mended here:
+ * The one file that knows baileys, the library for WhatsApp's linked devices. It exposes little, and repairs here the
+ * behaviour that cannot be trusted:
  *
  * - it accepts any certificate of the server (`certificate.ts` checks instead, before the library answers the server);
  * - an async listener of its own that fails would be an unhandled rejection, which ends the process (`holdRejections`);
@@ -52,7 +52,7 @@ export const newCredentials = (): Credentials => initAuthCreds();
 /** Credentials and keys as text, bytes within them in base64. */
 export const pack = (value: unknown): string => JSON.stringify(value, BufferJSON.replacer);
 
-/** What `pack` made, of the type that it had. */
+/** Reverses `pack`, for the type that it had. */
 export function unpack(type: keyof SignalDataTypeMap | null, text: string): unknown {
   const value: unknown = JSON.parse(text, BufferJSON.reviver);
   return type === 'app-state-sync-key' ? proto.Message.AppStateSyncKeyData.fromObject(value as object) : value;
@@ -64,7 +64,7 @@ export interface Envelope {
   /** Person or group, without a device. */
   readonly chat: string;
   readonly isGroup: boolean;
-  /** Who wrote, without a device. */
+  /** The author, without a device. */
   readonly author: string;
   /** The author's other name: the phone number's jid of a lid, and the other way round. */
   readonly authorAlt: string | null;
@@ -95,7 +95,7 @@ export function envelopeOf(stanza: Stanza, me: Me): Envelope {
   };
 }
 
-/** What a decrypted stanza holds. Throws for bytes that are no message. */
+/** The content of a decrypted stanza. Throws for bytes that are no message. */
 export function contentOf(plaintext: Uint8Array): Content {
   const message = proto.Message.decode(unpadRandomMax16(plaintext));
   return message.deviceSentMessage?.message ?? message;
@@ -111,7 +111,7 @@ export const packContent = (content: Content): string =>
   Buffer.from(proto.Message.encode(content).finish()).toString('base64');
 export const unpackContent = (text: string): Content => proto.Message.decode(Buffer.from(text, 'base64'));
 
-/** What a file is sent as: its keys differ by it. */
+/** The kind of a sent file, on which its keys depend. */
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
 
 export interface MediaKeys {
@@ -144,7 +144,7 @@ export interface Update {
   readonly isOpen?: true;
   /** The linked device is paired: the server will have it connect anew. */
   readonly isPaired?: true;
-  /** Of a socket that has closed: the server's code, or the library's own. */
+  /** The code of a closed socket: the server's, or the library's own. */
   readonly closed?: number;
   /** Until when WhatsApp lets the account open no new chats; null: it does let it. */
   readonly restrictedUntil?: Date | null;

@@ -22,7 +22,7 @@ export interface Decrypted {
 
 export interface RatchetOptions {
   readonly keys: DeviceKeys;
-  /** What a decrypted stanza becomes. Never throws: what cannot be understood is nothing. */
+  /** Reads a decrypted stanza into its message. Never throws: what cannot be understood is nothing. */
   read(decrypted: Decrypted, repository: Repository): Promise<Pick<Staged, 'messages' | 'rows'>>;
   /** Called before each encryption: from now on something may have left. */
   onEncrypt(): void;

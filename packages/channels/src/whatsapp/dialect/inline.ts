@@ -1,6 +1,6 @@
 /**
  * One line of Markdown in WhatsApp's marks: `**b**` is `*b*`, `*i*` is `_i_`, `~~s~~` is `~s~`; code stays, links show their
- * address. Marks do not reach over lines there. What has no partner stays as it is. Linear in the length of the line.
+ * address. Marks do not reach over lines there. A mark without a partner stays as it is. Linear in the length of the line.
  */
 interface Open {
   readonly mark: '*' | '_' | '~';

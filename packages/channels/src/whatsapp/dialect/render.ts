@@ -6,9 +6,12 @@ import { emptyAnswer } from '../../shared/plain.ts';
 import { splitMarkdown } from '../../shared/split.ts';
 import { inlineMarks } from './inline.ts';
 
-/** Of a message, in UTF-16 units. The Cloud API's limit; none is published for linked devices, which are known to take more. */
+/**
+ * Bound on a message, in UTF-16 units. The Cloud API's limit; none is published for linked devices, which are known to take
+ * more.
+ */
 export const maxTextChars = 4_096;
-/** Of a table: names are repeated in each row. */
+/** Bound on a table, because names are repeated in each row. */
 const maxColumns = 20;
 const maxColumnChars = 30;
 

@@ -15,7 +15,7 @@ const macBytes = 10;
 /** How many bytes it takes at the media host. */
 export const sealedBytes = (bytes: number): number => bytes - (bytes % blockBytes) + blockBytes + macBytes;
 
-/** What came is not what was sent. */
+/** The received bytes differ from the sent ones. */
 export class DamagedFileError extends Error {
   constructor() {
     super('the file is damaged');
@@ -50,7 +50,7 @@ export async function* seal(
   yield Buffer.concat([last, mac]);
 }
 
-/** What a file is at the media host, without keeping it. */
+/** Computes a file's digests at the media host, without storing it. */
 export async function digestsOf(source: AsyncIterable<Uint8Array>, keys: MediaKeys): Promise<Digests> {
   const plain = createHash('sha256');
   const sealed = createHash('sha256');
@@ -65,8 +65,8 @@ export async function digestsOf(source: AsyncIterable<Uint8Array>, keys: MediaKe
 }
 
 /**
- * Decrypts at most `maxBytes`. What it gives is proved to be the file when it has ended well, not before: it ends with a
- * `DamagedFileError` or a `TooLargeError` otherwise, and keeps the last block back until then.
+ * Decrypts at most `maxBytes`. Its output is proved to be the file only after a good end. Otherwise it ends with a
+ * `DamagedFileError` or a `TooLargeError`, and it keeps the last block back until then.
  */
 export async function* unseal(
   body: AsyncIterable<Uint8Array>,

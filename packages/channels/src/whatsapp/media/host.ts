@@ -18,7 +18,7 @@ export class MediaError extends Error {
 }
 
 export interface MediaTimings {
-  /** Of one file, from its beginning to its end. */
+  /** Bound on one file, from its beginning to its end. */
   readonly fileMs: number;
   /** Without a byte in either direction. */
   readonly stalledMs: number;
@@ -53,7 +53,7 @@ export class MediaHost {
     throw new MediaError('the media host does not give the file', reply.statusCode ?? null);
   }
 
-  /** What it answers to a body of so many bytes. Rejects with a `MediaError`. */
+  /** Returns the answer to a body of so many bytes. Rejects with a `MediaError`. */
   async post(path: string, body: AsyncIterable<Uint8Array>, bytes: number, signal: AbortSignal): Promise<unknown> {
     const headers = { 'content-type': 'application/octet-stream', 'content-length': bytes };
     const request = this.request('POST', path, headers, signal);

@@ -21,7 +21,7 @@ after(() => stub.close());
 const bytes = Buffer.alloc(60_000, 'some bytes of a file; ');
 const plan: PersonFile = { name: 'plan.pdf', mediaType: 'application/pdf', bytes, caption: 'the plan' };
 
-/** What a person's phone would say of a good file, with some of it said otherwise. */
+/** A phone's description of a good file, with some fields replaced. */
 function documentOf(stub: WhatsAppStub, other: object) {
   const { documentMessage } = stub.media.put({ name: 'plan.pdf', mediaType: 'application/pdf', bytes });
   return { documentMessage: { ...documentMessage, caption: 'odd', ...other } };

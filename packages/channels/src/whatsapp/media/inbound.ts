@@ -17,7 +17,7 @@ interface SentFacts {
   readonly mediaType: string;
 }
 
-/** Of files that have no name, where it is not the one of their kind. */
+/** Endings of files without a name, if their type is not the usual one of their kind. */
 const extensions: Readonly<Record<string, string>> = {
   'image/png': 'png',
   'image/webp': 'webp',

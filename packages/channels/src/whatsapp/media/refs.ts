@@ -1,6 +1,7 @@
 /**
- * What a file of a message is fetched by. Its key is a secret, and a message lies in the database in the clear: so the reference is
- * encrypted with a key of the device, which the vault keeps. It lives as long as its message, and nobody else can make one.
+ * References by which a message's file is fetched. Its key is a secret, and a message lies in the database in the clear: so
+ * the reference is encrypted with a key of the device, which the vault keeps. It lives as long as its message, and nobody
+ * else can make one.
  */
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { asObject } from '@lodge/domain';
@@ -60,7 +61,7 @@ export class Refs {
   }
 }
 
-/** What a stranger's phone says of a file. Null: not enough to fetch it and to know it. */
+/** Reads a stranger's description of a file. Null: not enough to fetch it and to know it. */
 export function storedFileOf(kind: MediaKind, media: object): StoredFile | null {
   const { mediaKey, directPath, fileSha256, fileEncSha256 } = asObject(media) ?? {};
   if (!isHash(mediaKey) || !isHash(fileSha256) || !isHash(fileEncSha256)) return null;

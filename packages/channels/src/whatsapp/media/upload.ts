@@ -31,7 +31,7 @@ export interface Uploaded {
   readonly url: string | null;
 }
 
-/** What is uploaded, and how it is encrypted. */
+/** The uploaded content, and its encryption. */
 interface Sealing {
   readonly part: FilePart;
   readonly kind: MediaKind;

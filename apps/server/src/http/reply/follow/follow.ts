@@ -13,7 +13,7 @@ interface Page {
   readonly limit: number;
 }
 
-/** What is followed. */
+/** A list that can be followed. */
 export interface Growing<Entry extends { readonly id: bigint }> {
   page(query: Page): Promise<readonly Entry[]>;
   /** Id of the newest entry of all, one that does not match too; -1 when there is none. Only where looking past those costs. */
@@ -63,7 +63,7 @@ async function* batches<Entry extends { readonly id: bigint }>(
     while (!signal.aborted) {
       bell.reset();
       const lookedAt = performance.now();
-      // What does not match need not be looked at again: the next look begins behind it.
+      // Entries that do not match need not be read again: the next look begins behind them.
       const head = (await list.newestId?.()) ?? -1n;
       const from = position < 0n ? {} : { from: position };
       const page = await list.page({ ...from, direction: 'asc', limit: pageSize });

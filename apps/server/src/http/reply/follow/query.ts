@@ -1,4 +1,4 @@
-/** What a query asks of a list that grows (an agent's log, an account's events), as a page or as a stream. */
+/** Queries on a growing list (an agent's log, an account's events), as a page or as a stream. */
 import { Refusal } from '@lodge/domain';
 import type { Following } from './follow.ts';
 import { parseEntryId } from './position.ts';

@@ -1,8 +1,8 @@
 /**
- * One query for all who ask the same at once. Followers of a list are woken together and mostly stand at the same place, so each
- * would ask for the same page.
+ * One query for all who ask the same at once. Followers of a list are woken together and mostly stand at the same place, so
+ * each would ask for the same page.
  *
- * Who asks after the list has grown shares no query that was begun before: it may not have what has come.
+ * A caller that asks after the list has grown shares no earlier query: it may lack the new entries.
  */
 export class SharedPages<Query, Entry> {
   readonly #page: (query: Query) => Promise<readonly Entry[]>;

@@ -1,4 +1,4 @@
-/** What the account area's routes have in common: their configuration, and the records they answer with. */
+/** Parts that the account area's routes share: their configuration, and the records in their replies. */
 import type { PersonalAccount, SessionBody } from '@lodge/contract';
 import type { AccountRow, Accounts, Caller, OpenedSession, SignedIn } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -11,7 +11,7 @@ export const signedIn = { sessionOnly: true } as const;
 /** Configuration of a route for anyone on a page of ours. */
 export const anyone = { public: true, ownPagesOnly: true } as const;
 
-/** What routes take that begin or end sessions. */
+/** Dependencies of routes that begin or end sessions. */
 export interface Signing {
   readonly accounts: Accounts;
   readonly sessions: Sessions;

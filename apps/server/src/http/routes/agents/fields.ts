@@ -1,4 +1,4 @@
-/** What create and PATCH have in common. */
+/** Parts that create and PATCH share. */
 import { Refusal, checkedEgress } from '@lodge/domain';
 import { domainToASCII } from 'node:url';
 import { maxInstructionBytes } from '@lodge/contract';
@@ -36,7 +36,7 @@ export function egressOf(given: EgressInput | null | undefined): EgressRules {
 /** A name in another script by its name in DNS (IDNA); what has none stays, and is refused. */
 function inAscii(entry: string): string {
   const [wildcard, name] = entry.startsWith('*.') ? ['*.', entry.slice(2)] : ['', entry];
-  // What is not a name would be taken apart as a URL's host is.
+  // A text that is no name would be parsed like a URL's host.
   if (!/^[\w.\u0080-\uffff-]+$/.test(name) || /^[\w.-]+$/.test(name)) return entry;
   const ascii = domainToASCII(name);
   return /[a-z]/.test(ascii) ? wildcard + ascii : entry;

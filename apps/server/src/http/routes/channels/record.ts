@@ -28,7 +28,7 @@ export function channelRecord(row: ChannelRow): Channel {
   };
 }
 
-/** Of a channel that was never put. */
+/** The record of a channel that was never put. */
 export const emptyRecord = ({ agentId, channel }: ChannelPlace): Channel => ({
   object: 'channel',
   agent_id: agentId,
@@ -46,7 +46,7 @@ export const emptyRecord = ({ agentId, channel }: ChannelPlace): Channel => ({
   updated_at: null,
 });
 
-/** Those that a person gave. What a connection keeps by itself is its own affair. */
+/** Those that a person gave. Credentials that a connection keeps by itself are not shown. */
 function credentialsOf({ channel, credentials }: ChannelRow): Channel['credentials'] {
   const given = credentials.filter(({ name }) => channelCredentials[channel].includes(name));
   return Object.fromEntries(

@@ -19,7 +19,10 @@ interface OfChannel {
   readonly channel: string;
 }
 
-/** What the request's path speaks of, by either name of a channel. An agent that is not there comes before a channel that is none. */
+/**
+ * The channel that the request's path names, by either of its names. An agent that is not there comes before a channel that
+ * is none.
+ */
 export async function placeOf(
   { channels: { channels } }: ChannelNeeds,
   request: FastifyRequest,

@@ -1,6 +1,6 @@
 import { ConversationHeaders, ChatQuery } from '@lodge/contract';
 
-/** What every route has that lets an agent take a turn. */
+/** Schema parts of every route that lets an agent take a turn. */
 export const turnSchema = { tags: ['Chat'], headers: ConversationHeaders, querystring: ChatQuery };
 
 export const turnConfig = {

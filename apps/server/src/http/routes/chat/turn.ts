@@ -12,14 +12,17 @@ import { reportError } from '../../pipeline/errors.ts';
 import { defaultSilenceMs, sendEvents } from '../../reply/event-stream.ts';
 import { replySignal } from '../../pipeline/client-gone.ts';
 
-/** Who is spoken to. `model` is what the answer calls it. */
+/** The agent or member of a turn. `model` is what the answer calls it. */
 export interface TurnTarget {
   readonly id: string;
   readonly member: string | null;
   readonly model: string;
 }
 
-/** Of a model's name: `<agent id>`, or `<agent id>/<member>`. Where the path names the agent, any other name means the agent itself. */
+/**
+ * Parses a model's name: `<agent id>`, or `<agent id>/<member>`. Where the path names the agent, any other name means the
+ * agent itself.
+ */
 export function targetOf(model: string, pathId?: string): TurnTarget {
   const slash = model.indexOf('/');
   const id = slash === -1 ? model : model.slice(0, slash);

@@ -29,7 +29,7 @@ async function create(of = accountId, store = here): Promise<string> {
   return (await store.agents.create({ ...agent, lifecycle: defaultLifecycle }, () => {})).id;
 }
 
-/** What a stream tells until it has told `count` events; further ones may be made meanwhile. */
+/** Reads `count` events from a stream; further ones may be made meanwhile. */
 async function streamed(query: string, count: number, headers = {}, meanwhile = async () => {}): Promise<string[]> {
   const connection = new AbortController();
   const response = await fetch(`${url}/v1/events${query}`, {

@@ -112,7 +112,7 @@ function filterOf(accountId: string, { type, agent_id, since, until }: ListEvent
   };
 }
 
-/** The public form of an event. What it was done to, where that is no agent, is among its data: `api_key_id`. */
+/** The public form of an event. A target that is no agent is among the data: `api_key_id`. */
 const eventRecord = ({ id, type, at, agentId, data, target }: EventRow): Event => ({
   object: 'event',
   id: String(id),

@@ -26,7 +26,7 @@ import type { LiveGuest } from '../../guest/live-guest.ts';
 const marginMs = 30_000;
 const workspace = '/workspace';
 const outputBytes = 1024 * 1024;
-/** Of each stream of a command that is followed. */
+/** Bound on each stream of a followed command. */
 const streamedBytes = 16 * 1024 * 1024;
 
 const schema = {

@@ -1,6 +1,7 @@
 /**
- * `POST /v1/hooks/:token`: what third parties send. The token is looked up before a byte of the body is read, in its turn among those
- * that strangers make up. What is signed wrong counts against its address and not against the hook, whose limit is its sender's.
+ * `POST /v1/hooks/:token`: what third parties send. The token is looked up before a byte of the body is read, in its turn
+ * among those that strangers make up. A wrong signature counts against the sender's address and not against the hook, whose
+ * limit is for its real sender.
  */
 import { HookReceipt, HookTokenParams } from '@lodge/contract';
 import { Refusal, hookBodyBounds } from '@lodge/domain';
@@ -80,7 +81,7 @@ async function open(needs: Needs, request: FastifyRequest, reply: FastifyReply):
     await limiter?.byAddress(request, reply);
     throw routeRefusal(null);
   });
-  // Who signs wrong over and over is not read any more.
+  // Requests of an address with too many wrong signatures are not read any more.
   if (hook.signature !== null && limiter?.isOver(request.ip)) throw limiter.refusal(request.ip, reply);
   if ((request.headers['content-encoding'] ?? 'identity') !== 'identity') {
     throw new Refusal('unsupported_media_type', 'Send the body without a Content-Encoding.');

@@ -22,7 +22,7 @@ interface OfAgent {
   readonly hook: string;
 }
 
-/** What the request's path speaks of. */
+/** The hook that the request's path names. */
 export function placeOf({ params, principal }: FastifyRequest): HookPlace {
   const { id, hook } = params as OfAgent;
   checkAgentId(id);

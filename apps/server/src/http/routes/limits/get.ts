@@ -44,7 +44,7 @@ export function limitsRoute(app: App, { agents, limits }: Needs): void {
           calls: { per_minute: rates.calls },
           without_key: { per_minute: rates.address },
         },
-        // What is spent is usage.
+        // Spending belongs to usage.
         spend: scopes.includes('usage:read')
           ? {
               ...(await spendStanding(spend, accountId, new Date())),

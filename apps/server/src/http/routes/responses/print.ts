@@ -2,7 +2,7 @@ import { asObject } from '@lodge/domain';
 import type { Refusal, Json } from '@lodge/domain';
 import type { GatewayEvent } from '@lodge/ports';
 
-/** What the client is told of its response in place of what the gateway calls it. */
+/** The client's names in a response, which replace the gateway's. */
 export interface ResponseNames {
   readonly id: string;
   readonly model: string;
@@ -11,7 +11,7 @@ export interface ResponseNames {
   readonly metadata: unknown;
 }
 
-/** What OpenAI's clients expect of every response, where the gateway does not say it. */
+/** Fields that OpenAI's clients expect of every response, where the gateway does not set them. */
 const usual = {
   error: null,
   incomplete_details: null,

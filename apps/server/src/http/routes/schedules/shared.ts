@@ -20,7 +20,7 @@ interface OfAgent {
   readonly schedule: string;
 }
 
-/** What the request's path speaks of. */
+/** The schedule that the request's path names. */
 export function placeOf({ params, principal }: FastifyRequest): SchedulePlace {
   const { id, schedule } = params as OfAgent;
   checkAgentId(id);
@@ -32,7 +32,7 @@ export function placeOf({ params, principal }: FastifyRequest): SchedulePlace {
 /** Decided before: a second attempt of an idempotent request finds what the first has made. */
 export const newId = ({ idempotent }: FastifyRequest): string => idempotent?.agentId ?? makeAgentId(randomInt);
 
-/** What of a body is given, as the use-cases have it. */
+/** The given fields of a body, in the form of the use-cases. */
 export function inputOf(body: UpdateSchedule): ScheduleInput {
   const { time_zone: timeZone, at, deliver, ...rest } = body;
   return {

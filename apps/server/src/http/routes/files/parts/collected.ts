@@ -10,7 +10,7 @@ const everyBytes = 4 * 1024 * 1024;
 
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) => void;
-/** Of all files under way together. */
+/** Bytes of all running files together. */
 let passed = 0;
 
 /** The same chunks; what has passed is collected now and then. */

@@ -9,7 +9,7 @@ function versionsOf(header: string, weak: boolean): string[] {
   return [...tags].flatMap(([, isWeak, version = '']) => (isWeak === undefined || weak ? [version] : []));
 }
 
-/** `match` for the guest's daemon. What no version can be matches none. */
+/** `match` for the guest's daemon. A text that can be no version matches none. */
 export function matchOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined;
   if (header.trim() === anything) return anything;
