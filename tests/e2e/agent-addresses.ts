@@ -1,4 +1,4 @@
-/** What tests of agents' addresses have in common: a world whose machines have a web server, and clients that name hosts. */
+/** Helpers that tests of agents' addresses share: a world whose machines have a web server, and clients that name hosts. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';

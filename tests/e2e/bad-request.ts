@@ -1,5 +1,5 @@
 import type { ErrorCode, ErrorType } from '@lodge/domain';
-/** What a row of the table of bad input says, and the answers there are. */
+/** A row of the table of bad input, and the possible answers. */
 
 export interface Facts {
   readonly agentId: string;
@@ -22,7 +22,7 @@ export interface BadRequest {
   readonly status: number;
   readonly type: ErrorType;
   readonly code: ErrorCode;
-  /** What the message must name. */
+  /** Words that the message must contain. */
   readonly names?: string | readonly string[];
 }
 

@@ -39,7 +39,7 @@ beforeEach(async () => {
 
 const start = (body?: object, id = agentId) => client.call('POST', `/agents/${id}/channels/gmail/oauth/start`, body);
 const browser = new ConsentBrowser();
-/** What Google is asked for once the page's person has agreed. */
+/** The request to Google once the page's person has agreed. */
 const asked = async (url: string) =>
   Object.fromEntries(new URL(await browser.agree(url)).searchParams) as Record<string, string>;
 const back = (query: Record<string, string>, by = browser) =>
@@ -110,7 +110,7 @@ test('the page names agent, owner and what is given, to whom is signed in or not
 test('a consent belongs to the browser that began it', async () => {
   const url = (await start()).body.authorization_url as string;
   const [victim, sender] = [new ConsentBrowser(), new ConsentBrowser()];
-  // Who sends the provider's own address on has agreed in a browser of their own.
+  // A person who passes the provider's own address on has agreed in their own browser.
   const { state, challenge } = Object.fromEntries(new URL(await sender.agree(url)).searchParams);
   const query = { state: state!, code: `victim@example.com ${challenge}` };
   for (const by of [victim, new ConsentBrowser()]) {

@@ -222,7 +222,7 @@ test('interactive programs work in a terminal, and are told of its new size', as
   await shows(terminal, /load average[^]*PID USER/);
   terminal.socket.send(JSON.stringify({ type: 'resize', cols: 60, rows: 20 }));
   type(terminal, 'q');
-  // What is typed before top has ended is thrown away by it.
+  // top discards keys that are typed before its end.
   await shows(terminal, /\$ $/);
   type(terminal, 'until [ "$(stty size)" = "20 60" ]; do sleep 0.1; done; python3 -q\r');
   await shows(terminal, />>> /);

@@ -1,8 +1,8 @@
 /**
  * Backups beside a Lodge that runs real machines, and their restore elsewhere: another data folder, another cache, another
- * database and another name, on the same machine. The guarantees: what agents had is back, memory of stopped ones included; a
- * machine goes on however its backup ends; and one agent comes back into a Lodge that runs, beside the one that it was.
- * What goes wrong with places and files is in `backup-places.test.ts` and `backup-kills.test.ts`, without machines.
+ * database and another name, on the same machine. The guarantees: what agents had is back, memory of stopped ones included;
+ * a machine goes on however its backup ends; and one agent comes back into a Lodge that runs, beside the one that it was.
+ * Troubles of places and files are in `backup-places.test.ts` and `backup-kills.test.ts`, without machines.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
@@ -88,7 +88,7 @@ async function lodge(env: NodeJS.ProcessEnv, ...args: string[]): Promise<Said> {
 const backup = (...more: string[]): Promise<Said> => lodge(service.env, 'backup', folder, ...more);
 const instance = `b${randomInt(36 ** 4).toString(36)}`;
 
-/** Of a Lodge that there is not yet. */
+/** The environment of a Lodge that does not exist yet. */
 function elsewhere(name: string): { env: NodeJS.ProcessEnv; dataDir: string; cacheDir: string } {
   const [dataDir, cacheDir] = [join(place, name), join(place, `${name}-cache`)];
   const env = { ...process.env, LODGE_DATA_DIR: dataDir, LODGE_CACHE_DIR: cacheDir, LODGE_INSTANCE: instance };

@@ -1,7 +1,7 @@
 /**
- * The cache is what its name says: a Lodge that comes up over an empty one loses no agent, builds nothing, starts agents with what
- * they had and makes new ones. What becomes of machines in each state while the cache is emptied beneath them, and that a new
- * template is made into an empty one, is in packages/vm/conformance/qemu-cache.test.ts.
+ * The cache is what its name says: a Lodge that comes up over an empty one loses no agent, builds nothing, starts agents
+ * with what they had and makes new ones. packages/vm/conformance/qemu-cache.test.ts shows the machines in each state while
+ * the cache is emptied beneath them, and that a new template is made into an empty one.
  */
 import assert from 'node:assert/strict';
 import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** What a long turn shows while it lasts: never in the way of its answer, and never left behind it. */
+/** The progress of a long turn while it lasts: it never delays the answer, and never stays after it. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

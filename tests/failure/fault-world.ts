@@ -1,7 +1,7 @@
 /**
  * Four agents that are started, stopped, paused, resumed, restarted and renamed at random while everything about them is
- * killed. What the world knows of each is what the service acknowledged; `check` holds API, host and guests against it. The service
- * is the product as a process (`Service`), with real machines, so that each of them can be killed.
+ * killed. The world's knowledge of each is the service's acknowledgements; `check` compares API, host and guests with it.
+ * The service is the product as a process (`Service`), with real machines, so that each of them can be killed.
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ interface KnownAgent {
   readonly names: Set<string>;
   /** Names whose request has not been answered or cut off yet. */
   readonly underWay: Set<string>;
-  /** What was written into the guest and synced. */
+  /** The text that was written into the guest and synced. */
   readonly marker: string;
 }
 
@@ -62,7 +62,7 @@ export class FaultWorld {
     this.figures = { seed, kills, replies: {}, recovered: 0, longestSettleMs: 0 };
   }
 
-  /** Of all victims together; one that was not there to be killed does not count. */
+  /** The kills of all victims together; one that was not running does not count. */
   get killed(): number {
     return Object.values(this.figures.kills).reduce((sum, count) => sum + count, 0);
   }
@@ -237,7 +237,7 @@ export class FaultWorld {
     return '';
   }
 
-  /** What the hosts of all services hold together. */
+  /** The holdings of all services' hosts together. */
   private async holdings(): Promise<Holdings> {
     const all = await Promise.all(this.services.map(({ dataDir, instance }) => holdings(dataDir, instance)));
     return {
@@ -248,7 +248,7 @@ export class FaultWorld {
     };
   }
 
-  /** Of the agent, on whichever service's host it is. */
+  /** The agent's guest, on whichever service's host it is. */
   async guest(id: string): Promise<GuestClient> {
     for (const { dataDir } of this.services) {
       const guest = await guestClientOf(dataDir, id).catch(() => null);

@@ -1,7 +1,7 @@
 /**
- * Kills at random moments during verbs on four agents, and a clock that jumps. The guarantee: nothing acknowledged is lost, nothing is
- * orphaned, nobody is stuck. What damage and a full disk do to one agent is in the driver's suite (packages/vm/conformance) and
- * in packages/engine/src/lifecycle.
+ * Kills at random moments during verbs on four agents, and a clock that jumps. The guarantee: nothing acknowledged is lost,
+ * nothing is orphaned, nobody is stuck. The effects of damage and a full disk on one agent are in the driver's suite
+ * (packages/vm/conformance) and in packages/engine/src/lifecycle.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** What the host holds of one Lodge. `links` are the host's ends of the VMs' veth pairs. */
+/** The host's holdings of one Lodge. `links` are the host's ends of the VMs' veth pairs. */
 export interface Holdings {
   /** Agent id of each emulator process: one that runs twice is there twice. */
   readonly emulators: string[];

@@ -1,6 +1,6 @@
 /**
- * Random lives of the domain's property test (`lifeOf`), lived by real machines. What only a fake host can do
- * (an effect that is told to fail, a hypervisor that freezes a guest by itself) passes here without anything happening.
+ * Random lives of the domain's property test (`lifeOf`), lived by real machines. Events that only a fake host has (an effect
+ * that is made to fail, a hypervisor that freezes a guest by itself) pass here without effect.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

@@ -35,7 +35,7 @@ const apis = ['openai-completions', 'openai-responses', 'anthropic-messages', 'g
 export interface PlannedCall {
   readonly path: string;
   readonly body: object;
-  /** What the stub answers. */
+  /** The stub's answer. */
   readonly reply: Reply;
   /** The guest goes away after so many milliseconds. */
   readonly leavesAfterMs: number | null;

@@ -1,6 +1,6 @@
 /**
- * What meters model calls, as a process of its own, to be killed: store, ledger, prices and broker, put together as the server
- * does. Settings in METERING; prints the port it listens on.
+ * The metering of model calls as a separate process that can be killed: store, ledger, prices and broker, put together as
+ * the server does. Settings in METERING; prints the port it listens on.
  */
 import { createSecretBox } from '@lodge/access';
 import { createBroker, createPriceBook, parseOperatorProviders } from '@lodge/broker';

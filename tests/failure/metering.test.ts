@@ -175,7 +175,7 @@ test('what the provider counted has one row each, with the same figures or a mar
     await serve(Math.ceil(share * (kill + 0.5 + random(1000) / 1000)), 'SIGKILL');
   }
   await serve(callCount, 'SIGTERM');
-  // What a killed server's last commit wrote while its successor looked.
+  // A killed server's last commit may have arrived while its successor looked.
   const last = await startServer();
   await last.end('SIGTERM');
 

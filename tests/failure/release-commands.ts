@@ -1,4 +1,4 @@
-/** What the tests of releases start: git, commands that are watched while they run, and a stub of systemd. */
+/** Programs that the tests of releases start: git, commands that are watched while they run, and a stub of systemd. */
 import { execFile } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';

@@ -88,7 +88,7 @@ async function release(subject: string, ...more: string[]): Promise<string> {
   return git(releases, 'rev-parse', 'HEAD');
 }
 
-/** What is published after that commit is so no more. */
+/** Commits after that one are no longer published. */
 async function withdrawTo(commit: string): Promise<void> {
   await git(releases, 'reset', '--quiet', '--hard', commit);
 }

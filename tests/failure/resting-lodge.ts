@@ -1,6 +1,6 @@
 /**
- * A data folder as a Lodge leaves it, without a machine: a database with agents, disks over a template, the memory of one, and
- * one whose emulator "runs", which is a process that sleeps. What a backup does to those is what it does to real ones.
+ * A data folder as a Lodge leaves it, without a machine: a database with agents, disks over a template, the memory of one,
+ * and one whose emulator "runs", which is a process that sleeps. A backup treats those like real ones.
  */
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -52,7 +52,7 @@ export class RestingLodge {
     return lodge;
   }
 
-  /** Of a Lodge in another data folder beside it, which there need not be. */
+  /** The environment of a Lodge in another data folder beside it, which need not exist. */
   envOf(name: string): NodeJS.ProcessEnv {
     const [dataDir, cacheDir] = [join(this.root, name), join(this.root, `${name}-cache`)];
     const instance = `r${randomInt(36 ** 4).toString(36)}`;

@@ -1,4 +1,4 @@
-/** What people run Lodge on, as mmdebstrap makes it: its own mirrors and keyrings are taken. */
+/** A distribution that people run Lodge on, as mmdebstrap makes it, with its own mirrors and keyrings. */
 export interface Distribution {
   readonly suite: string;
   readonly components: string;

@@ -77,7 +77,7 @@ const docker: Firewall = {
     await writeFile('/proc/sys/net/ipv4/ip_forward', '0');
     await startDaemon('dockerd', ['--data-root', '/tmp/docker', '--storage-driver', 'vfs'], isDockerUp);
   },
-  // What was forwarded is refused again after its start alone.
+  // Forwarded traffic is refused again only after its start.
   reload: async () => {
     await stopDaemons();
     await docker.up();
@@ -96,7 +96,7 @@ before(async () => {
 
 after(stopDaemons);
 
-/** What other programs have. */
+/** The rules of other programs. */
 async function theirs(): Promise<string> {
   const rules = await sh('nft list ruleset');
   const tables = rules.split(/^(?=table )/m).filter((table) => !/^table \w+ lodge_/.test(table));

@@ -54,7 +54,7 @@ export class HostMachine {
     this.log = log;
   }
 
-  /** Makes it, from the cache if it has been made before. What it says goes to the log. */
+  /** Makes it, from the cache if it has been made before. Its output goes to the log. */
   static async make(distribution: Distribution, cacheDir: string, log: string): Promise<HostMachine> {
     const root = await layTree(distribution, packages, cacheDir);
     const machine = new HostMachine(root, log);
@@ -199,7 +199,7 @@ async function connect(): Promise<void> {
   ]);
 }
 
-/** What is not there is left. */
+/** A missing one is left alone. */
 async function disconnect(): Promise<void> {
   await run('nft', ['delete', 'table', 'ip', link]).catch(() => undefined);
   await run('ip', ['link', 'delete', link]).catch(() => undefined);

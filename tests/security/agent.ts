@@ -19,7 +19,7 @@ export interface StubAgent extends Agent, AsyncDisposable {
 
 /** Nobody: the emulator's user. */
 export const tapOwner = 65534;
-/** What guests listen on: the guest daemon and the runtime's gateway. */
+/** The ports that guests listen on: the guest daemon and the runtime's gateway. */
 export const guestPorts = [8080, 18789];
 /** Ports on which a process in the VM's namespace itself listens, as none should. */
 export const namespacePorts = [22, 80];

@@ -84,11 +84,11 @@ const datagrams: Record<string, (agent: StubAgent, text: string) => Buffer[]> = 
   'IPv6 to the host': (agent, text) => [packet6(agent, text, 'fd00:77::2')],
 };
 
-/** What gets through is there within milliseconds; on a machine that does much else, within a minute. */
+/** A frame that passes arrives within milliseconds; on a busy machine, within a minute. */
 async function passes(isThere: () => Promise<boolean> | boolean): Promise<void> {
   const deadline = performance.now() + 60_000;
   while (!(await isThere()) && performance.now() < deadline) await sleep(10);
-  // What must not come would come now.
+  // A forbidden frame would arrive now.
   await sleep(500);
 }
 

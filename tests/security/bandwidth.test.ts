@@ -1,4 +1,4 @@
-/** What a guest sends is bounded by its machine's size, however much it floods. */
+/** A guest's traffic is bounded by its machine's size, however much it floods. */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { enterPrivateHost } from '../../packages/vm/src/qemu/network/testing/private-host.ts';

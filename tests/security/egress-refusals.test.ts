@@ -1,4 +1,7 @@
-/** What an agent's egress rules refuse is told, at little cost; and machines that an older release started take rules too. */
+/**
+ * Refusals by an agent's egress rules are reported, at little cost; and machines that an older release started accept rules
+ * too.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

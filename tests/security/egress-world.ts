@@ -57,7 +57,7 @@ export interface EgressWorld {
   readonly network: HostNetwork;
   readonly names: Names;
   readonly agentWith: (slot: number, egress: EgressRules) => Promise<StubAgent>;
-  /** What a slot's guest was refused since the last call. */
+  /** The refused connections of a slot's guest since the last call. */
   readonly refusals: (slot: number) => Promise<string[]>;
 }
 

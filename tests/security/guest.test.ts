@@ -1,6 +1,6 @@
 /**
- * What reachability.test.ts shows, with real virtual machines: Node inside a guest under QEMU asks, as root, for every place that no guest may reach.
- * Shows too that a guest's daemon answers root on the host and nobody else.
+ * Repeats reachability.test.ts with real virtual machines: Node inside a guest under QEMU tries, as root, every place that
+ * no guest may reach. Shows too that a guest's daemon answers root on the host and nobody else.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';

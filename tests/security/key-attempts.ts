@@ -1,6 +1,6 @@
 /**
- * What somebody who is root in a guest can try at the broker: to get a key, to use another agent's key or budget, to reach
- * a private address through it, to smuggle requests, to forge the source address.
+ * The attempts of a guest's root user at the broker: to get a key, to use another agent's key or budget, to reach a private
+ * address through it, to smuggle requests, to forge the source address.
  */
 import type { Reply } from '@lodge/testkit/llm';
 
@@ -14,11 +14,11 @@ export interface Attempt {
   readonly command?: string;
   /** How the provider answers meanwhile. */
   readonly provider?: Reply;
-  /** What came back, or `failure <why>`. */
+  /** The reply, or `failure <why>`. */
   readonly wants: RegExp;
 }
 
-/** What the attempts are about. `key` is the attacker's own. */
+/** The targets of the attempts. `key` is the attacker's own. */
 export interface Stakes {
   readonly key: string;
   readonly victimId: string;

@@ -1,6 +1,9 @@
 import { ip, nft } from './shell.ts';
 
-/** What a slot had from the release before egress rules: its firewall, and an address of the host's end of its link, which the host spoke from. */
+/**
+ * The network of a slot from the release before egress rules: its firewall, and an address of the host's end of its link,
+ * from which the host talked.
+ */
 export async function makeOlder(
   slotName: string,
   {

@@ -1,4 +1,4 @@
-/** What runs as root on the host, and what the process that parses strangers' text may do there. */
+/** Checks the programs that run as root on the host, and the rights of the process that parses strangers' text. */
 import assert from 'node:assert/strict';
 import { execFile, execFileSync, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -55,7 +55,7 @@ async function namesPid(brokerHost: string): Promise<number> {
   return Number(/pid=(\d+)/.exec(stdout)![1]);
 }
 
-/** What a command prints that runs as the control plane does. */
+/** The output of a command that runs as the control plane does. */
 async function asControlPlane(...command: string[]): Promise<string> {
   const { uid, gid } = (await findUser(controlUser))!;
   const become = [`--reuid=${uid}`, `--regid=${gid}`, '--clear-groups', '--no-new-privs', '--inh-caps=-all'];
@@ -66,7 +66,7 @@ async function asControlPlane(...command: string[]): Promise<string> {
   );
 }
 
-/** What root has written down of the agent's VM. */
+/** Root's record of the agent's VM. */
 async function recordOf(id: string): Promise<{ readonly templateId: string; readonly address: string }> {
   const text = await readFile(join(service.dataDir, 'vms', id, 'vm.json'), 'utf8');
   return JSON.parse(text) as { readonly templateId: string; readonly address: string };

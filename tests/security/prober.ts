@@ -33,7 +33,10 @@ export async function probe(
   };
 }
 
-/** A listener answers within milliseconds, on a machine that does much else within seconds. What never answers costs all of it. */
+/**
+ * A listener answers within milliseconds, on a machine that does much else within seconds. An address that never answers
+ * costs all of it.
+ */
 const patienceMs = 5_000;
 
 /** Asks from a network namespace, as the user given. */

@@ -1,6 +1,7 @@
 /**
- * What a guest reaches: its broker, its name server and public addresses; not the host, whichever address or port, not another agent, of this Lodge or another,
- * not private or metadata addresses, over IPv4 or IPv6. Every place that must not answer has a listener that would: with the protections taken away, all answer.
+ * A guest reaches its broker, its name server and public addresses. It does not reach the host, at any address or port,
+ * another agent, of this Lodge or another, or private or metadata addresses, over IPv4 or IPv6. Every place that must not
+ * answer has a listener that would: with the protections taken away, all answer.
  */
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';

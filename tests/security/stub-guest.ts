@@ -30,8 +30,9 @@ async function openTap(namespace: string, tap: string, uid: number): Promise<Chi
 }
 
 /**
- * A guest without an emulator: a network namespace whose `eth0` is joined to the tap of the VM's namespace, frame by frame, by a process that has no rights but
- * the tap's owner's. What runs in it has a whole network stack and root's power over it, as in a guest that was taken over; `send` goes below that stack.
+ * A guest without an emulator: a network namespace whose `eth0` is joined to the tap of the VM's namespace, frame by frame,
+ * by a process that has no rights but the tap's owner's. A program in it has a whole network stack and root's power over it,
+ * as in a hostile guest; `send` goes below that stack.
  */
 export class StubGuest implements Prober {
   readonly namespace: string;

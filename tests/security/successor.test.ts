@@ -1,4 +1,4 @@
-/** What a VM's connections still have under way when it is gone, and the machine that has its number next. */
+/** The running connections of a VM that is gone, and the next machine with its number. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { type AddressInfo, type Socket, connect, createServer } from 'node:net';

@@ -38,7 +38,7 @@ export const privateAddresses = [
 ];
 export const addresses6 = ['fd00:ec2::254', 'fd00:9::9', '2001:db8:9::9', '2606:2800:21f:cb07::1'];
 
-/** What the host has before the network starts, and what it gets only after a guest runs. */
+/** The host's addresses before the network starts, and those that it gets only after a guest runs. */
 export const hostAddresses = ['5.9.10.2', '192.168.77.2', '172.17.0.1'];
 export const lateHostAddresses = ['5.9.10.99', '10.50.0.1'];
 export const hostAddresses6 = ['2001:db8:77::2', 'fd00:77::2'];

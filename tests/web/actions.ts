@@ -1,4 +1,4 @@
-/** What people do on the pages, by the names that they and their screen readers see. */
+/** People's actions on the pages, by the names that they and their screen readers see. */
 import type { Locator, Page } from 'playwright-core';
 
 type Place = Page | Locator;

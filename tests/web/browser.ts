@@ -63,7 +63,7 @@ export async function look(page: Page, name: string, only?: 'wide' | 'narrow'): 
     if (pictures !== undefined) await page.screenshot({ path: join(pictures, `${name}-${view.name}.png`) });
     // Without a frame there is nothing that the newer way, which opens a page for each result, would add.
     const axe = new AxeBuilder({ page }).setLegacyMode();
-    // What is not colour is the same in both themes.
+    // Rules about other things than colour are the same in both themes.
     if (view.colorScheme === 'dark') axe.withRules(['color-contrast', 'link-in-text-block']);
     const { violations } = await axe.analyze();
     looked.axe += 1;

@@ -28,7 +28,7 @@ after(async () => {
   await addresses.close();
 });
 
-/** What the server answered to what a page asked of it, in order. */
+/** The server's answers to a page's requests, in order. */
 async function answersTo(work: string): Promise<{ said: unknown; answers: [string, number][] }> {
   const answers: [string, number][] = [];
   const note = (response: { url(): string; status(): number; request(): { method(): string } }): void => {
@@ -111,7 +111,8 @@ test("a page at an agent's address can neither read nor change anything, nor ope
     script: 'refused',
     cookies: '',
   });
-  // Of what the page may not even hear of the browser tells nothing; that the cookie was sent, a 403 in place of a 401 tells.
+  // The browser reveals nothing of a reply that the page may not read; a 403 in place of a 401 shows that the cookie was
+  // sent.
   assert.ok(answers.length >= 2 && answers.every(([, status]) => status === 403), JSON.stringify(answers));
   assert.deepEqual(await record(), before);
 });

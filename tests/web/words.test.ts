@@ -1,4 +1,4 @@
-/** What the pages say, and where they may lead, in plain functions. */
+/** The pages' texts and links, in plain functions. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ApiError } from '../../apps/web/src/api.ts';

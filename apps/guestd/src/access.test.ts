@@ -1,4 +1,4 @@
-/** Who may call the daemon as root: nobody but the host, whoever else can reach its port. */
+/** The daemon admits only the host as root, whoever else can reach its port. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -115,7 +115,7 @@ test('a generation is one, however often it is told; its number is raised in pla
   generation.begin(identityFrom(first));
   generation.begin(first);
   assert.equal(count(), 1);
-  // Of a daemon that crashed and started again.
+  // The generation of a daemon that crashed and started again.
   new Generation(root, journal).begin({ ...first, generation: 'c'.repeat(32) });
   assert.equal(count(), 2);
   assert.equal(file('run/lodge/generation'), `${'c'.repeat(32)}\n`);

@@ -36,19 +36,22 @@ export interface BrokerOptions {
   readonly ledger: CallLedger;
   /** Built-in ones and the operator's. */
   readonly providers: readonly Provider[];
-  /** Whose a bare model is where its owner gave no key. */
+  /** The provider of a bare model whose owner gave no key. */
   readonly defaultProvider?: string | null;
   /** HTTP proxy that public providers are reached through. */
   readonly egressProxy?: string | null;
   readonly log: Log;
   /** Default: no model has a known price. */
   readonly prices?: PriceBook & Partial<DearestPrices>;
-  /** Of calls to models without a known price, where a spend limit holds: they are refused (default), or cost as much as the dearest known. */
+  /**
+   * How calls to models without a known price are treated if a spend limit holds: they are refused (default), or cost as
+   * much as the dearest known.
+   */
   readonly unpriced?: UnpricedModels;
   readonly limits?: Partial<BrokerLimits>;
   /** Called as each call of an agent begins; what it gives is called, once, when the call is over and recorded. */
   readonly keepAwake?: (agentId: string) => () => void;
-  /** What guests reach beside models. */
+  /** The services for guests beside models. */
   readonly doors?: Doors;
   /** Whether the host's disk has room for what is said in calls; without it always. */
   readonly hasRoom?: () => boolean;

@@ -3,15 +3,18 @@ import { Shares, TokenBuckets } from '@lodge/domain';
 import type { BrokerAgent } from '@lodge/ports';
 import { tooMany } from './call/call-error.ts';
 
-/** Who asks, as its address tells. */
+/** The caller, identified by its address. */
 export type DoorGuest = Pick<BrokerAgent, 'agentId' | 'accountId' | 'runtimeKind'>;
 
 /**
- * What guests reach at the broker's address beside models: everything below one first segment of the path. Its requests are
- * bounded in number by the broker and have an agent; their bodies are not read yet, and everything in them is hostile.
+ * A service for guests at the broker's address beside models: everything below one first segment of the path. Its requests
+ * are bounded in number by the broker and have an agent; their bodies are not read yet, and everything in them is hostile.
  */
 export interface Door {
-  /** Answers. What it throws is a 500 that tells nothing. `signal` aborts when the guest has left, and at the broker's end. */
+  /**
+   * Answers. A thrown error becomes a 500 that reveals nothing. `signal` aborts when the guest has left, and at the broker's
+   * end.
+   */
   handle(guest: DoorGuest, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void>;
 }
 

@@ -1,4 +1,4 @@
-/** What an agent may call, and what its calls count as, where a list of models or a spend limit holds. */
+/** An agent's allowed calls, and their costs, if a list of models or a spend limit holds. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';

@@ -1,4 +1,4 @@
-/** What is kept of what is said in calls, of agents whose account wants it and of others. */
+/** The kept contents of calls, for agents whose account records them and for others. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, afterEach, before, test } from 'node:test';
@@ -55,7 +55,7 @@ const chat = (content: string, more: object = {}) => ({
   ...more,
 });
 
-/** What was kept of the last call. */
+/** The kept contents of the last call. */
 async function kept(): Promise<CallContent & { readonly truncated: boolean }> {
   while (closed.length === 0) await new Promise(setImmediate);
   const { call, content } = closed.at(-1)!;

@@ -1,6 +1,6 @@
 /**
- * A stand for OAuth of connections: the API on a real database, a real MCP server with its authorization server, and an agent
- * with one connection, `work`. What was shown is kept, to look for secrets in it.
+ * A stand for OAuth of connections: the API on a real database, a real MCP server with its authorization server, and an
+ * agent with one connection, `work`. The shown texts are kept, to look for secrets in them.
  */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, beforeEach } from 'node:test';
@@ -17,7 +17,7 @@ export const connections = {
   settings: anyAddress,
   bounds: { oauth: { leastAgeMs: 0, retryMs: 60_000, claimMs: 20_000, waitMs: 15_000 } },
 } as const;
-/** What a call of the tool answers. */
+/** The tool's answer to a good call. */
 export const fine = [false, 'hello'] as const;
 export const text = (said: string) => ({ content: [{ type: 'text', text: said }] });
 
@@ -48,7 +48,7 @@ export function openStand() {
   const sql = (query: string) => here.world.sql.query(query.replaceAll('$agent', `'${here.agentId}'`));
   const begin = (body: object = {}) => here.client.call('POST', `${path()}/oauth/start`, body);
   const browser = new ConsentBrowser();
-  /** Who comes to a page consents, here and there. Gives where it leads back to. */
+  /** The visitor of a page consents, here and there. Gives where it leads back to. */
   async function visit(url: string): Promise<string> {
     const page = await fetch(await browser.agree(url), { redirect: 'manual' });
     assert.equal(page.status, 302, await page.text());

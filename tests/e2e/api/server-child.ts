@@ -8,7 +8,7 @@ import type { ServerOptions } from './world.ts';
 export interface ServerChild {
   readonly url: string;
   readonly pid: number;
-  /** Whose agents are its own. */
+  /** The host that owns its agents. */
   readonly holder: string;
   /** kill -9; resolves when it is gone. */
   kill(): Promise<void>;

@@ -53,7 +53,7 @@ export interface ServerOptions
   readonly loops?: boolean;
   /** Kinds of agents that it has; runtime_a alone by default. */
   readonly kinds?: readonly RuntimeKind[];
-  /** What of the runtime is not the stub's. */
+  /** The parts of the runtime that differ from the stub's. */
   readonly runtime?: Partial<AgentRuntime>;
   /** Port on loopback of the daemon that answers for every guest; without it none does. */
   readonly guestPort?: number;

@@ -60,7 +60,7 @@ function requestOf(
     const value = random.value(parameter.schema);
     const text = textOf(value);
     if (parameter.in === 'path') {
-      // Of deletes one in fifty would hit; the agents are to stay.
+      // One of fifty deletes would hit an agent, and the agents must stay.
       const known = method !== 'DELETE' && random.chance(0.8) ? random.pick(agents) : text;
       target = target.replace(`{${parameter.name}}`, encodeURIComponent(known.isWellFormed() ? known : 'x') || '%20');
     } else if (!random.chance(0.3)) continue;
@@ -95,7 +95,7 @@ test(`${requests} requests made from the document: no 5xx, and every reply is of
       const { target, call } = requestOf(random, operation);
       const answer = await send(world.url, operation.method, target, call).catch((error: unknown) => error as Error);
       if (answer instanceof Error) {
-        // What fetch itself does not send is no request.
+        // A request that fetch itself refuses is none.
         if (answer.cause !== undefined)
           problems.push(`seed ${seed} #${i} ${operation.method} ${target}: ${answer.message}`);
         continue;

@@ -16,7 +16,7 @@ export class Replies {
     this.document = document;
   }
 
-  /** What of a reply is not as the operation says; null where nothing is. */
+  /** The difference between a reply and its operation; null if there is none. */
   problem({ schema, method }: Operation, answer: Answer): string | null {
     const { status, headers, body, text } = answer;
     if (status >= 500) return 'a 5xx';

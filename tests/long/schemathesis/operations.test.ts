@@ -76,7 +76,7 @@ test('with ids of what is there', async () => {
     headers: { 'X-API-Key': world.key },
     options: asKey,
     parameters: kept,
-    // What is deleted is not what the other operations are asked about.
+    // Deleted objects differ from those that the other operations are about.
     operations: {
       ...shortReplies,
       ...Object.fromEntries([...deletes, 'DELETE /v1/webhooks/{webhook}'].map((name) => [name, spare])),

@@ -18,7 +18,7 @@ export interface Run {
   /** Origin of the service. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
-  /** What `schemathesis run` is told beside the checks, such as which operations. */
+  /** Arguments of `schemathesis run` beside the checks, such as the operations. */
   readonly options: readonly string[];
   /** Values of parameters, by `path.<name>` or `query.<name>`. */
   readonly parameters: Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ export interface Attack {
   readonly on: 'time' | 'memory' | 'disk' | 'network' | 'money';
   /** Number of the finding of the second review in docs/security.md that it was found by. */
   readonly finding?: number;
-  /** What it does to a guest stays: it is the last. */
+  /** Its effect on a guest stays, so it is the last. */
   readonly isForGood?: true;
   /** Goes on for so many milliseconds, or a little longer; resolves with what came of it, for people. */
   run(world: World, ms: number): Promise<string>;

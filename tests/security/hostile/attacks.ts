@@ -1,4 +1,4 @@
-/** What a hostile account does: in its guests, as root, and by its own key together with them. */
+/** Attacks of a hostile account: in its guests, as root, and by its own key together with them. */
 import { again, runInGuest } from './attack.ts';
 import type { Attack } from './attack.ts';
 import { findingAttacks } from './findings.ts';
@@ -151,7 +151,7 @@ function execMuch({ hostile, ids }: World, ms: number): Promise<string> {
   return again(ms, 4, async (signal) => (await hostile.call('POST', `/agents/${ids.two}/exec`, body, signal)).status);
 }
 
-/** What its owner asks of a guest, and the host by itself, is answered by a daemon that is none. */
+/** A hostile daemon answers the calls of the guest's owner and of the host itself. */
 async function replaceDaemon({ guest, hostile, ids }: World, ms: number): Promise<string> {
   const client = await guest(ids.two);
   const command = 'cp /srv/daemon.mjs /opt/lodge/guestd.mjs; (sleep 1; pkill -f guestd.mjs) >/dev/null 2>&1 &';

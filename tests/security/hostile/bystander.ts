@@ -69,7 +69,7 @@ export class Bystander {
     await Promise.all(this.#removals);
   }
 
-  /** What is begun from here on is felt apart, whenever it ends. */
+  /** Effects from here on are measured separately, whenever they end. */
   begin(): Felt {
     this.#felt = new Felt();
     return this.#felt;

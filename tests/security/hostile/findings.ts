@@ -1,4 +1,7 @@
-/** What the second review found that hostile guests, hostile accounts and strangers do to everybody else: by its numbers. */
+/**
+ * The second review's findings about the effects of hostile guests, hostile accounts and strangers on everybody else, by
+ * number.
+ */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runInGuest } from './attack.ts';
@@ -85,7 +88,7 @@ async function keyedReplies({ service, hostile, ids }: World, ms: number): Promi
   return JSON.stringify(summary);
 }
 
-/** Of an account that records what is said. */
+/** Requests of an account that records contents. */
 async function recordedRefusals(world: World, ms: number): Promise<string> {
   await record(world, true);
   try {
@@ -116,7 +119,7 @@ export interface Kept {
   readonly events: number;
 }
 
-/** What the database keeps of the hostile account: bytes, and rows that cost it nothing to make. */
+/** The database's data of the hostile account: bytes, and rows that cost it nothing to make. */
 export async function keptOf({ database, ids }: World): Promise<Kept> {
   const { rows } = await database.query<Kept>(
     `with a as (select account_id as id from agents where id = $1)

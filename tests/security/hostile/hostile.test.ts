@@ -89,7 +89,7 @@ test('the database keeps little of what was done to fill it', async (t: TestCont
 });
 
 test('memory comes back within a minute, the disk was never below its floor, and nothing has died', async (t: TestContext) => {
-  // What V8 and its allocator have not swept yet stays for a while: of all attacks together less than this.
+  // Memory that V8 and its allocator have not freed yet stays for a while: for all attacks together it is less than this.
   const most = run.quiet.memoryMib.before + 320;
   const now = async (): Promise<number> => (await resourcesOf(world.service)).memoryMib;
   const deadline = Date.now() + 60_000;

@@ -1,6 +1,6 @@
 /**
- * What lies outside of the box, each as a process of its own: a provider of models, two services that the first hostile agent is
- * connected to and that are in league with it, and the mail of Google.
+ * The world outside of the box, each part as a separate process: a provider of models, two services that the first hostile
+ * agent is connected to and that are its accomplices, and the mail of Google.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -18,7 +18,7 @@ const office: PostOffice = {
   hostile: 'hostile@example.com',
   bystander: 'bystander@example.com',
 };
-/** Of the alphabet that one of the services answers in. */
+/** A text of the alphabet that one of the services answers in. */
 const token = '80a00f0b51c6d51dc228b0b2b1f4fb3a';
 const connectTimeoutMs = 120_000;
 
@@ -31,7 +31,7 @@ interface Connected {
   readonly baseUrl: string;
   readonly hostile: Api;
   readonly bystander: Api;
-  /** Of agents. */
+  /** Ids of agents. */
   readonly ids: { readonly one: string; readonly bystander: string };
 }
 

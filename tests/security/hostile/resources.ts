@@ -1,4 +1,7 @@
-/** What a Lodge takes of its host: memory of its processes without emulators and database, and free space on the disk of its agents. */
+/**
+ * A Lodge's use of its host: memory of its processes without emulators and database, and free space on the disk of its
+ * agents.
+ */
 import { readFile, readdir, readlink, statfs } from 'node:fs/promises';
 import { basename } from 'node:path';
 
@@ -12,7 +15,7 @@ const mib = 2 ** 20;
 const everyMs = 500;
 
 export interface Place {
-  /** Of the process that has started all others. */
+  /** The process that has started all others. */
   readonly pid: number;
   readonly dataDir: string;
 }

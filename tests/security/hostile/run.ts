@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 export interface RunOptions {
   /** Before the first attack, and after the last. */
   readonly quietMs: number;
-  /** Between two attacks: memory is to be back by its end. What else happens on the host is then felt by both. */
+  /** Between two attacks: memory is to be back by its end. Both measurements then feel other work on the host. */
   readonly betweenMs: number;
   readonly attackMs: number;
   /** 0: there is no attack of several at once. */
@@ -28,7 +28,7 @@ export interface Row {
   readonly on: string;
   readonly outcome: string;
   readonly felt: Readonly<Record<RequestKind, Figures>>;
-  /** Of Lodge's processes. */
+  /** Memory of Lodge's processes. */
   readonly memoryMib: {
     readonly before: number;
     readonly most: number;

@@ -1,6 +1,7 @@
 /**
- * What a bystander with a key feels of strangers without one, who ask for the largest page and leave, take nothing of it, or hold
- * connections open: each of its requests is answered, and what the strangers took is given back while they are still there.
+ * The effects on a bystander with a key of strangers without one, who ask for the largest page and leave, read nothing of
+ * it, or keep connections open: each of its requests is answered, and the strangers' resources are freed while they are
+ * still there.
  */
 import assert from 'node:assert/strict';
 import { readFile, readdir } from 'node:fs/promises';
@@ -76,7 +77,7 @@ async function rssMib(): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)![1]) / 1024;
 }
 
-/** Of the server, in milliseconds. */
+/** The server's CPU time, in milliseconds. */
 async function cpuMs(): Promise<number> {
   const stat = await readFile(`/proc/${server.pid}/stat`, 'utf8');
   const [user, system] = stat

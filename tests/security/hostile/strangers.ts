@@ -1,4 +1,4 @@
-/** What strangers do to the API from outside, without a key. */
+/** Attacks of strangers on the API from outside, without a key. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';

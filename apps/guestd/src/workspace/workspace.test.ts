@@ -87,7 +87,7 @@ test('conditions hold at the moment of the change', async () => {
   await put('guarded', 'two', { match: `other,${entry.version}` });
   await assert.rejects(put('guarded', 'x', { match: entry.version }), refusedWith(412));
   await assert.rejects(files().remove('guarded', { match: entry.version, recursive: false }), refusedWith(412));
-  // Of many at once, one is the first, and each version is replaced once.
+  // Among many concurrent writes, one is the first, and each version is replaced once.
   const first = await Promise.allSettled(Array.from({ length: 8 }, (_, i) => put('raced', `${i}`, { absent: true })));
   assert.equal(first.filter(({ status }) => status === 'fulfilled').length, 1);
   const { version } = await files().entry('raced');
@@ -196,7 +196,7 @@ test('an agent that swaps folders for links all the while turns nothing out of t
   writeFileSync(join(base, 'race/folder/secret'), 'inside');
   symlinkSync(outside, join(base, 'race/link'));
   const at = (name: string): string => join(base, 'race', name);
-  /** What a write has made in between goes away again. */
+  /** Folders that a write has made in between are removed again. */
   const move = (one: string, other: string): void => {
     for (let done = false; !done;) {
       try {

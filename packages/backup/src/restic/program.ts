@@ -24,7 +24,7 @@ const stallMs = 20 * 60_000;
 export interface ResticOptions {
   readonly repository: string;
   readonly password: string;
-  /** Of restic: `sftp.command=...`. */
+  /** Options of restic: `sftp.command=...`. */
   readonly options: readonly string[];
   /** Null: no cache is kept. */
   readonly cacheDir: string | null;

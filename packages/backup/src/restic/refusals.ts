@@ -1,7 +1,7 @@
 /** restic's complaints in sentences of ours. Its own words are never repeated: they may name anything. */
 import { BackupError } from '../errors.ts';
 
-/** What restic was asked to do, as a sentence says it. */
+/** The action that restic was asked for, as a sentence names it. */
 export type Verb = 'read' | 'written' | 'checked' | 'cleared up';
 
 /** restic cannot be told apart by its exit code before 0.17, so its words are looked at. In order: the first one counts. */

@@ -1,6 +1,6 @@
 import type { LlmCall } from '@lodge/ports';
 
-/** What went wrong with a call, in the words of no wire; each wire has its own names for it. */
+/** A call's error, independent of any wire; each wire has its own names for it. */
 export type CallErrorKind =
   | 'invalid_request'
   | 'authentication'

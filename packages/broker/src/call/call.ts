@@ -3,10 +3,10 @@
  *
  *     body → slot → target → key → opened in the ledger → request to the provider → reply passed on … closed in the ledger → its end
  *
- * Whatever ends it (the provider, the guest, a bound, a refusal), the provider's connection is given up, one row is
- * written, and then the guest gets the end of its answer, an error in its wire's shape or, when bytes have gone out
- * already, a cut connection. What a kill -9 leaves behind is an open row. A guest that is slow to ask takes no slot. The
- * slot is held until the row is durable, so rows that cannot be written hold back new calls.
+ * Whatever ends it (the provider, the guest, a bound, a refusal), the provider's connection is given up, one row is written,
+ * and then the guest gets the end of its answer, an error in its wire's shape or, when bytes have gone out already, a cut
+ * connection. A kill -9 leaves an open row. A guest that is slow to ask takes no slot. The slot is held until the row is
+ * durable, so rows that cannot be written hold back new calls.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -52,7 +52,7 @@ export interface CallDeps extends BodyDeps {
   readonly log: Log;
 }
 
-/** Who asks for what. */
+/** The guest's request and its agent. */
 export interface CallRequest {
   readonly wire: Wire;
   readonly asked: Asked;
@@ -131,7 +131,7 @@ export class Call {
     held.release();
   }
 
-  /** What goes out, when it is in the ledger that it will. Nothing else of the guest's request is kept. */
+  /** Prepares the outgoing request once the ledger has it. Nothing else of the guest's request is kept. */
   async #prepare(held: HeldBody, takeSlot: () => void): Promise<Exchange> {
     const { secrets, catalogue } = this.#deps;
     const { wire, asked, agent, req } = this.#request;
@@ -203,7 +203,7 @@ export class Call {
     }
   }
 
-  /** What goes out is written anew: of the guest's own headers only what the wire names. */
+  /** The outgoing headers are written anew: only those of the guest's headers that the wire names are copied. */
   #headers({ provider, endpoint }: Target, key: string | null, stream: boolean): Record<string, string> {
     const { wire, req } = this.#request;
     const headers: Record<string, string> = {
@@ -270,7 +270,7 @@ export class Call {
   }
 
   #record(outcome: LlmCall['outcome']): Promise<void> {
-    // What was asked of nobody costs nothing, and would be kept without end.
+    // A call that reached nobody costs nothing, and its contents would be kept without end.
     const content = this.#isOpen ? (this.#recording?.seal(this.#id, this.#deps.secrets) ?? null) : null;
     return this.#deps.recorder.record(this.#row(outcome), { limited: this.#limited, isOpen: this.#isOpen, content });
   }
@@ -297,8 +297,8 @@ export class Call {
 
   /**
    * A provider bills what it answered, and what it took in and whose answer did not come through; not what it refused or
-   * never got. Of a call that was given up here nobody knows what it came to: models think unseen, and providers go on
-   * when nobody listens. Where a spend limit holds it counts as all that it may have cost, or leaving early would be free.
+   * never got. Nobody knows the usage of a call that was given up here: models think unseen, and providers go on when nobody
+   * listens. Where a spend limit holds it counts as all that it may have cost, or leaving early would be free.
    */
   #used(outcome: LlmCall['outcome']): ReturnType<TokenMeter['usage']> {
     const unanswered = this.#status === null && this.#sent;

@@ -1,4 +1,4 @@
-/** What the provider answered, on its way to the guest. */
+/** The provider's answer on its way to the guest. */
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { Dispatcher } from 'undici';
@@ -22,7 +22,7 @@ export interface ReplyContext {
   readonly providerId: string;
   readonly hideUsage: boolean;
   readonly redact: Redact;
-  /** What `redact` takes out, for another thread to do it. */
+  /** The secrets that `redact` removes, for another thread. */
   readonly secrets: readonly string[];
   readonly agentId: string;
   readonly reader: AnswerReader;

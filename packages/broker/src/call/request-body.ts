@@ -45,8 +45,8 @@ export class HeldBody {
 }
 
 /**
- * The request's body, looked through while it comes. What it costs is bounded before anybody knows what is in it: its
- * bytes, its pieces, the bytes that are held for its agent and its account, and the time on the event loop.
+ * The request's body, looked through while it comes. Its cost is bounded before its content is known: its bytes, its pieces,
+ * the bytes that are kept for its agent and its account, and the time on the event loop.
  */
 export async function readBody(
   req: IncomingMessage,

@@ -18,7 +18,7 @@ export function sendError(req: IncomingMessage, res: ServerResponse, wire: Wire,
 const maxDrainedBytes = 16 * 1024 * 1024;
 const maxDrainedPieces = 64 * 1024;
 
-/** What the guest still sends is read and thrown away, so that it gets to read the answer; one that never ends is cut. */
+/** Discards further data of the guest, so that it can read the answer; a body without an end is cut. */
 function drain(req: IncomingMessage): void {
   let [bytes, pieces] = [0, 0];
   req.on('data', (piece: Buffer) => {

@@ -35,7 +35,7 @@ class BodyWatcher extends MemberWatcher {
   readonly developerRoles: Span[] = [];
   #tool: { keys: string[]; type: string | null } | null = null;
   #itemKey = '';
-  /** What is under way at the root is a list. */
+  /** Whether the open value at the root is a list. */
   #isList = false;
 
   override key(bytes: Uint8Array, depth: number, start: number, end: number, escaped: boolean): void {
@@ -166,7 +166,7 @@ export class JsonBody extends JsonObject {
     this.digest = digest;
   }
 
-  /** Of a text that is there as a whole. */
+  /** Scans a whole text. */
   static of(bytes: Uint8Array): JsonBody {
     const arriving = new ArrivingBody();
     arriving.add(bytes);

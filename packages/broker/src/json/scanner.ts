@@ -31,7 +31,7 @@ export interface JsonWatcher {
 
 export const watchedDepth = 3;
 
-/** What a text is worth to a model, as far as its bytes tell. */
+/** A text's weight for a model, as far as its bytes show it. */
 export interface TextWeight {
   /** Bytes of base64 in fields that hold images and files. */
   embeddedBytes: number;
@@ -47,7 +47,7 @@ export class JsonFault extends Error {
   }
 }
 
-// What may come next. The order matters: states below `inString` are between tokens.
+// The tokens that may come next. The order matters: states below `inString` are between tokens.
 const valueWanted = 0;
 const valueOrEnd = 1;
 const keyWanted = 2;
@@ -69,7 +69,7 @@ const afterE = 5;
 const afterSign = 7;
 const inExponent = 8;
 
-// What a byte is within a string.
+// The kind of a byte within a string.
 const base64 = 0;
 const plain = 1;
 const quote = 2;
@@ -102,7 +102,7 @@ export class JsonScanner {
   readonly weight: TextWeight = { embeddedBytes: 0, embedded: 0 };
   readonly #bounds: JsonBounds;
   readonly #watcher: JsonWatcher | null;
-  /** Of the open containers, the outermost first: where each begins, and 1 for an object. */
+  /** The open containers, the outermost first: where each begins, and 1 for an object. */
   readonly #starts: Float64Array;
   readonly #isObject: Uint8Array;
   #state = valueWanted;
@@ -326,7 +326,7 @@ export class JsonScanner {
     return at + 1;
   }
 
-  /** What ends a number is not part of it, and is read anew. */
+  /** The byte after a number is not part of it, and is read anew. */
   #digits(bytes: Uint8Array, from: number, to: number): number {
     for (let at = from; at < to; at++) {
       const code = bytes[at]!;
@@ -342,7 +342,7 @@ export class JsonScanner {
   }
 }
 
-/** Of a text that is there as a whole. Throws a `JsonFault`. */
+/** Scans a whole text. Throws a `JsonFault`. */
 export function scanJson(bytes: Uint8Array, bounds: JsonBounds, watcher: JsonWatcher | null = null): void {
   const scanner = new JsonScanner(bounds, watcher);
   scanner.scan(bytes, bytes.length);

@@ -21,7 +21,7 @@ export interface AnswerResult extends AnswerRead {
 /** Smaller pieces may share their memory with others. */
 const ownedBytes = 256 * 1024;
 
-/** What goes to another thread without a copy: whoever had it has it no more. */
+/** Memory that goes to another thread without a copy: its former owner loses it. */
 export function ownMemory(bytes: Uint8Array): ArrayBuffer[] {
   const { buffer, byteOffset, length } = bytes;
   return length > ownedBytes && byteOffset === 0 && buffer instanceof ArrayBuffer ? [buffer] : [];
@@ -70,7 +70,7 @@ export class AnswerReader {
   }
 }
 
-/** What a thread says next; it says so when it has begun, and then one thing for each job. */
+/** Returns a thread's next message; a thread sends one when it has begun, and then one for each job. */
 async function said(worker: Worker): Promise<unknown> {
   const over = new AbortController();
   const signal = AbortSignal.any([over.signal, AbortSignal.timeout(deadlineMs)]);

@@ -16,7 +16,7 @@ export interface AnswerRead {
   readonly isLast: boolean;
   /** It is there because usage was asked for, and for nothing else. */
   readonly isUsageOnly: boolean;
-  /** What goes on: the bytes as they came where there is no secret in them. */
+  /** The bytes that go on: unchanged where they have no secret. */
   readonly clean: Uint8Array;
 }
 

@@ -4,10 +4,10 @@
  */
 const namesPerDay = 200;
 const dayMs = 86_400_000;
-/** Of more agents than this, those that called least lately are forgotten. */
+/** Beyond this number of agents, those that called least recently are forgotten. */
 const maxAgents = 10_000;
 
-/** What calls are written under that have one name too many. */
+/** The model name of calls whose agent has too many names. */
 export const otherModel = 'other';
 
 export class ModelNames {

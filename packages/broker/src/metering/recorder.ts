@@ -6,15 +6,15 @@ import type { DearestPrices } from '../prices/price-book.ts';
 import { noTokens } from '../wires/wire.ts';
 import { ModelNames } from './model-names.ts';
 
-/** What becomes of a call to a model without a known price, where a spend limit holds. */
+/** The treatment of a call to a model without a known price, if a spend limit holds. */
 export type UnpricedModels = 'refuse' | 'dearest';
 
 export type UnpricedCall = Omit<LlmCall, 'costUsd' | 'priceVersion'>;
 
-/** What a call is expected to take at most. */
+/** The most that a call is expected to use. */
 export type Expected = Pick<OpenCall['estimate'], 'inputTokens' | 'outputTokens'>;
 
-/** What is known of a call beside its row. */
+/** The facts of a call beside its row. */
 export interface EndedCall {
   /** A spend limit holds for it. */
   readonly limited: boolean;

@@ -1,4 +1,4 @@
-/** What is said in one call, gathered as it goes by, for an account that wants it kept. */
+/** Gathers the contents of one call as they pass, for an account that records them. */
 import { callContentContext } from '@lodge/ports';
 import type { Redact } from './redact.ts';
 import type { CallContent, SecretBox, SealedContent } from '@lodge/ports';

@@ -18,7 +18,7 @@ export function estimateInput(bytes: number, { embedded, embeddedBytes }: TextWe
 /** Where a meter stands, as plain data. */
 export interface MeterState {
   readonly reported: TokenUsage;
-  /** What was told is of everything the model has said so far. */
+  /** Whether the report covers everything that the model has written so far. */
   readonly reportedAll: boolean;
   readonly failed: boolean;
   /** Characters that the model said. */

@@ -18,7 +18,7 @@ export function dearestOf(known: readonly ModelPrices[]): ModelPrices | null {
   };
 }
 
-/** What the list says of a provider's models, of tiers and seasons the dearest. `name` is the list's own. */
+/** The list's prices of a provider's models: the dearest of tiers and seasons. `name` is the list's own. */
 export function listedPrices(name: string): ModelPrices[] {
   return (findProvider({ providerId: name })?.models ?? []).flatMap(({ prices }) =>
     (Array.isArray(prices) ? prices.map((season) => season.prices) : [prices]).map(pricesOf),

@@ -3,12 +3,12 @@
 /** Digits behind the point that are kept: a millionth of what a micro-dollar is. */
 const places = 12;
 
-/** What a JavaScript number stands for: the error of its arithmetic is far behind the last digit that is kept. */
+/** The decimal value of a JavaScript number: the error of its arithmetic is far behind the last kept digit. */
 export function decimalOf(value: number): string {
   return trimmed(value.toFixed(places));
 }
 
-/** What tokens cost by prices for a million each, exactly. */
+/** The exact cost of tokens by prices for a million each. */
 export function addDecimals(parts: readonly (readonly [tokens: number, perMillion: string])[]): string {
   const digits = Math.max(...parts.map(([, price]) => fractionOf(price).length));
   const sum = parts.reduce((total, [tokens, price]) => {

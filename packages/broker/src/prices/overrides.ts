@@ -8,7 +8,7 @@ const price = /^\d{1,9}(\.\d{1,12})?$/;
 
 /**
  * The setting LODGE_PRICES: a JSON object by `<provider>/<model>`, each with the price of a million tokens in US dollars, as
- * text: `{"openai/gpt-5":{"input":"1.25","output":"10","cache_read":"0.125"}}`. What is left out costs what input does.
+ * text: `{"openai/gpt-5":{"input":"1.25","output":"10","cache_read":"0.125"}}`. An omitted price equals that of input.
  *
  * Throws an Error whose message names the setting and the field.
  */

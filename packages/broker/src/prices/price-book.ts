@@ -1,7 +1,7 @@
 /**
- * What models cost: what the operator says, by setting or in a provider's entry, and else the list of @pydantic/genai-prices
- * that is installed. Nothing is fetched: a price changes with a release or by the operator, and each call's row names the
- * list it was priced by.
+ * Prices of models: the operator's, by setting or in a provider's entry, and else the installed list of
+ * @pydantic/genai-prices. Nothing is fetched: a price changes with a release or by the operator, and each call's row names
+ * the list it was priced by.
  */
 import type { ModelPrices, PriceBook, Provider, TokenUsage } from '@lodge/ports';
 import { calcPrice, findProvider } from '@pydantic/genai-prices';
@@ -10,7 +10,10 @@ import { addDecimals, decimalOf } from './decimal.ts';
 
 /** Prices of the operator's own. */
 export const operatorVersion = 'operator';
-/** Of models whose price is not known, where a limit holds and the operator wants them priced all the same. */
+/**
+ * The version of an assumed price: the model's price is unknown, a limit holds, and the operator wants it priced all the
+ * same.
+ */
 export const assumedVersion = 'dearest-known';
 /** The version of the package that is pinned. */
 export const listVersion = 'genai-prices/0.1.8';
@@ -23,7 +26,7 @@ const listNames: Readonly<Record<string, string>> = {
   bedrock: 'aws',
 };
 
-/** What a call to a model without a known price is taken to cost, where it has to be taken for something. */
+/** The assumed cost of a call to a model without a known price. */
 export interface DearestPrices {
   /**
    * By the dearest price that is known of the provider's models, and where none is, of all: the next model of a provider is

@@ -13,8 +13,8 @@ const checkMs = 10_000;
 const maxReplyBytes = 64 * 1024;
 
 /**
- * Asks providers whether keys work, by a request that costs nothing. What a provider says is read no further than its
- * status: its words may repeat the key.
+ * Asks providers whether keys work, by a request that costs nothing. A provider's answer is read only as far as its status,
+ * because its text may repeat the key.
  */
 export function createKeyChecker(options: KeyCheckerOptions): KeyChecker & { close(): Promise<void> } {
   const upstream = createOutbound(defaultLimits.connectMs, options.egressProxy ?? null);

@@ -11,7 +11,7 @@ import { builtinProviders, keyHeaders } from './builtin.ts';
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/** What an operator need not say of servers that many run: an entry of this id, or with this `preset`, has these fields. */
+/** Fields that an operator may omit for common servers: an entry of this id, or with this `preset`, has them. */
 const presets: Readonly<Record<string, Entry>> = {
   'azure-openai': {
     name: 'Azure OpenAI',

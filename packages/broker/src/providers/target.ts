@@ -15,7 +15,7 @@ export interface Target {
 
 export interface Catalogue {
   readonly providers: ReadonlyMap<string, Provider>;
-  /** Whose a bare model is where its owner gave no key. */
+  /** The provider of a bare model whose owner gave no key. */
   readonly defaultProvider: string | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * What a request says of its price. The price list knows tokens of a model at its usual speed; whatever costs otherwise
- * has to be refused where a spend limit holds. What is listed here is what the APIs' references had in November 2026.
+ * The fields of a request that affect its price. The price list knows tokens of a model at its usual speed; whatever costs
+ * otherwise has to be refused where a spend limit holds. These are the fields of the APIs' references in November 2026.
  */
 import { CallError, invalidRequest } from '../call/call-error.ts';
 import type { JsonBody, OfferedTool } from '../json/body.ts';
@@ -9,7 +9,10 @@ import type { Scalar } from '../json/object.ts';
 import { asTokens } from '../json/values.ts';
 
 export interface Billing {
-  /** Fields that bound an answer, in tokens; a dot leads into an object. Of several the largest counts: any may be the one that is heeded. */
+  /**
+   * Fields that bound an answer, in tokens; a dot leads into an object. If several are given the largest counts, because the
+   * provider may use any.
+   */
   readonly bounds: readonly string[];
   /** Fields that ask for several answers. */
   readonly answers: readonly string[];

@@ -8,7 +8,7 @@ const carriageReturn = 0x0d;
 /** More lines than any event has; each costs something to read. */
 const maxEventLines = 10_000;
 
-/** A run of bytes that ends with a whole server-sent event. What is in it is read when it is asked for. */
+/** A run of bytes that ends with a whole server-sent event. Its content is read on demand. */
 export class EventBlock {
   readonly bytes: Buffer;
   #text: string | undefined;
@@ -35,9 +35,9 @@ export class EventBlock {
 }
 
 /**
- * Cuts a byte stream at the ends of server-sent events, so that an event can be read, and left out, before its bytes go
- * on. What is whole is given at once: bytes wait only for the rest of their own event. Each byte is looked at once, and
- * those that wait take no more memory than they are, in however small pieces they come.
+ * Cuts a byte stream at the ends of server-sent events, so that an event can be read, and left out, before its bytes go on.
+ * A whole event is returned at once: bytes wait only for the rest of their own event. Each byte is looked at once, and those
+ * that wait take no more memory than they are, in however small pieces they come.
  */
 export class EventCutter {
   #held = Buffer.alloc(0);
@@ -65,7 +65,7 @@ export class EventCutter {
     return blocks;
   }
 
-  /** What the stream ended in the middle of; null when it ended after an event. */
+  /** The unfinished event at the stream's end; null when it ended after an event. */
   rest(): EventBlock | null {
     return this.#heldBytes === 0 ? null : this.#block(Buffer.alloc(0));
   }

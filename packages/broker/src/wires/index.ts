@@ -10,7 +10,7 @@ import type { Asked, Wire } from './wire.ts';
 
 export const wires: readonly Wire[] = [openai, openaiResponses, anthropic, google];
 
-/** What a guest's request is. `wire` is there in any case: a refusal has its shape. */
+/** The kind of a guest's request. `wire` is there in any case: a refusal has its shape. */
 export type GuestRequest =
   | { readonly wire: Wire; readonly kind: 'call'; readonly asked: Asked }
   | { readonly wire: Wire; readonly kind: 'models'; readonly models: Json }

@@ -20,7 +20,7 @@ export const openaiResponses: Wire = {
     bounds: ['max_output_tokens'],
     answers: [],
     plainValues: { service_tier: ['auto', 'default', 'flex'] },
-    // What is kept at the provider is read again with each call, and a template may hold tools.
+    // Contents that are stored at the provider are read again with each call, and a template may hold tools.
     unpriced: ['prompt', 'conversation', 'previous_response_id', ...routing],
     runsWithGuest: ({ type }) => type !== null && guestTools.has(type),
   },

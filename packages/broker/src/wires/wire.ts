@@ -14,7 +14,7 @@ export const noTokens: TokenUsage = {
   imageTokens: null,
 };
 
-/** What a guest's path and query ask for. */
+/** The operation that a guest's path and query ask for. */
 export interface Asked {
   /** Counting tokens costs nothing and is no call of the model. */
   readonly action: 'generate' | 'count';
@@ -23,12 +23,12 @@ export interface Asked {
   readonly stream?: boolean;
 }
 
-/** What is different between the APIs that guests and providers speak. */
+/** The differences between the APIs that guests and providers use. */
 export interface Wire {
   readonly api: LlmApi;
   /** Guest-facing path of a call, for people. */
   readonly path: string;
-  /** What a POST to this path asks for; null when it is none of this API's. */
+  /** The operation of a POST to this path; null when it is none of this API's. */
   ask(path: string, query: URLSearchParams): Asked | null;
   /** Appended to a provider's base URL. */
   providerPath(model: string, asked: Asked): string;

@@ -53,12 +53,12 @@ export async function testAccounts(registrationOpen = false): Promise<TestAccoun
   };
 }
 
-/** What an authenticator shows, `steps` of 30 s from now. */
+/** An authenticator's code, `steps` of 30 s from now. */
 export function codeOf(secret: string, steps = 0): string {
   return new TOTP({ secret }).generate({ timestamp: now + steps * 30_000 });
 }
 
-/** What a call is refused with. */
+/** The text of a call's refusal. */
 export async function refusalOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;

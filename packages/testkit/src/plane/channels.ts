@@ -11,7 +11,7 @@ import { ChannelFailure } from '@lodge/ports';
 import type { ChannelCheck, ChannelFiles, FileOwner, GuestFiles } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 
-/** Of a platform whose bots say by their token who they are: `<bot>:<secret>`. */
+/** A platform whose bots are named by their token: `<bot>:<secret>`. */
 export class FakeCheck implements ChannelCheck {
   /** Nothing answers. */
   isDown = false;

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { GatewayFailure } from '@lodge/ports';
 import type { FailureFacts, Gateway, GatewayAnswer, GatewayEvent, GatewayTurn } from '@lodge/ports';
 
-/** What an answer does, in order. */
+/** The steps of an answer, in order. */
 export type Step =
   | { readonly text: string }
   | { readonly failure: FailureFacts }

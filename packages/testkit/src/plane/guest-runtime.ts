@@ -3,7 +3,7 @@ import type { AgentRuntime, GuestAddress, RuntimeHealth } from '@lodge/ports';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import type { FakeHost } from '@lodge/vm/fake';
 
-/** What goes wrong in guests, while it is set. */
+/** Troubles in guests, while they are set. */
 export interface GuestTroubles {
   /** The gateway does not come up; once. */
   failsToStart: boolean;

@@ -55,7 +55,7 @@ export class World {
   readonly accountId: string;
   /** Ended with the world, should a test leave them. */
   readonly planes = new Set<Plane>();
-  /** Of control planes that have ended: their last statements may still be under way. */
+  /** Control planes that have ended: their last statements may still be running. */
   readonly ending = new Set<Promise<unknown>>();
 
   private constructor(database: TestDatabase, store: Store, accountId: string) {
@@ -86,7 +86,7 @@ export interface Plane {
   readonly engine: Engine;
   readonly agents: Engine['agents'];
   readonly troubles: GuestTroubles;
-  /** What the runtime was asked to do, in order. */
+  /** The runtime's calls, in order. */
   readonly calls: string[];
   /** As kill -9: nothing it has under way goes on, but the database still ends the statements it had sent. */
   kill(): void;
@@ -122,7 +122,7 @@ export async function startPlane(
     void closing.finally(() => world.ending.delete(closing));
   };
   const store = mortal(opened.agents, life);
-  // Of host and guests nothing is waited for: a step of theirs may never end.
+  // The test waits for nothing of host and guests, because a step of theirs may never end.
   const local: ProcessLife = {
     get ended() {
       return life.ended;

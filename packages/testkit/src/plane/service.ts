@@ -104,7 +104,7 @@ export class Service {
     return this.child.pid;
   }
 
-  /** Of the process without privileges that the one of `pid` has started: HTTP, broker and engine. */
+  /** The process without privileges that `pid` has started: HTTP, broker and engine. */
   async controlPlanePid(): Promise<number> {
     const children = await readFile(`/proc/${this.pid}/task/${this.pid}/children`, 'utf8');
     for (const pid of children.trim().split(' ')) {

@@ -205,7 +205,7 @@ const attacks = {
   'processes without end': () => shell('ulimit -u 4000; f() { f | f & }; f; sleep 60'),
   'every core': () => shell('for i in 1 2 3 4; do (while :; do :; done) & done; wait'),
 
-  // What the host reads and keeps of services that are in league with the guest.
+  // The host reads and keeps answers of services that are the guest's accomplices.
   'answers of a connection': () => {
     const [path, method] = ['/connections/answers/hexadecimal', 'GET'];
     return again(8, () => post('', { path, method, leaveAfterMs: until - Date.now() }));
@@ -251,7 +251,7 @@ const attacks = {
       'd=/sys/bus/virtio/drivers/virtio_rng; v=$(ls $d | grep ^virtio | head -1); while :; do echo $v > $d/unbind; echo $v > $d/bind; done',
     ),
 
-  // Network. What leaves the guest goes to addresses kept for documentation, where nobody is.
+  // Network. The guest's traffic goes to addresses kept for documentation, where nobody is.
   'connections to everywhere': () => {
     let i = 0;
     return again(64, async () => {

@@ -35,7 +35,7 @@ const google = await startGoogleStub({ client: { clientId, clientSecret, redirec
 const hostile = google.mailbox(addresses.hostile);
 const bystander = google.mailbox(addresses.bystander);
 
-/** What is behind the header of a mail, by what makes it hard to read. */
+/** The bodies of mails, by the property that makes them hard to read. */
 const bodies: Readonly<Record<string, () => string>> = {
   'short lines': () => `Content-Type: text/plain\r\n\r\n${'a\r\n'.repeat(300_000)}`,
   'too many lines': () => `Content-Type: text/plain\r\n\r\n${'a\r\n'.repeat((8 * MiB) / 3)}`,
@@ -66,7 +66,7 @@ async function flood(until: number): Promise<number> {
     for (; unread.size < atOnce; written += 1) unread.add(hostile.deliverRaw(mails[written % mails.length]!).id);
     await sleep(100);
   }
-  // What is under way goes on, and the rest is gone: the next attack is not to pay for it.
+  // Running mails go on, and the rest is gone: the next attack must not pay for it.
   hostile.messages.clear();
   return written;
 }

@@ -122,7 +122,7 @@ export class Exchange {
 
   #cutNow(): void {
     this.#cut = true;
-    // What was written goes out first: the client sees the pieces, then the cut.
+    // Written pieces go out first: the client sees them, then the cut.
     this.#res.socket?.end(() => this.#res.destroy());
   }
 

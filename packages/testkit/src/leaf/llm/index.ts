@@ -41,9 +41,9 @@ export interface StubLlm {
   readonly anthropicBaseUrl: string;
   /** Base URL as Google's clients want it: `…/v1beta`. */
   readonly googleBaseUrl: string;
-  /** What each answered request used, oldest first: the last hundred thousand. */
+  /** The usage of each answered request, oldest first: the last hundred thousand. */
   readonly ledger: readonly LedgerEntry[];
-  /** What it saw, oldest first: the last thousand. */
+  /** The received requests, oldest first: the last thousand. */
   readonly requests: readonly StubRequest[];
   /** Appends answers for the requests to come, one each. */
   script(answers: readonly Answer[]): void;

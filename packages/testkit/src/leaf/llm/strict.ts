@@ -1,5 +1,5 @@
 /**
- * What the providers' published references say a request is: its headers, and every field of its body. Real providers
+ * A request according to the providers' published references: its headers, and every field of its body. Real providers
  * refuse fields they do not know; so does this. Contents of tools' schemas and of what a model is handed back are free.
  */
 import { Type } from 'typebox';
@@ -209,7 +209,7 @@ const ownHeaders: Readonly<Record<Wire, readonly string[]>> = {
   google: ['x-goog-api-key'],
 };
 
-/** What about a request is not as its API is published; null when nothing is. */
+/** The first difference between a request and its published API; null when there is none. */
 export function breachOf(request: StubRequest): string | null {
   const { wire, headers, body } = request;
   const known = new Set([...usualHeaders, ...ownHeaders[wire]]);

@@ -27,7 +27,9 @@ function contentText(content: unknown): string {
     .join('\n');
 }
 
-/** What OpenClaw puts around and beside a user's words: context of its own, the time before them, its runtime line after. */
+/**
+ * Texts that OpenClaw puts around and beside a user's words: its own context, the time before them, its runtime line after.
+ */
 const addedByOpenclaw = [
   /<<<BEGIN_OPENCLAW_INTERNAL_CONTEXT>>>.*?<<<END_OPENCLAW_INTERNAL_CONTEXT>>>/gs,
   /^\[\w{3} \d{4}-\d\d-\d\d \d\d:\d\d [^\]]+\] /,

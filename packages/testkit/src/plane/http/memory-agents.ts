@@ -61,11 +61,11 @@ const runtimes = { runtime_a: createOpenclawRuntime(), runtime_b: createHermesRu
 
 export class MemoryAgents implements Agents {
   rows: AgentRow[] = [];
-  /** What was recorded of agents' machines. */
+  /** The recorded events of agents' machines. */
   readonly recorded: { readonly id: string; readonly event: Happening; readonly by: By }[] = [];
-  /** What `awaitStatus` makes of an agent. */
+  /** The effect of `awaitStatus` on an agent. */
   settle: (row: AgentRow) => Promise<AgentRow | null> | AgentRow | null = (row) => ({ ...row, status: 'running' });
-  /** What `awaitVerb` makes of one. */
+  /** The effect of `awaitVerb` on an agent. */
   finish: (row: AgentRow, verb: Verb, signal: AbortSignal) => Promise<AgentRow> | AgentRow = (row, verb) => ({
     ...row,
     operation: null,

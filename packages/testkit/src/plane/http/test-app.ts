@@ -53,7 +53,7 @@ export function openLimits(subjects: string[] = []): NonNullable<HttpAppOptions[
 export interface TestApp {
   readonly app: FastifyInstance;
   readonly agents: MemoryAgents;
-  /** What was logged, as JSON. */
+  /** The log, as JSON. */
   readonly logged: string[];
   /** One request with the key `all` unless another is given. */
   readonly call: (method: Method, url: string, options?: CallOptions) => Promise<Answer>;

@@ -1,4 +1,4 @@
-/** What listens in a guest of the toy runtime. */
+/** The servers in a guest of the toy runtime. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -8,7 +8,7 @@ interface Session {
   readonly id: string;
   readonly intents: number;
   seq: number;
-  /** What can be replayed, oldest first. */
+  /** Events that can be replayed, oldest first. */
   readonly events: { readonly seq: number; readonly frame: string; readonly messageId: string | null }[];
   socket: WebSocket | null;
 }

@@ -28,7 +28,7 @@ export const maxFileBytes = 10 * 1024 * 1024;
 
 const error = (status: number, code: number, message: string): RestAnswer => ({ status, body: { code, message } });
 
-/** What the platform answers to a bot's request. */
+/** The platform's answer to a bot's request. */
 export function answerRest(bot: DiscordBot, request: RestRequest, world: RestWorld): RestAnswer {
   const { method, path } = request;
   switch (`${method} ${path}`) {

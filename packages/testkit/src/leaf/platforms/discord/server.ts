@@ -1,4 +1,4 @@
-/** What a bot of the stub sees: its channels and messages, in the platform's own shapes. */
+/** A bot's view of the stub: its channels and messages, in the platform's own shapes. */
 
 export interface DiscordMessage {
   readonly id: string;
@@ -62,7 +62,7 @@ export class DiscordBot {
     readonly file: { name: string; content: Buffer } | null;
   }[] = [];
   readonly typings: string[] = [];
-  /** What each message was sent with that is not shown. */
+  /** The request bodies of sent messages, with fields that are not shown. */
   readonly bodies: Readonly<Record<string, unknown>>[] = [];
   /** The switch of the developer portal. */
   mayReadContent = true;

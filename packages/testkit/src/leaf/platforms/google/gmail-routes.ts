@@ -5,7 +5,7 @@ import { headerLines, headersOf } from './mailbox.ts';
 import type { HistoryRecord, StoredMail, StubMailbox } from './mailbox.ts';
 import type { StubPubsub } from './pubsub.ts';
 
-/** Of a message that is sent, with its files in base64. */
+/** Bound on a sent message, with its files in base64. */
 const maxSendBytes = 35 * 1024 * 1024;
 const notFound = googleError(404, 'notFound', 'Requested entity was not found.');
 
@@ -89,7 +89,7 @@ const recordJson = ({ id, type, message }: HistoryRecord): object => {
   };
 };
 
-/** Of Gmail's search: `in:inbox`, `after:<seconds>` and `rfc822msgid:`. Newest first. */
+/** The supported part of Gmail's search: `in:inbox`, `after:<seconds>` and `rfc822msgid:`. Newest first. */
 function listMessages(mailbox: StubMailbox, query: URLSearchParams): Answer {
   let found = [...mailbox.messages.values()].toReversed();
   for (const label of query.getAll('labelIds')) found = found.filter(({ labelIds }) => labelIds.has(label));

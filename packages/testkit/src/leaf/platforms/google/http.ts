@@ -1,4 +1,4 @@
-/** What a request of the stub is, and what is answered. */
+/** A request of the stub, and its answer. */
 
 export interface Answer {
   readonly status: number;

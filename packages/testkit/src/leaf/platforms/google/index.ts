@@ -48,7 +48,7 @@ export interface Fault {
   readonly does: FaultKind;
   /** Default 1. */
   readonly times?: number;
-  /** Of `rate`. Default 1. */
+  /** Only for `rate`. Default 1. */
   readonly retryAfterSeconds?: number;
 }
 
@@ -58,7 +58,7 @@ export interface GoogleStub {
   readonly client: OauthClient;
   readonly oauth: StubOauth;
   readonly pubsub: StubPubsub;
-  /** What was asked, oldest first: the last thousand, as `GET history` with the mailbox's address behind it. */
+  /** The calls, oldest first: the last thousand, as `GET history` with the mailbox's address behind it. */
   readonly calls: readonly string[];
   /** The mailbox of this address, made at the first call. */
   mailbox(address: string): StubMailbox;
@@ -67,7 +67,7 @@ export interface GoogleStub {
   /** How often a mailbox was asked for, its tokens included. */
   callsOf(address: string): number;
   fault(fault: Fault): void;
-  /** Of one mailbox, or all. */
+  /** Clears the faults of one mailbox, or of all. */
   clearFaults(mailbox?: string): void;
   /** Every answer comes so much later. */
   delayMs: number;

@@ -22,8 +22,8 @@ export interface Mail {
   /** As lines of `Name: value`, after those above. */
   readonly headers?: readonly string[];
   /**
-   * What Google found of the sender. `pass` and `fail` are of its DMARC; `none`: its domain signs nothing; `unstamped`: no such
-   * header; or a whole value. Default `pass`.
+   * Google's findings about the sender. `pass` and `fail` are of its DMARC; `none`: its domain signs nothing; `unstamped`:
+   * no such header; or a whole value. Default `pass`.
    */
   readonly authentication?: string;
   /** Default: the sender's address; empty for a bounce. */
@@ -39,7 +39,7 @@ export function mailText(mail: Mail, mailbox: string, messageId: string, sentAt:
   );
 }
 
-/** What stands between the angles, or all of it. */
+/** The text between the angle brackets, or all of it. */
 export function bareAddress(from: string): string {
   const open = from.lastIndexOf('<');
   const close = from.indexOf('>', open);

@@ -32,15 +32,15 @@ interface Code extends Grant {
 
 export class StubOauth {
   readonly client: OauthClient;
-  /** Who presses the button where no `login_hint` says so. */
+  /** The person who presses the button if no `login_hint` names one. */
   signedIn: string | null = null;
-  /** What the person does on the consent screen: boxes that stay unticked, or the button that says no. */
+  /** The person's actions on the consent screen: boxes that stay unticked, or the button that refuses. */
   unticked: readonly string[] = [];
   refuses = false;
   /** Each refresh gives a new refresh token, and the old one is good no more. */
   rotates = false;
   accessTokenSeconds = 3_599;
-  /** What `/token` has answered, oldest first: the kind of grant, or the error. */
+  /** The answers of `/token`, oldest first: the kind of grant, or the error. */
   readonly tokenCalls: string[] = [];
   readonly #codes = new Map<string, Code>();
   readonly #refreshTokens = new Map<string, Grant>();
@@ -48,7 +48,7 @@ export class StubOauth {
   readonly #consented = new Set<string>();
   /** Public keys of service accounts by their address. */
   readonly #serviceKeys = new Map<string, string>();
-  /** Of every token there ever was. */
+  /** Owners of all tokens, also expired ones. */
   readonly #owners = new Map<string, string>();
 
   constructor(client: OauthClient) {
@@ -101,12 +101,12 @@ export class StubOauth {
     return [...this.#refreshTokens].filter(([, grant]) => grant.address === address).map(([token]) => token);
   }
 
-  /** Whose token this is or was; empty: nobody's. */
+  /** The present or former owner of a token; empty: nobody. */
   ownerOf(token: string): string {
     return this.#owners.get(token) ?? '';
   }
 
-  /** Whose access token this is; null: nobody's, or no longer. */
+  /** The grant of this access token; null: there is none, or it has expired. */
   bearer(authorization: string | undefined): Grant | null {
     const grant = this.#accessTokens.get(authorization?.replace(/^Bearer /, '') ?? '');
     return grant && grant.endsAt > Date.now() ? grant : null;

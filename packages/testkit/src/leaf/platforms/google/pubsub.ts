@@ -22,7 +22,7 @@ interface Queued {
 
 interface Subscription {
   readonly topic: string;
-  /** Who may pull. */
+  /** The accounts that may pull. */
   readonly subscribers: Set<string>;
   readonly queue: Queued[];
 }
@@ -35,7 +35,7 @@ export class StubPubsub {
   /** How long a pull is held open where there is nothing. */
   holdMs = 2_000;
   ackDeadlineMs = 10_000;
-  /** What is published reaches its subscriptions so much later. */
+  /** The delay until a published message reaches its subscriptions. */
   delayMs = 0;
   /** Pulls give nothing, as if nothing had been published. */
   isDeaf = false;

@@ -12,7 +12,7 @@ interface Envelope {
 /** The sockets of one app, and the events that wait for their acknowledgement. */
 export class SlackEvents {
   readonly acknowledged: string[] = [];
-  /** Of the sockets that were ever opened. */
+  /** The number of all sockets so far. */
   opened = 0;
   private readonly app: SlackApp;
   private readonly retriesMs: readonly number[];

@@ -14,7 +14,7 @@ import type { SlackChannel, SlackMessage } from './workspace.ts';
 /** How calls of one method go wrong. */
 export interface SlackFault {
   readonly method: string;
-  /** Of calls; each goes wrong once. 1 by default. */
+  /** The number of calls; each goes wrong once. 1 by default. */
   readonly times?: number;
   readonly error?: string;
   readonly status?: number;
@@ -112,7 +112,7 @@ export class SlackStub {
     this.faults.length = 0;
   }
 
-  /** Of one method, or of all. */
+  /** The calls of one method, or of all. */
   callsOf(app: SlackApp, method?: string): SlackCall[] {
     const isOf = ({ token }: SlackCall): boolean => token === app.botToken || token === app.appToken;
     return this.calls.filter((call) => isOf(call) && (method === undefined || call.method === method));

@@ -1,4 +1,4 @@
-/** What a workspace of the stub holds. Shapes are the platform's own, so that they can be sent as they are. */
+/** The contents of a workspace of the stub. Shapes are the platform's own, so that they can be sent as they are. */
 
 export interface SlackMessage {
   readonly type: 'message';
@@ -12,7 +12,7 @@ export interface SlackMessage {
   readonly parent_user_id?: string;
   readonly files?: readonly SlackFile[];
   readonly metadata?: unknown;
-  /** What an app sent as Markdown. */
+  /** The app's Markdown. */
   readonly markdown?: string;
 }
 
@@ -45,7 +45,7 @@ export class SlackApp {
   readonly channels = new Map<string, SlackChannel>();
   readonly users = new Map<string, string>();
   readonly files = new Map<string, { readonly file: SlackFile; readonly content: Buffer }>();
-  /** What the app sent, in order. */
+  /** The app's sent messages, in order. */
   readonly sent: (SlackMessage & { readonly channel: string; readonly at: number })[] = [];
   readonly sentFiles: { channel: string; threadTs?: string | undefined; name: string; content: Buffer; at: number }[] =
     [];
@@ -87,7 +87,7 @@ export class SlackApp {
   }
 }
 
-/** What the guide's manifest asks for. */
+/** The scopes that the guide's manifest asks for. */
 export const manifestScopes = [
   'app_mentions:read',
   'channels:history',

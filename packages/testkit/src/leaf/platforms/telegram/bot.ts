@@ -29,7 +29,7 @@ export class StubBot {
   readonly readsAllGroupMessages: boolean;
   readonly chats: Chats;
   readonly sent: SentByBot[] = [];
-  /** What of it stands in its chats, as it was last edited, by its id. */
+  /** The bot's messages in its chats, as last edited, by id. */
   readonly shown = new Map<number, SentByBot>();
   /** Texts that messages were edited to, oldest first. */
   readonly edits: string[] = [];
@@ -65,7 +65,7 @@ export class StubBot {
     this.chats = new Chats(this);
   }
 
-  // What tests do.
+  // Actions of tests.
 
   /** Null when privacy mode keeps it from the bot. */
   userWrites(message: UserMessage): Written | null {
@@ -144,7 +144,7 @@ export class StubBot {
     this.endPoll(terminatedByOther());
   }
 
-  // What the server does.
+  // Actions of the server.
 
   add(message: SentByBot): void {
     this.sent.push(message);

@@ -94,7 +94,7 @@ const methods: Readonly<Record<string, Method>> = {
   },
 };
 
-/** What the method gives. Throws an `ApiRefusal`. Names of methods are not case-sensitive. */
+/** The method's result. Throws an `ApiRefusal`. Names of methods are not case-sensitive. */
 export async function callMethod(bot: StubBot, request: ApiRequest, gone: AbortSignal): Promise<unknown> {
   const method = methods[request.method.toLowerCase()];
   if (!method) throw new ApiRefusal(404, 'Not Found');

@@ -1,4 +1,4 @@
-/** What a client of the Bot API asks, in each of the forms that it takes parameters in. */
+/** A Bot API request, in each form of its parameters. */
 import type { IncomingMessage } from 'node:http';
 
 export interface ApiRequest {

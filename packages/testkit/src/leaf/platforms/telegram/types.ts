@@ -1,4 +1,4 @@
-/** What tests say to the stub and see of it. */
+/** The stub's interface for tests. */
 
 export interface UserMessage {
   readonly text?: string;
@@ -23,7 +23,7 @@ export interface StubFile {
   readonly bytes: Uint8Array;
   /** `document` when it is left out. */
   readonly as?: 'document' | 'photo' | 'voice';
-  /** What the message says of its size, when that is not its size. */
+  /** The size in the message, if it differs from the real one. */
   readonly claimedBytes?: number;
 }
 

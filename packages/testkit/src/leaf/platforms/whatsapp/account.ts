@@ -44,7 +44,7 @@ export class Account {
     this.phone = phone;
   }
 
-  /** What a registration said becomes the linked device; the one before it is gone. */
+  /** Links the device of a registration; the earlier one is gone. */
   linkDevice(keys: Pick<Device, 'registrationId' | 'identity' | 'signedPreKey'>): Device {
     this.devices += 1;
     this.device = new Device(this, this.devices, keys);

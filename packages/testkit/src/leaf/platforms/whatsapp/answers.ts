@@ -5,7 +5,7 @@ import type { Directory } from './directory.ts';
 import type { MediaServer } from './media.ts';
 import { childOf, childrenOf, node, server, userOf } from './nodes.ts';
 
-/** What the result holds; null: an empty result, which is how the server takes most settings. */
+/** The content of the result; null: an empty result, with which the server accepts most settings. */
 export async function answerTo(
   iq: BinaryNode,
   account: Account,

@@ -1,4 +1,4 @@
-/** Who is at WhatsApp: persons, those of them that have an account with a linked device, and groups. */
+/** Everybody at WhatsApp: persons, those of them with an account and a linked device, and groups. */
 import { Account } from './account.ts';
 import { userOf } from './nodes.ts';
 import { Person } from './person.ts';

@@ -38,12 +38,12 @@ export type { MediaServer, PersonFile, PhoneFile } from './media.ts';
 export type { Person, Shown } from './person.ts';
 export type { WriteOptions } from './traffic.ts';
 
-/** What the server does wrong until it is told otherwise. */
+/** The server's misbehaviour until the test changes it. */
 export interface Misbehaviour {
   /** `forged`: the chain has another root. `stolen`: a good chain that speaks for another server's key. */
   certificate: 'good' | 'forged' | 'stolen';
   /**
-   * What a device gets for a message that it sends. `lost`: it is delivered, and the answer is not. `dropped`: neither.
+   * The server's reply to a device's sent message. `lost`: it is delivered, and the answer is not. `dropped`: neither.
    * `breaks_once`: it is delivered and the connection breaks before the answer, the next time.
    */
   acknowledges: 'well' | 'lost' | 'dropped' | 'breaks_once';

@@ -18,7 +18,7 @@ export class Link {
   readonly socket: WebSocket;
   /** Half-open: the socket stays, nothing is read and nothing is sent. */
   muted = false;
-  /** What clients sent, in bytes, for those who count. */
+  /** Bytes that clients have sent. */
   bytesIn = 0;
   private readonly events: LinkEvents;
   private readonly responder: Responder;

@@ -4,7 +4,7 @@ import { expand } from './curve.ts';
 
 export type MediaKind = 'image' | 'video' | 'audio' | 'document';
 
-/** What a message says of a file beside its address. */
+/** A message's data of a file beside its address. */
 export interface FileKeys {
   readonly mediaKey: Buffer;
   readonly fileSha256: Buffer;

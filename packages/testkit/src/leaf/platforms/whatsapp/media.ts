@@ -9,7 +9,7 @@ import type { proto } from 'baileys';
 import { openFile, sealFile, sha256 } from './media-cipher.ts';
 import type { MediaKind } from './media-cipher.ts';
 
-/** What the media host does wrong until it is told otherwise. */
+/** The media host's misbehaviour until the test changes it. */
 export interface MediaMisbehaviour {
   /**
    * `cut`: the file ends in its middle, as if that were its end. `breaks`: the connection does. `forged`: other bytes of the same
@@ -24,7 +24,7 @@ export interface MediaMisbehaviour {
   uploads: 'well' | 'unauthorized' | 'too_large' | 'breaks' | 'silent' | 'redirects' | 'nonsense' | 'failing';
 }
 
-/** What a person sends. */
+/** A file that a person sends. */
 export interface PersonFile {
   readonly name: string;
   readonly mediaType: string;
@@ -117,7 +117,7 @@ export class MediaServer {
     }
   }
 
-  /** What a phone shows of a message's file; null: it has none. Throws where the phone could not read it. */
+  /** A phone's view of a message's file; null: it has none. Throws where the phone could not read it. */
   fileOf({ imageMessage, documentMessage }: proto.IMessage): PhoneFile | null {
     const media = imageMessage ?? documentMessage;
     if (!media) return null;

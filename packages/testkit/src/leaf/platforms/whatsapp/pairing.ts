@@ -23,7 +23,7 @@ export class Registration {
     identity: Buffer;
     signedPreKey: { id: number; value: Buffer; signature: Buffer };
   };
-  /** Of pairing by a typed code. */
+  /** State of pairing by a typed code. */
   private hello: { readonly number: string; readonly ref: Buffer; readonly wrapped: Buffer } | null = null;
   private typed: { readonly account: Account; readonly ephemeral: KeyPair; readonly shared: Buffer } | null = null;
 
@@ -129,7 +129,7 @@ export class Registration {
   }
 }
 
-/** What a QR shows: reference, noise key, identity key, secret. */
+/** The content of a QR: reference, noise key, identity key, secret. */
 export function readQr(qr: string): { readonly ref: string; readonly advSecret: Buffer } {
   const [ref = '', , , secret = ''] = (qr.split('#')[1] ?? qr).split(',');
   return { ref, advSecret: Buffer.from(secret, 'base64') };

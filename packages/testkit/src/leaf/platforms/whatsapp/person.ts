@@ -19,7 +19,7 @@ import { newKeyPair } from './curve.ts';
 import { bigEndian, node, server } from './nodes.ts';
 import { quietLogger, quietly } from './quiet.ts';
 
-/** What a person's phone shows of one message. */
+/** A phone's view of one message. */
 export interface Shown {
   readonly id: string;
   /** Number of who wrote it. */

@@ -66,7 +66,7 @@ export async function writeInGroup(
   return id;
 }
 
-/** What a device sent reaches the phones that it encrypted for. */
+/** Delivers a device's stanza to the phones that it encrypted for. */
 export async function carry(account: Account, stanza: BinaryNode, directory: Directory): Promise<void> {
   const device = deviceOf(account);
   const group = directory.groups.get(stanza.attrs['to']!);
