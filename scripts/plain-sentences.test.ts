@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sentencesWithoutSubject, withoutSubject } from './plain-sentences.ts';
 
-test('no sentence of a clean room begins with "Of", "What", "Who" or "Whose", unless it asks', async () => {
+test('no sentence begins with "Of", "What", "Who" or "Whose", unless it asks', async () => {
   assert.deepEqual(await sentencesWithoutSubject(), []);
 });
 

@@ -2,7 +2,7 @@
  * Comments and pages are whole sentences with a subject. A sentence that begins with "Of", "What", "Who" or "Whose" and asks
  * nothing has none, so this check refuses it.
  *
- *   node scripts/plain-sentences.ts [folder]     prints such sentences, also those of rooms that are not clean yet
+ *   node scripts/plain-sentences.ts [folder]     prints such sentences
  */
 import { glob, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,20 +11,6 @@ import { parseSync } from 'oxc-parser';
 const root = join(import.meta.dirname, '..');
 const files = ['*.md', '{.ci,apps,benchmarks,docs,images,packages,scripts,tests}/**/*.{ts,tsx,mjs,sh,py,md}'];
 const notOurs = /(?:^|\/)(?:node_modules|dist)(?:\/|$)/;
-
-/** Rooms whose comments are not rewritten yet. This list only shrinks. */
-const notCleanYet: readonly string[] = [
-  'apps/guestd/',
-  'docs/adr/0049-places-for-backups-and-containers.md',
-  'docs/contributing/tests.md',
-  'docs/guides/backup.md',
-  'packages/backup/',
-  'packages/broker/',
-  'packages/testkit/',
-  'scripts/test.ts',
-  'scripts/testing/',
-  'tests/',
-];
 
 /** Images are named by a hash of these files, comments included. A change there makes every image and template anew. */
 const namesImages = new RegExp(
@@ -48,13 +34,11 @@ export interface Sentence {
   readonly text: string;
 }
 
-/** `path:line: sentence` for each sentence without a subject, below `folder`; without a folder, in every clean room. */
-export async function sentencesWithoutSubject(folder?: string): Promise<readonly string[]> {
+/** `path:line: sentence` for each sentence without a subject, below `folder`. */
+export async function sentencesWithoutSubject(folder = ''): Promise<readonly string[]> {
   const found: string[] = [];
   for await (const path of glob(files, { cwd: root, exclude: (name) => notOurs.test(name) })) {
-    const isWanted =
-      folder === undefined ? !notCleanYet.some((room) => path.startsWith(room)) : path.startsWith(folder);
-    if (!isWanted || namesImages.test(path)) continue;
+    if (!path.startsWith(folder) || namesImages.test(path)) continue;
     const sentences = withoutSubject(path, await readFile(join(root, path), 'utf8'));
     found.push(...sentences.map(({ line, text }) => `${path}:${line}: ${text}`));
   }
@@ -150,7 +134,7 @@ function sentencesOf(lines: readonly Line[]): readonly Sentence[] {
 }
 
 if (import.meta.main) {
-  const found = await sentencesWithoutSubject(process.argv[2] ?? '');
+  const found = await sentencesWithoutSubject(process.argv[2]);
   for (const line of found) console.log(line);
   console.log(`${found.length} sentences without a subject`);
 }
