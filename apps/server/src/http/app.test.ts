@@ -158,6 +158,26 @@ describe('paths and methods', () => {
     }
   });
 
+  test('a query parameter that an operation does not name is a 400 that names it; a hook takes what its sender adds', async () => {
+    const { body: document } = await call('GET', '/v1/openapi.json');
+    const operations = Object.entries<object>(document.paths).flatMap(([path, item]) =>
+      Object.entries<{ readonly requestBody?: unknown }>(item as any).map(([method, { requestBody }]) => ({
+        method: method.toUpperCase() as 'GET',
+        url: `${path.replaceAll(/\{\w+\}/g, 'x')}?nmae=1`,
+        hasBody: requestBody !== undefined,
+      })),
+    );
+    // A missing body would be refused first.
+    for (const { method, url } of operations.filter(({ hasBody }) => !hasBody)) {
+      const answer = await call(method, url);
+      if (url.startsWith('/v1/hooks/')) assertError(answer, 404, 'not_found_error', 'route_not_found');
+      else {
+        assertError(answer, 400, 'invalid_request_error', 'invalid_request');
+        assert.match(answer.body.error.message, /^nmae is not a known query parameter\.$/, `${method} ${url}`);
+      }
+    }
+  });
+
   test('percent-encoding that is none is a 400', async () => {
     for (const url of ['/v1/agents/%E0%A4%A', '/v1/agents?name=%E0%A4%A', '/v1/agents?%zz']) {
       assertError(await call('GET', url), 400, 'invalid_request_error', 'invalid_request');

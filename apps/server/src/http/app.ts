@@ -1,3 +1,4 @@
+import { NoQuery } from '@lodge/contract';
 import { guestClient } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import type { GuestAddress, Log } from '@lodge/ports';
@@ -157,6 +158,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   // It comes after the document's plugin, which must see every route as it is added.
   app.register(async (scope) => {
     await addCompression(scope);
+    refuseOtherQueries(scope);
     for (const addRoute of routes) addRoute(scope, context);
     const { account } = options;
     if (account && sessions) for (const addRoute of areaRoutes) addRoute(scope, { ...account, sessions });
@@ -165,6 +167,14 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const pages = options.account?.pages ?? null;
   if (pages !== null) app.register((scope) => accountPages(scope, pages));
   return app;
+}
+
+/** Makes each route of the API that names no query parameters refuse all. A hook ignores those that a third party adds. */
+function refuseOtherQueries(scope: App): void {
+  scope.addHook('onRoute', (route) => {
+    const isOfApi = route.url.startsWith('/v1/') && !route.config?.ownToken;
+    if (isOfApi) route.schema = { querystring: NoQuery, ...route.schema };
+  });
 }
 
 const routes: readonly ((app: App, whole: Whole) => void)[] = [

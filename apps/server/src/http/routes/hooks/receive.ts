@@ -32,7 +32,7 @@ const schema = {
   tags,
   summary: 'Send a message to an agent by its hook',
   description:
-    'For a third party: no key is needed, as the token is one. The body is JSON of at most 256 KiB, of any content type. The reply comes once the message is kept; a delivery that is sent again (`X-GitHub-Delivery`, the id of a Stripe event, `webhook-id`) is the same message. A hook takes 60 requests a minute. At most 1,000 of its messages wait, and 5,000 of all hooks of its account, with 64 MiB of text.',
+    'For a third party: no key is needed, as the token is one. The body is JSON of at most 256 KiB, of any content type; query parameters are ignored. The reply comes once the message is kept; a delivery that is sent again (`X-GitHub-Delivery`, the id of a Stripe event, `webhook-id`) is the same message. A hook takes 60 requests a minute. At most 1,000 of its messages wait, and 5,000 of all hooks of its account, with 64 MiB of text.',
   params: HookTokenParams,
   response: { 202: { ...HookReceipt, 'x-response-description': 'It is kept, and the agent will get it.' } },
 };
