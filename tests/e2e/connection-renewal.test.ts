@@ -1,4 +1,4 @@
-/** Access of connections is renewed on the host: once, whoever needs it, and whoever dies over it. */
+/** The host renews the access of connections: once, however many need it, and whatever dies meanwhile. */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

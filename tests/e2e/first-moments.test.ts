@@ -163,7 +163,7 @@ async function fresh(path: string): Promise<{ readonly target: string; readonly 
   return { target, id };
 }
 
-/** Those of the table, and each switch of the body both ways. */
+/** The table's bodies, and each switch of the body both ways. */
 function bodiesOf(name: string, operation: Schema, document: Schema): readonly (object | undefined)[] {
   let schema = operation.requestBody?.content['application/json']?.schema ?? {};
   if (schema.$ref) schema = document.components.schemas[schema.$ref.split('/').at(-1)];

@@ -1,6 +1,6 @@
 /**
- * Model calls' contents from the broker to the API, on a real database: nothing is kept until the account wants it; then they
- * are read by its own keys alone, lie sealed in the database, and hold no provider key.
+ * Model calls' contents from the broker to the API, on a real database: nothing is kept until the account asks for it; then
+ * only its own keys read them, they lie sealed in the database, and hold no provider key.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';

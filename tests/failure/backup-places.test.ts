@@ -72,7 +72,7 @@ async function assertBack(repository: Repository, backup: string): Promise<void>
   await rm(target, { recursive: true });
 }
 
-/** One sentence of ours, in which no secret and nothing of restic's is. */
+/** A sentence of Lodge's, without secrets and without restic's text. */
 async function refused(work: Promise<unknown>, wanted: RegExp): Promise<void> {
   await assert.rejects(work, (error: Error) => {
     assert.equal(error.name, 'BackupError', error.stack);

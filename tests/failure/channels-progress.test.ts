@@ -45,7 +45,7 @@ const isKept = async (agentId: string): Promise<boolean> =>
   (await world.query(`select 1 from channel_conversations where progress_id is not null and agent_id = '${agentId}'`))
     .length > 0;
 
-/** An agent with a turn under way at a platform in memory. The other channels are switched off. */
+/** An agent with a running turn at a platform in memory. The other channels are switched off. */
 async function working(
   run: (given: { platform: MemoryPlatform; claim: WaitingConversation; relay: Relay; talker: Talker }) => Promise<void>,
   prepare: (platform: MemoryPlatform) => void = () => undefined,

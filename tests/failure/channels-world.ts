@@ -145,7 +145,7 @@ export class ChannelsWorld {
     this.relays.clear();
   }
 
-  /** One that is killed is followed by another, until the world ends. */
+  /** A killed relay is followed by another, until the world ends. */
   startRelay(place: number, given: Partial<RelayTimings> = {}): void {
     this.relays.set(place, this.relaysOf(`relay-${place}`, { ...timings, ...given }));
   }

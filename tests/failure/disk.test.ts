@@ -67,7 +67,7 @@ const freeMib = async (): Promise<number> => {
   return (bavail * bsize) / 2 ** 20;
 };
 
-/** Writes to the database without a pause until it is told to end; gives what went wrong, and how little room there was. */
+/** Writes to the database without a pause until it is stopped; returns the errors and the least room there was. */
 function watchDatabase(client: Client) {
   const seen = { rows: 0, failures: new Set<string>(), leastFreeMib: Infinity };
   const over = new AbortController();

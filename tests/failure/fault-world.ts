@@ -71,7 +71,7 @@ export class FaultWorld {
     return this.services[0]!;
   }
 
-  /** Agents that sleep only when they are told to, unless `lifecycle` says otherwise. */
+  /** Agents that sleep only on request, unless `lifecycle` differs. */
   async create(
     count: number,
     lifecycle: object = { idle_timeout_seconds: 0, stop_after_seconds: 3600 },

@@ -92,7 +92,7 @@ async function send(from: number, to: number): Promise<void> {
   }
 }
 
-/** Nobody can queue an answer meanwhile: whoever has one waits for the row of its channel. */
+/** Nobody can queue an answer meanwhile: a process with an answer waits for the row of its channel. */
 async function killBetweenAnswerAndDelivery(): Promise<number> {
   const holder = new Client({ connectionString: world.database.connectionString });
   await holder.connect();

@@ -77,7 +77,7 @@ async function count(): Promise<readonly string[]> {
    where type in ('schedule.ran', 'schedule.failed', 'schedule.missed')`,
   );
   assert.deepEqual(events, [{ n: schedules, of: schedules }], 'an end is told once');
-  // A kill cuts what is under way in one process: an agent each, and no more than the process has at once.
+  // A kill cuts the running work of one process: an agent each, and no more than the process has at once.
   assert.ok(repeated.length <= kills * 16, `${repeated.length} were told more than once`);
   const ok = runs.filter(({ status }) => status === 'ok').length;
   return [`${ok} ok, ${runs.length - ok} with their reason, ${repeated.length} told more than once`];

@@ -93,7 +93,7 @@ test('an agent is moved to the newer image with its files, the control plane kil
   assert.deepEqual([again.status, again.body.transition], [200, null], 'there is nothing to do');
 });
 
-/** Nothing is under way with the agent. */
+/** Waits until no operation of the agent is running. */
 async function settled(): Promise<void> {
   const deadline = Date.now() + 8 * minuteMs;
   for (;;) {

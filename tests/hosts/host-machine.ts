@@ -116,7 +116,7 @@ export class HostMachine {
     }
   }
 
-  /** Its first process has become what it is to be. */
+  /** Whether its first process has become its final program. */
   private async isUp(): Promise<boolean> {
     const name = await readFile(`/proc/${await this.inner()}/comm`, 'utf8').catch(() => '');
     return name.trim() === 'sleep';

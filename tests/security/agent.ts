@@ -40,7 +40,10 @@ export function addressesOf(
   };
 }
 
-/** Lines for `ip` in a guest, of root in it: IPv6 as far as a guest can have it by itself, and the way out known, so that packets go out whoever answers. */
+/**
+ * Lines for `ip` in a guest, run by its root: IPv6 as far as a guest can have it by itself, and the way out known, so that
+ * packets leave whether or not anybody answers.
+ */
 export const guestLines = (guest6: string, tap6: string, tapMac: string): string[] => [
   `neigh replace 10.0.2.2 lladdr ${tapMac} dev eth0`,
   `address add ${guest6}/64 dev eth0 nodad`,

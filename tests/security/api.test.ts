@@ -1,4 +1,7 @@
-/** Attacks on the API over HTTP, each with the number of attempts it makes. Those on sign-in and sessions are in the account area's own tests. */
+/**
+ * Attacks on the API over HTTP, each with the number of attempts it makes. Attacks on sign-in and sessions are in the
+ * account area's own tests.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';

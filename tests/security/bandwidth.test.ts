@@ -21,7 +21,9 @@ before(async () => {
   world = await at.buildWorld();
 });
 
-/** Sends datagrams to one place as fast as it can, after one that is answered. Gives bytes that left, and seconds. */
+/**
+ * Sends datagrams to one place as fast as it can, after one that is answered. Returns the bytes that left, and the seconds.
+ */
 async function flood(agent: StubAgent): Promise<{ readonly bytes: number; readonly seconds: number }> {
   const script = `
 const socket = require('node:dgram').createSocket('udp4');

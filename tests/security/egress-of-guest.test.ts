@@ -57,7 +57,7 @@ before(
     });
     assert.equal(reply.status, 201, JSON.stringify(reply.body));
     id = reply.body.id as string;
-    // Whoever is root in the guest switches IPv6 on.
+    // The guest's root user switches IPv6 on.
     await inGuest(['sh', '-c', 'echo 0 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
   },
   { timeout: 15 * 60_000 },

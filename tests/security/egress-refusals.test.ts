@@ -104,7 +104,7 @@ test('while nothing is refused no process is started to look for it, and what is
     await spared();
     await read();
     await spared();
-    // Nobody sent this: whoever looks into the kernel's sets finds it.
+    // Nobody sent this: it shows in the kernel's sets.
     await nft(agent.vm.name, 'add element inet lodge refused_pings { 23.9.9.9 }');
     assert.deepEqual(await reached(agent.guest, targets), targets.map(words));
     seen = await read();

@@ -70,7 +70,7 @@ export function udp(fromPort: number, toPort: number, text: string): Buffer {
   return Buffer.concat([header, Buffer.from(text)]);
 }
 
-/** A TCP segment of a connection that is under way, for these addresses. */
+/** A TCP segment of an existing connection, for these addresses. */
 export function tcpMidst(from: string, fromPort: number, to: string, toPort: number, text: string): Buffer {
   const segment = Buffer.concat([Buffer.alloc(20), Buffer.from(text)]);
   segment.writeUInt16BE(fromPort, 0);
@@ -109,7 +109,7 @@ export function echoReplyId(frame: Buffer): number | null {
   return isReply ? frame.readUInt16BE(38) : null;
 }
 
-/** An ARP request: whoever has `target` shall remember that `sender` is at `senderMac`. */
+/** An ARP request: the holder of `target` shall remember that `sender` is at `senderMac`. */
 export function arpRequest(senderMac: string, sender: string, target: string): Buffer {
   const head = Buffer.from([0, 1, 8, 0, 6, 4, 0, 1]);
   return Buffer.concat([head, mac(senderMac), address4(sender), Buffer.alloc(6), address4(target)]);

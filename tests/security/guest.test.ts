@@ -105,7 +105,7 @@ async function agentOf(own: Vm): Promise<Agent> {
   const vm = { name: `a-${slot}`, guestAddress: address };
   const { tap6, ...addresses } = addressesOf('a', address);
   const mac = (await runInside(own, ['cat', '/sys/class/net/eth0/address'])).trim();
-  // The image has IPv6 switched off; whoever is root in the guest switches it on.
+  // The image has IPv6 switched off; the guest's root user switches it on.
   await runInside(own, ['sh', '-c', 'echo 0 | tee /proc/sys/net/ipv6/conf/*/disable_ipv6']);
   for (const line of guestLines(addresses.guest6, tap6, await linkAddress(vm.name, 'tap0'))) {
     await runInside(own, ['ip', ...line.split(' ')]);

@@ -110,7 +110,7 @@ test('no attempt of a guest gets a key, or what is another agent’s', { timeout
     markers: Object.values(keys),
   });
   assert.ok(list.length >= 30);
-  // Those that the provider answers in a way of its own come first, in the order of these answers.
+  // Attempts with their own kind of provider answer come first, in the order of these answers.
   list.sort((one, other) => Number(!one.provider) - Number(!other.provider));
   llm.script(list.flatMap(({ provider }) => provider ?? []));
   const outcomes = await attempt(list);

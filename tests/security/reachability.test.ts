@@ -110,7 +110,7 @@ test('an emulator that was taken over reaches nothing from its namespace', async
     ...each([at.publicAddress, '10.9.9.9', '192.168.77.2'], [80]),
     tcp(neighbour.vm.guestAddress, 8080),
     tcp('10.0.2.15', 8080),
-    // One that needs no answer to carry something out.
+    // UDP needs no answer to carry data out.
     udp(at.publicAddress, at.udpPort),
   ];
   const fromEmulator: Prober = { ask: (targets) => askFrom(agent.vm.name, targets, { uid: tapOwner }) };

@@ -47,7 +47,7 @@ export class StubGuest implements Prober {
     this.namespace = namespace;
     [this.mac, this.tapMac] = macs;
     this.#taps = taps;
-    // Frames under way when it ends have nowhere to go.
+    // Frames in flight at its end have nowhere to go.
     for (const { stdin } of taps) stdin!.on('error', () => undefined);
     const [vm, own] = taps;
     void this.#join(vm, own, (frame) => this.received.push(frame));

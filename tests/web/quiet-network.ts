@@ -1,7 +1,7 @@
 /**
- * A network namespace with nothing but a loopback, for a browser. Chromium ends every request under way when an address
- * comes to or leaves any interface that it sees (ERR_NETWORK_CHANGED), and on a machine where virtual machines come and go,
- * that is all the time.
+ * A network namespace with nothing but a loopback, for a browser. Chromium ends every running request when an address comes
+ * to or leaves any interface that it sees (ERR_NETWORK_CHANGED). On a machine where virtual machines come and go, that
+ * happens all the time.
  */
 import { fork, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -31,7 +31,7 @@ export interface ApiParts extends Pick<LodgeOptions, 'guestAt'>, Pick<LodgeBound
 export interface OpenApi {
   /** With `/v1`. */
   readonly baseUrl: string;
-  /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
+  /** Accepts no more requests and gives running ones a bounded time, while everything that they need still exists. */
   readonly endRequests: () => Promise<void>;
   readonly accounts: Accounts;
 }

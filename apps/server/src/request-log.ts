@@ -15,7 +15,7 @@ interface Current {
 
 const current = new AsyncLocalStorage<Current>();
 
-/** A request under way. Its work is run by `run`, as often as its thread of control is lost. */
+/** A running request. Its work is run by `run`, as often as its thread of control is lost. */
 export class RequestScope {
   readonly fields: RequestFields;
   readonly #current: Current;

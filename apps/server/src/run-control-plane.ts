@@ -85,7 +85,7 @@ function handover(channel: Channel): Promise<Handover> {
   return promise;
 }
 
-/** Ends the process when it is told to, by what there is to end; and at once when the machine host is gone. */
+/** Ends the process on request, with the given function; and at once when the machine host is gone. */
 function endWith(channel: Channel): { readonly by: (close: () => Promise<void>) => void } {
   let close: () => Promise<void> = () => Promise.resolve();
   channel.receive('end', () => void close().then(() => process.exit(0)));

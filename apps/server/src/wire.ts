@@ -52,7 +52,7 @@ import { openWebhooks } from './webhooks.ts';
 import { allRuntimes } from './runtimes.ts';
 
 export interface Lodge {
-  /** Where the API answers, with `/v1`. */
+  /** The API's address, with `/v1`. */
   readonly baseUrl: string;
   /** The first key, until a start has shown it. */
   readonly firstKey: FirstKey | null;
@@ -100,7 +100,7 @@ export async function startLodge(config: Config, options: LodgeOptions): Promise
 
 interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink' | 'weaknesses' | 'parts'> {
   readonly startMachines: () => Promise<void>;
-  /** Takes no more requests and gives those under way a bounded while, with everything that they need still there. */
+  /** Accepts no more requests and gives running ones a bounded time, while everything that they need still exists. */
   readonly endRequests: () => Promise<void>;
 }
 

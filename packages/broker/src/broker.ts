@@ -1,11 +1,11 @@
 /**
  * The LLM broker: an HTTP server that guests reach at a fixed address and that stands between them and the providers.
  *
- * It knows an agent by the source address of its VM, which the guest cannot forge; picks provider and model from the
- * agent's record; adds the agent's own key on the way out; passes the answer on as it comes; and writes one row a call.
- * A guest holds no key and names no provider. Whoever is not an agent gets a 403 and learns nothing else.
+ * It knows an agent by the source address of its VM, which the guest cannot forge; picks provider and model from the agent's
+ * record; adds the agent's own key on the way out; passes the answer on as it comes; and writes one row a call. A guest
+ * holds no key and names no provider. A caller that is no agent gets a 403 and learns nothing else.
  *
- * It owns the calls under way and nothing that outlives them: what a kill -9 leaves of those is open rows in the ledger.
+ * It owns the running calls and nothing that outlives them: a kill -9 leaves their rows open in the ledger.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -60,7 +60,7 @@ export interface BrokerOptions {
 export interface Broker {
   /** Begins to serve; rejects when the address cannot be bound. Resolves with the port, which matters where 0 was asked for. */
   listen(at: { readonly host: string; readonly port: number }): Promise<{ readonly port: number }>;
-  /** Cuts the calls under way, waits until they are recorded (some seconds at most), and frees the port. */
+  /** Cuts the running calls, waits until they are recorded (some seconds at most), and frees the port. */
   close(): Promise<void>;
 }
 

@@ -21,7 +21,7 @@ export interface Door {
 /** By the first segment of their paths, such as `mcp`: small letters. */
 export type Doors = Readonly<Record<string, Door>>;
 
-/** Requests under way at once. */
+/** Concurrent requests. */
 const places = { perAgent: 8, perAccount: 64, inAll: 512, few: 2 };
 const busy = ['rate_limit_exceeded', 'Too many requests. Try again shortly.', 1] as const;
 const rate = { perSecond: 10, burst: 100 };

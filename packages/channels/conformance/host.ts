@@ -1,4 +1,4 @@
-/** The relay's side of a connection: keeps what it is told, and misbehaves on command. */
+/** The relay's side of a connection: records its reports, and misbehaves on command. */
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';

@@ -87,7 +87,7 @@ export interface SentByAgent {
  * - `deaf`: connections that are open now stay open and deliver nothing more; new ones deliver.
  * - `redeliver`: the last message comes once more, as the platform does it.
  * - `revoke`: the credentials are no longer good.
- * - `limit_next_send`: the next send is refused; a time to wait is told.
+ * - `limit_next_send`: the next send is refused, with a time to wait.
  * - `limit_next_edit`: the same of the next edit.
  * - `unclear_next_send`: the next send is done, and its connection breaks before the reply.
  */

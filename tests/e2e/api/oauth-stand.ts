@@ -48,7 +48,7 @@ export function openStand() {
   const sql = (query: string) => here.world.sql.query(query.replaceAll('$agent', `'${here.agentId}'`));
   const begin = (body: object = {}) => here.client.call('POST', `${path()}/oauth/start`, body);
   const browser = new ConsentBrowser();
-  /** The visitor of a page consents, here and there. Gives where it leads back to. */
+  /** The visitor of a page consents, here and there. Returns the address that it leads back to. */
   async function visit(url: string): Promise<string> {
     const page = await fetch(await browser.agree(url), { redirect: 'manual' });
     assert.equal(page.status, 302, await page.text());

@@ -59,14 +59,14 @@ export interface ServerOptions
   readonly guestPort?: number;
   /** Name of the API's host, where it is one within the agents' domain: agents' pages are then of its site. */
   readonly apiHost?: string;
-  /** Told what went wrong inside. */
+  /** Receives internal errors. */
   readonly onError?: (fields: object, message: string) => void;
 }
 
 export interface ApiServer extends LodgeParts, Pick<OpenedLodge, 'brokerUrl'> {
   /** Origin; paths begin with /v1. */
   readonly url: string;
-  /** Where browsers reach it. */
+  /** The address at which browsers reach it. */
   readonly origin: string;
   readonly host: FakeHost;
   /** The first API key, from the server that has made it. */
@@ -136,7 +136,7 @@ function settingsOf(options: ServerOptions): Record<string, string> {
   return Object.fromEntries(given.map(([name, value]) => [name, String(value)]));
 }
 
-/** One that is free now: what the Lodge says of its address must name it before it listens. */
+/** A port that is free now: the Lodge's public address must name it before it listens. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -99,7 +99,7 @@ export class ClaimsWorld {
     return ids;
   }
 
-  /** Whoever begins it after the first knows that it may have been begun. */
+  /** An attempt after the first knows that the work may have been begun. */
   checkTold(subject: string, { status, attempts, reason }: EndedWork, { success, times }: Expected): void {
     const prompts = this.told.get(subject) ?? [];
     assert.ok(status === success || reason !== null, `${subject} is ${status} without a reason`);

@@ -25,7 +25,7 @@ export interface ServerJob extends Pick<RelaysOptions, 'urls' | 'timings'> {
   readonly accountId: string;
   /** Ms that a turn takes at most. */
   readonly turnMs: number;
-  /** Each turn of that number is put off by the provider. */
+  /** The provider postpones every turn of this number. */
   readonly putOffEvery: number;
 }
 

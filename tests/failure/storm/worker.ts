@@ -1,6 +1,6 @@
 /**
- * A process that does waiting work of one kind until it is killed. Its first message is its job; it answers as soon as it works.
- * It ends with whoever started it.
+ * A process that does waiting work of one kind until it is killed. Its first message is its job; it answers as soon as it
+ * works. It ends with the process that started it.
  */
 import type { DeliveriesJob } from './deliveries.ts';
 import type { ServerJob } from './server.ts';

@@ -36,7 +36,7 @@ export class Workers {
     ended.catch(() => undefined);
   }
 
-  /** Gives what the n-th said last. */
+  /** Returns the last message of the n-th. */
   reportOf(n = 0): unknown {
     return this.all[n]?.report ?? null;
   }

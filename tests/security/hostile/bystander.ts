@@ -62,7 +62,7 @@ export class Bystander {
     this.#running = Promise.all(requestKinds.map((kind) => this.#repeat(kind, work[kind])));
   }
 
-  /** Resolves when the requests under way have ended. */
+  /** Resolves when the running requests have ended. */
   async stop(): Promise<void> {
     this.#stopped = true;
     await this.#running;

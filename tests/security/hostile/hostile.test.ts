@@ -23,7 +23,7 @@ import type { World } from './world.ts';
 const oneOf = formOf({ short: 6, long: 1 });
 const which = Number(process.env['HOSTILE_CHOICE'] ?? randomInt(oneOf));
 
-/** Those of findings are in each run, and the one that stays; what strangers do is proved in strangers.test.ts. */
+/** Every run has the attacks of findings, and the one that stays; strangers.test.ts proves the effects of strangers. */
 function isChosen({ isForGood, finding }: Attack, index: number): boolean {
   if (finding !== undefined) return finding !== 2 && finding !== 3;
   return isForGood === true || index % oneOf === which;

@@ -10,7 +10,7 @@ import type { World } from './world.ts';
 export interface RunOptions {
   /** Before the first attack, and after the last. */
   readonly quietMs: number;
-  /** Between two attacks: memory is to be back by its end. Both measurements then feel other work on the host. */
+  /** Pause between two attacks: memory must be back by its end. Both measurements then feel other work on the host. */
   readonly betweenMs: number;
   readonly attackMs: number;
   /** 0: there is no attack of several at once. */
@@ -47,7 +47,7 @@ export interface Run {
   readonly after: Row;
 }
 
-/** Time for what an attack has left under way to end. */
+/** Time for the end of an attack's running work. */
 const restMs = 500;
 
 export async function runAttacks(world: World, options: RunOptions): Promise<Run> {
@@ -105,7 +105,7 @@ export async function runAttacks(world: World, options: RunOptions): Promise<Run
   }
 }
 
-/** Requests of it may be under way. */
+/** Requests of it may be running. */
 interface Begun extends Omit<Row, 'felt'> {
   readonly felt: Felt;
 }

@@ -87,7 +87,7 @@ async function cpuMs(): Promise<number> {
   return (Number(user) + Number(system)) * 10;
 }
 
-/** Files and connections that the server has open. Those to its database come and go. */
+/** Files and connections that the server has open. Connections to its database come and go. */
 const openFiles = async (): Promise<number> => (await readdir(`/proc/${server.pid}/fd`)).length;
 
 test('the script of the reference, asked for and left at its first byte', async (t: TestContext) => {
@@ -129,7 +129,7 @@ test('dead and half-open connections of one network', async (t: TestContext) => 
   const strangers = await attack;
   const most = await openFiles();
   const held = (await rssMib()) - memory;
-  // Those that were answered once may be silent for as long as any client.
+  // Connections that were answered once may be silent for as long as any client.
   const silent = Math.ceil(maxConnections / 4 / 5);
   const later = bystander(AbortSignal.timeout(attackMs));
   while ((await openFiles()) > files + silent + databaseMost) await sleep(200);

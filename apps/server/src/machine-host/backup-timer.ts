@@ -10,7 +10,7 @@ import type { Config } from '../config/config.ts';
 import { readLastBackup } from '../host/last-backup.ts';
 
 const lookEveryMs = 60_000;
-/** One that failed is tried again: a place may come back. */
+/** A failed backup is tried again: a place may come back. */
 const retryMs = 3_600_000;
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;

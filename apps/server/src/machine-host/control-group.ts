@@ -1,6 +1,7 @@
 /**
- * A control group for the control plane, or for its relays, and all that they start: bounds on its memory and on the number of its processes, and
- * the means to end them all. Whoever has taken the control plane over leaves it by no means that it has: only root writes here.
+ * A control group for the control plane, or for its relays, and all that they start: bounds on its memory and on the number
+ * of its processes, and the means to end them all. A hostile control plane cannot leave it by any means that it has: only
+ * root writes here.
  *
  *   v2: /sys/fs/cgroup/<name>, ended by `cgroup.kill`, or one by one before Linux 5.14
  *   v1: /sys/fs/cgroup/<tree>/<name> for `pids`, `memory` and `freezer`: frozen, killed one by one, thawed
@@ -36,7 +37,7 @@ export interface ControlGroupOptions {
   readonly maxProcesses?: number;
   /** Default: a part of the host's memory, and 1 GiB at least. */
   readonly maxBytes?: number;
-  /** Where control groups are mounted. */
+  /** The mount point of control groups. */
   readonly root?: string;
 }
 

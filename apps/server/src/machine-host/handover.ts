@@ -18,7 +18,10 @@ export interface Handover extends Pick<Host, 'connectionString' | 'masterKey' | 
   readonly secrets: Readonly<Record<string, string>>;
 }
 
-/** Root runs it: whoever reads the key needs no command. The value here tells the control plane where its key comes from. */
+/**
+ * Root runs it, so the process that reads the key needs no command. The value here tells the control plane where its key
+ * comes from.
+ */
 const masterKeyCommand = 'LODGE_MASTER_KEY_COMMAND';
 const commandStandsElsewhere = '# run by the machine host';
 

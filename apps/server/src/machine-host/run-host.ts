@@ -6,7 +6,7 @@
  *
  * - The control plane ends: what it started is ended, and so is this process, with its exit code. Machines go on.
  * - This process is killed: the kernel kills the control plane with it. The next start ends its child processes.
- * - A signal: the control plane is told to end, and has a bounded while to do so.
+ * - A signal: the control plane is asked to end, and has a bounded time for it.
  */
 import { mkdir } from 'node:fs/promises';
 import type { Log } from '@lodge/ports';

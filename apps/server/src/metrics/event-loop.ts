@@ -15,7 +15,7 @@ export interface LoopWatch {
 
 export interface LoopWatchNeeds {
   readonly log: Pick<Log, 'warn'>;
-  /** Told the longest delay of each span. */
+  /** Receives the longest delay of each span. */
   readonly observe?: (seconds: number) => void;
   /** Length of a span, ms. */
   readonly everyMs?: number;

@@ -18,7 +18,7 @@ export interface Metrics {
   watchCalls(ledger: CallLedger, providers: readonly Provider[]): CallLedger;
   /** Counts from then on what this process writes, and looks at the rest whenever the figures are asked for. */
   observe(sources: MetricSources): void;
-  /** All figures as they are now. Those that cannot be had are left out. */
+  /** All figures as they are now. Figures that cannot be read are omitted. */
   text(): Promise<string>;
   readonly contentType: string;
 }

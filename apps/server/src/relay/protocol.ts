@@ -18,7 +18,7 @@ export interface PlatformUrls {
   readonly googleConsent: string | null;
   readonly googlePubsub: string | null;
   readonly whatsapp: string | null;
-  /** Where its files lie. */
+  /** The address of its files. */
   readonly whatsappMedia: string | null;
   /** Public key of the root of its certificates, in hex. */
   readonly whatsappRoot: string | null;

@@ -15,7 +15,7 @@ import { readReply } from './serve/said.ts';
 /** Its own bound is shorter. */
 const closeWithinMs = 15_000;
 const restarts = { firstMs: 500, maxMs: 60_000, jitter: 0.5 };
-/** One that ran so long did not die of its start. */
+/** A process that ran so long did not fail in its start. */
 const stableMs = 60_000;
 const askWithinMs = 25_000;
 const maxAsked = 100;
@@ -111,7 +111,7 @@ export class RelayProcess {
     }
   }
 
-  /** Gives how it ended. Never rejects: what cannot be started is tried again, too. */
+  /** Returns how it ended. Never rejects: what cannot be started is tried again, too. */
   private async runOnce(): Promise<object> {
     let child: Launched | null = null;
     let unwatch: (() => void) | null = null;
@@ -135,7 +135,7 @@ export class RelayProcess {
       this.channel = null;
       this.opening = opening();
       child?.stream.destroy();
-      // One that has closed its channel is nobody's any more.
+      // A process that has closed its channel belongs to nobody any more.
       await child?.kill().catch(() => undefined);
     }
   }

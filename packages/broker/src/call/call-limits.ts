@@ -14,7 +14,7 @@ export interface BrokerLimits {
   readonly callsPerAgent: number;
   readonly callsPerAccount: number;
   readonly callsPerAgentPerMinute: number;
-  /** In all. The last quarter is kept for accounts with no more than `callsPerAgent` under way. */
+  /** In all. The last quarter is kept for accounts with no more than `callsPerAgent` running. */
   readonly calls: number;
   /** Bytes of requests that are held, from their arrival until the provider answers. */
   readonly heldBytesPerAgent: number;

@@ -78,7 +78,7 @@ export class Call {
   #limited: boolean;
   /** The request, or part of it, may have reached the provider. */
   #sent = false;
-  /** The ledger has it as under way. */
+  /** Whether the ledger has an open row for it. */
   #isOpen = false;
   #status: number | null = null;
   #firstByteMs: number | null = null;

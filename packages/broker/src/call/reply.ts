@@ -245,7 +245,7 @@ export class Reply {
     this.#res.writeHead(status, own);
   }
 
-  /** Null when there is more than `maxBytes`. `broken` is told how many bytes had come when they are not all of it. */
+  /** Null when there is more than `maxBytes`. `broken` receives the number of bytes that had come if they are not all. */
   async #readAll(maxBytes: number, broken = (_size: number): void => {}): Promise<Buffer | null> {
     const parts: Buffer[] = [];
     let size = 0;

@@ -51,7 +51,7 @@ export class MemberWatcher implements JsonWatcher {
     if (depth === 1) this.members.push({ ...this.#key!, valueStart, end, kind });
   }
 
-  /** The key of the member that is under way. */
+  /** The key of the member that is being read. */
   get under(): string | undefined {
     return this.#key?.key;
   }

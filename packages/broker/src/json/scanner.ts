@@ -2,9 +2,9 @@
  * Reads JSON as it arrives, byte by byte and in one pass: it holds nothing but where it is, so a text can be fed in pieces
  * of any size, and what a piece costs is in proportion to its size whatever is written in it.
  *
- * It is strict (RFC 8259, an object at the root) and bounded in depth and in values. Whether the bytes are UTF-8 is not
- * looked at here: `isUtf8` of node:buffer tells of a whole text at once. A watcher is told where the outermost keys and
- * values are, so that of a large text only small parts are ever read.
+ * It is strict (RFC 8259, an object at the root) and bounded in depth and in values. The scanner does not check for UTF-8:
+ * `isUtf8` of node:buffer checks a whole text at once. A watcher learns where the outermost keys and values are, so that
+ * only small parts of a large text are ever read.
  */
 
 export interface JsonBounds {
@@ -19,7 +19,7 @@ export const requestBounds: JsonBounds = { depth: 64, values: 200_000 };
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'literal';
 
-/** Told of keys and values with at most `watchedDepth` containers around them. Places are indexes into the whole text. */
+/** Receives keys and values with at most `watchedDepth` containers around them. Places are indexes into the whole text. */
 export interface JsonWatcher {
   /** `start` is at its first quote, `end` behind its last. `escaped`: a backslash is in it. */
   key(bytes: Uint8Array, depth: number, start: number, end: number, escaped: boolean): void;

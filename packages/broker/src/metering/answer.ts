@@ -56,7 +56,7 @@ const small = 4096;
 const large = 256 * 1024;
 const manyValues = 5000;
 
-/** Whether reading this may take more than a few milliseconds, so that it is to be done beside the event loop. */
+/** Whether reading this may take more than a few milliseconds, so that it must run beside the event loop. */
 export function isHeavy(bytes: Uint8Array): boolean {
   if (bytes.length <= small) return false;
   if (bytes.length > large) return true;

@@ -18,7 +18,7 @@ export type Expected = Pick<OpenCall['estimate'], 'inputTokens' | 'outputTokens'
 export interface EndedCall {
   /** A spend limit holds for it. */
   readonly limited: boolean;
-  /** The ledger has it as under way. */
+  /** Whether the ledger has an open row for it. */
   readonly isOpen: boolean;
   readonly content: SealedContent | null;
 }
@@ -48,8 +48,8 @@ export class Recorder {
   }
 
   /**
-   * Resolves when it is durable that the call is under way. Rejects with a `CallError` when the call must not be made: also
-   * where a spend limit holds (`limited`) and nobody knows what the model costs.
+   * Resolves when the call's open row is durable. Rejects with a `CallError` when the call must not be made: also where a
+   * spend limit holds (`limited`) and nobody knows what the model costs.
    */
   async open(call: Omit<OpenCall, 'estimate'>, expected: Expected, limited: boolean): Promise<void> {
     const { costUsd } = this.#priceOf(call.provider, call.model, { ...noTokens, ...expected }, limited);

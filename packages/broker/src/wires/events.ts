@@ -43,7 +43,7 @@ export class EventCutter {
   #held = Buffer.alloc(0);
   #heldBytes = 0;
   #lines = 0;
-  /** The line that is under way has nothing in it yet but perhaps a carriage return. */
+  /** Whether the current line is empty so far, apart from a carriage return. */
   #lineIsEmpty = true;
 
   push(chunk: Buffer): EventBlock[] {

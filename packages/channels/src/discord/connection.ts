@@ -39,7 +39,7 @@ export interface DiscordTimings extends GatewayTimings, SilenceTimings {
   readonly backoff: BackoffTimings;
   /** Discord wants 1 to 5 s before a login after a session that was refused. */
   readonly loginWaitMs: number;
-  /** After a login, until the servers of the bot are told. */
+  /** Time after a login until the bot's servers are reported. */
   readonly settleMs: number;
   /** A message that is older when it is found so was not on its way any more. */
   readonly lateMs: number;
@@ -49,8 +49,8 @@ export interface DiscordTimings extends GatewayTimings, SilenceTimings {
 const maxFailedResumes = 3;
 
 /**
- * One agent's bot. Its session is resumed where it can be: events that came meanwhile are told again by the gateway. Events wait
- * in one inbox; the place in the session is kept with the messages that were committed up to it, never before. Where a session
+ * One agent's bot. Its session is resumed if possible: the gateway repeats the events that came meanwhile. Events wait in
+ * one inbox; the place in the session is kept with the messages that were committed up to it, never before. Where a session
  * is lost, recent channels are read from the last message that was taken.
  */
 export class DiscordConnection implements ChannelConnection {
@@ -251,7 +251,10 @@ export class DiscordConnection implements ChannelConnection {
     return true;
   }
 
-  /** `session`: the place that is reached with the messages. Those that were wanted, once committed; null: it ended before. Rejects with `LeaseLost`. */
+  /**
+   * `session`: the place that is reached with the messages. Returns the wanted messages, once committed; null: it ended
+   * before. Rejects with `LeaseLost`.
+   */
   private async deliver(
     messages: readonly DiscordMessage[],
     session: DiscordSession | null,
@@ -354,7 +357,7 @@ const isSessionGone = (end: GatewayEnd): boolean =>
   (end.why === 'invalid' && !end.canResume) ||
   (end.why === 'closed' && [1_000, 4_003, 4_007, 4_009].includes(end.code));
 
-/** A socket that is to be replaced sooner is not replaced at once. */
+/** A socket that would be replaced sooner is not replaced at once. */
 const hastyMs = 10_000;
 const beginningTimeoutMs = 5_000;
 const direct: Room = { isDirect: true, parentId: null, title: null };

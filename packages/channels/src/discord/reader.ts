@@ -23,7 +23,7 @@ type Fields = Readonly<Record<string, unknown>>;
 const listOf = (value: unknown, most: number): readonly Fields[] =>
   Array.isArray(value) ? value.slice(0, most).filter(isJsonObject) : [];
 
-/** A message, and an answer to one; all other types tell of joins, pins and the like. */
+/** A message, and an answer to one; all other types report joins, pins and the like. */
 const messageTypes = new Set([0, 19]);
 
 /** Null: nothing for an agent, or nothing that the bot may read. */
@@ -54,7 +54,7 @@ export function discordMessageOf(data: unknown, selfId: string, from: 'event' | 
 export const placeId = (channelId: string, { parentId }: Room): string =>
   parentId === null ? channelId : `${parentId}/${channelId}`;
 
-/** The channel to write in; null: no id of ours. */
+/** The channel to write in; null: the id is not this adapter's. */
 export function channelOf(conversationId: string): string | null {
   const id = conversationId.slice(conversationId.indexOf('/') + 1);
   return isSnowflake(id) && conversationId.length <= 41 ? id : null;

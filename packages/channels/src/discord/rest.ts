@@ -41,7 +41,7 @@ export class DiscordError extends Error {
 export interface DiscordApi {
   /** Without a version at its end. */
   readonly apiUrl: string;
-  /** Where files lie, by host. */
+  /** Hosts of files. */
   readonly fileHosts: readonly string[];
   readonly callTimeoutMs: number;
   /** Invalid requests of all bots of this process: Discord bans the address for too many. */

@@ -28,7 +28,7 @@ export async function sendPart(
     ...answering(to),
     nonce: nonceOf(key),
     enforce_nonce: true,
-    // Whoever talks an agent into it must not ring everybody.
+    // A person who talks an agent into it must not notify everybody.
     allowed_mentions: { parse: [] },
   };
   try {

@@ -80,7 +80,7 @@ test('what is never read holds no descriptor, and one that is gone ends no proce
   });
 });
 
-/** A file of so many bytes, which ends when it is told to. */
+/** A file of so many bytes, which ends when the test says so. */
 function held(length: number) {
   const { promise, resolve } = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();

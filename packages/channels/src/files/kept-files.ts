@@ -14,7 +14,7 @@ export interface KeptBounds {
 export interface Reserved {
   /** Throws a `NoRoomError` where so many bytes more are not to be had. */
   take(bytes: number): void;
-  /** The file is not there. One that is there counts until it is removed. */
+  /** The file is not there. A stored file counts until it is removed. */
   giveBack(): void;
   /** Nothing more comes. */
   end(): void;
@@ -42,7 +42,9 @@ export class KeptFiles {
     this.keys = keys;
   }
 
-  /** The most bytes that files under way may still come to have. Their bytes on the disk count here as well until they are whole. */
+  /**
+   * The most bytes that running transfers may still add. Their bytes on the disk count here as well until they are whole.
+   */
   get promisedBytes(): number {
     return this.promised;
   }

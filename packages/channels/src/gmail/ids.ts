@@ -5,8 +5,8 @@ import { isMessageId } from './api/gmail-api.ts';
 import { isAddress } from './mail/sender.ts';
 
 /**
- * A thread with one person. The address is a part of it: whoever knows the id of a mail can write into its thread, and must not hear
- * there what the agent told another.
+ * A thread with one person. The address is a part of it: a person who knows the id of a mail can write into its thread, and
+ * must not receive there the agent's words to another person.
  */
 export interface Conversation {
   readonly threadId: string;
@@ -15,7 +15,7 @@ export interface Conversation {
 
 export const conversationId = ({ threadId, address }: Conversation): string => `${threadId}/${address}`;
 
-/** Null: no adapter of ours has made it. */
+/** Null: no adapter of this platform has made it. */
 export function conversationOf(id: string): Conversation | null {
   const slash = id.indexOf('/');
   const threadId = id.slice(0, Math.max(0, slash));

@@ -15,7 +15,7 @@ export interface GmailOptions {
   readonly push?: GmailPush;
 }
 
-/** Gmail publishes to the topic; whoever pulls from the subscription hears of it. */
+/** Gmail publishes to the topic; the process that pulls from the subscription receives the notices. */
 export interface GmailPush {
   /** `projects/<project>/topics/<id>`. */
   readonly topic: string;

@@ -1,8 +1,9 @@
 /**
- * Answers of the agent: one mail for each part, in the thread and to the one person who is answered, whoever else is named there.
+ * Answers of the agent: one mail for each part, in the thread and to the one person who is answered, even if others are
+ * named there.
  *
- * Each is looked up in its thread before it is sent, by its `Message-ID` and by a field of our own, so that a mail of which nobody
- * knows whether it was sent is not sent twice.
+ * Each is looked up in its thread before it is sent, by its `Message-ID` and by a field of our own, so that a mail of which
+ * nobody knows whether it was sent is not sent twice.
  */
 import { PassThrough, Readable } from 'node:stream';
 import { LeaseLost, SendFailure } from '@lodge/ports';

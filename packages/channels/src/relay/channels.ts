@@ -39,7 +39,7 @@ export class HeldChannels {
     return [...this.held.values()];
   }
 
-  /** Those whose connection the platform can be reached by. */
+  /** Channels whose connection reaches the platform. */
   get connected(): readonly Held[] {
     return this.all.filter(
       ({ connection, state, isEnding }) => connection !== null && !isEnding && state.status === 'connected',
@@ -51,7 +51,7 @@ export class HeldChannels {
     return found?.isEnding ? undefined : found;
   }
 
-  /** Gives how soon there may be more, in ms. */
+  /** Returns how soon there may be more, in ms. */
   async acquire(): Promise<number | void> {
     const { store, name, platforms, maxHeld, timings } = this.options;
     const limit = Math.min(maxAtOnce, maxHeld - this.held.size);

@@ -1,6 +1,7 @@
 /**
- * In whose doings something happens. Everything that a connection begins (a timer, a socket, a promise) inherits the
- * context. So an uncaught error is known to be of this connection. A socket that several share has the one that opened it.
+ * Knows the connection in whose context something happens. Everything that a connection begins (a timer, a socket, a
+ * promise) inherits the context. So an uncaught error is known to be of this connection. A socket that several share has the
+ * one that opened it.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelConnection, ProgressMessages } from '@lodge/ports';
@@ -12,7 +13,7 @@ interface Owner {
 
 const doings = new AsyncLocalStorage<Owner>();
 
-/** Null outside of every connection. Also where the process is told of an error that nobody took. */
+/** Null outside of every connection. It also works where the process reports an uncaught error. */
 export const inDoingsOf = (): Owner | null => doings.getStore() ?? null;
 
 /** Runs what opens a connection; gives it with all that it is asked to do as its own doings. */

@@ -55,7 +55,7 @@ export class Held {
     });
   }
 
-  /** Aborts what is being sent and fetched when the channel is to be given up. */
+  /** Aborts running sends and fetches when the channel must be given up. */
   get signal(): AbortSignal {
     return this.stopping.signal;
   }
@@ -98,7 +98,7 @@ export class Held {
   }
 
   private async fallOut(): Promise<void> {
-    // Before its end: whoever takes the channel next finds the wait.
+    // The note comes before its end, so that the channel's next holder finds the wait.
     this.host.beginEnd();
     try {
       await this.options.store.faulted(this.lease);

@@ -26,7 +26,7 @@ export class Loop {
     this.waking.abort();
   }
 
-  /** Resolves when the work under way has ended. */
+  /** Resolves when the running work has ended. */
   async end(): Promise<void> {
     this.ending.abort();
     this.waking.abort();

@@ -4,8 +4,8 @@
  *     nothing ── post, once the turn lasts ── edit, as the agent goes on ── remove, once its answer is sent
  *
  * Everything that is to be sent goes first: while a part waits anywhere in the channel, also one that a limit has put off,
- * nothing is posted or edited. A message stays until the answer of its turn is sent, and whoever has the channel then takes
- * it away.
+ * nothing is posted or edited. A message stays until the answer of its turn is sent, and then the channel's holder removes
+ * it.
  */
 import type { ShownProgress } from '@lodge/ports';
 
@@ -18,7 +18,7 @@ export type Step =
 export interface Known {
   /** The claim of the running turn at the last look. */
   readonly claim: number | null;
-  /** Since when it is known to be under way. */
+  /** The time since which the turn is known to run. */
   readonly since: number;
   /** Nothing is done before. */
   dueAt: number;

@@ -1,9 +1,9 @@
 /**
- * Shows in direct conversations what turns that last are doing. It is decoration: no part waits for it, what fails is no matter,
- * and what it has posted stands in the conversation's row, so that the next holder of the channel takes it away.
+ * Shows in direct conversations what turns that last are doing. It is decoration: no part waits for it, what fails is no
+ * matter, and what it has posted stands in the conversation's row, so that the next holder of the channel takes it away.
  *
- * A conversation has one call under way, a connection's calls keep their distance, and a platform that asks for fewer gets none
- * for as long as it wants.
+ * A conversation has one running call, a connection's calls keep their distance, and a platform that asks for fewer gets
+ * none for as long as it wants.
  */
 import { SendFailure } from '@lodge/ports';
 import type { OpenedRelayStore, ProgressLimits, ProgressMessages, ShownProgress } from '@lodge/ports';
@@ -53,7 +53,7 @@ export class Progress {
     this.options = options;
   }
 
-  /** Gives how soon to look again where something had to wait, in ms. */
+  /** Returns how soon to look again if something had to wait, in ms. */
   async look(): Promise<number | void> {
     const { store, channels, afterMs } = this.options;
     const able = channels.connected.filter((held) => limitsOf(held) !== null);

@@ -34,8 +34,8 @@ export interface Relay {
   /** Null where this relay does not hold the channel, or it is not open yet. */
   connectionOf(agentId: string, channel: ChannelName): ChannelConnection | null;
   /**
-   * Called where the process is told of an error that nobody took: closes the connection in whose doings it came up, and has it
-   * opened again after a while. Null: it is none's. Else resolves when that is written.
+   * Handles an uncaught error of the process: closes the connection in whose context it arose, and lets it open again after
+   * a while. Null: it is none's. Otherwise resolves when that is written.
    */
   fault(): Promise<void> | null;
   /** Ends connections, gives leases back. Running sends have a few seconds. */

@@ -1,9 +1,9 @@
 /**
- * Sends what waits. A conversation has one part under way at a time, conversations go side by side.
+ * Sends what waits. A conversation has one part in flight at a time; conversations run side by side.
  *
- * Before the platform is asked the part is `sending` in the database. A process that dies from there on leaves it unclear: it is
- * sent again only where the platform tells a second try by its key, as long as it does, and is `unknown` elsewhere, never sent
- * twice.
+ * Before the platform is asked the part is `sending` in the database. A process that dies from there on leaves it unclear:
+ * it is sent again only where the platform tells a second try by its key, as long as it does, and is `unknown` elsewhere,
+ * never sent twice.
  */
 import { Places, backoffMs } from '@lodge/domain';
 import { maxAnswerParts, SendFailure } from '@lodge/ports';
@@ -99,7 +99,7 @@ export class Sender {
     try {
       isOurs = await store.sending(part, part.id);
     } catch {
-      // It may be written. Nothing was sent, and this says so.
+      // It may be written. The adapter reports that nothing was sent.
       await this.write(() =>
         store.sendLater(part, part.id, new Date(Date.now() + 1_000), 'The database did not answer.'),
       );
@@ -189,7 +189,7 @@ export class Sender {
 const mayRepeat = ({ sendsOnce, sendsOnceForMs = Infinity }: Platform, { unclearForMs }: PartToSend): boolean =>
   sendsOnce && (unclearForMs ?? 0) < sendsOnceForMs;
 
-/** An adapter is bound by the signal. One that is not holds up nothing for ever. */
+/** An adapter is bound by the signal. A call that ignores it blocks nothing for ever. */
 async function outcome<T>(sending: Promise<T>, signal: AbortSignal): Promise<T> {
   const over = Promise.withResolvers<never>();
   let timer: NodeJS.Timeout | undefined;

@@ -5,7 +5,7 @@ export interface RelayTimings {
   /** A connection is closed so long before its lease ends unrenewed. A close takes up to `closeMs`. */
   readonly marginMs: number;
   readonly closeMs: number;
-  /** Channels to take, parts to send and files to fetch are looked for so often when nobody tells of any. */
+  /** Interval of looks for channels to take, parts to send and files to fetch, without a notification. */
   readonly lookEveryMs: number;
   /** Between two connections that are opened: a handshake may take tens of milliseconds of the process. */
   readonly openEveryMs: number;

@@ -4,7 +4,7 @@ import type { HeldChannels } from './channels.ts';
 const maxAtOnce = 50;
 const withinMs = 5_000;
 
-/** Shows in each conversation with a turn under way that the agent is at work. A sign that fails is no matter. */
+/** Shows in each conversation with a running turn that the agent is working. A sign that fails is no matter. */
 export class Typing {
   private readonly store: OpenedRelayStore;
   private readonly channels: HeldChannels;

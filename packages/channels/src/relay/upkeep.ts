@@ -14,7 +14,7 @@ export interface UpkeepOptions {
 }
 
 export interface Upkeep {
-  /** Resolves when the work under way has ended. */
+  /** Resolves when the running work has ended. */
   close(): Promise<void>;
 }
 

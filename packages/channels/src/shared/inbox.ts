@@ -46,7 +46,7 @@ export class Inbox {
     while (this.working) await this.working;
   }
 
-  /** Takes nothing more; resolves when the task in hand is over. */
+  /** Accepts nothing more; resolves when the running task is over. */
   async end(): Promise<void> {
     this.isOver = true;
     this.tasks.length = 0;

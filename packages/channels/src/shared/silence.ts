@@ -8,7 +8,7 @@ export interface SilenceTimings {
 /** A connection that is open and silent: it may have nothing to say, or be deaf. */
 export type Look = 'glance' | 'silence';
 
-/** Says when histories are to be read because nothing was heard. */
+/** Says when histories must be read because nothing was heard. */
 export class Silence {
   /** How often to ask. */
   readonly everyMs: number;

@@ -1,7 +1,7 @@
 /**
- * Cuts Markdown into pieces that a platform takes. A cut is between paragraphs where that leaves no small piece, else between
- * lines, else between words, else between characters. A code fence that is open at a cut is closed there and opened again, with
- * its language. Every character is looked at a bounded number of times, whoever wrote the text.
+ * Cuts Markdown into pieces that a platform takes. A cut is between paragraphs where that leaves no small piece, else
+ * between lines, else between words, else between characters. A code fence that is open at a cut is closed there and opened
+ * again, with its language. Every character is read a bounded number of times, whatever the text contains.
  */
 import { fenceAfter } from './fence.ts';
 import type { Fence } from './fence.ts';

@@ -20,7 +20,7 @@ export type SlackAnswer = Readonly<Record<string, unknown>>;
 export class SlackError extends Error {
   readonly kind: 'refused' | 'limited' | 'unreached' | 'unclear';
   readonly code: string;
-  /** The scope that is missing, where `code` says so. */
+  /** The missing scope, if `code` names one. */
   readonly needed: string | null;
   readonly retryAfterMs: number;
   constructor(

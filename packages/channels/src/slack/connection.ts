@@ -284,7 +284,7 @@ export class SlackConnection implements ChannelConnection {
   }
 }
 
-/** A socket that is to be replaced sooner is not replaced at once. */
+/** A socket that would be replaced sooner is not replaced at once. */
 const hastyMs = 10_000;
 const beginningTimeoutMs = 5_000;
 

@@ -41,8 +41,8 @@ export async function* glancedMessages(
 
 /**
  * Messages in the histories of recent conversations after the last received place, oldest first, one conversation after the
- * other. A conversation that cannot be read any more is forgotten. Those in which nothing was taken yet are read from where
- * everything was; the places then move up to the beginning of this reading.
+ * other. A conversation that cannot be read any more is forgotten. Conversations without a received message are read from
+ * the place of the whole connection; the places then move up to the beginning of this reading.
  */
 export async function* missedMessages(
   access: Access,

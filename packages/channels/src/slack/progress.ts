@@ -28,7 +28,7 @@ export class SlackProgress implements ProgressMessages {
   }
 
   async edit(to: ProgressTarget, id: string, text: string, signal: AbortSignal): Promise<void> {
-    // Unlike a post, an update looks for names unless it is told not to.
+    // Unlike a post, an update looks for names unless an option prevents it.
     await this.call('chat.update', { ...messageOf(to, id), text: mrkdwnOf(text), parse: 'none' }, signal);
   }
 

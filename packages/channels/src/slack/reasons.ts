@@ -29,7 +29,7 @@ const fatal: Readonly<Record<string, ChannelReason['code']>> = {
   missing_scope: 'missing_permission',
 };
 
-/** Why a person must act, when an error of a token's call says so; null: it may pass by itself. */
+/** Why a person must act, if an error of a token's call shows that; null: it may pass by itself. */
 export function fatalReason(error: unknown, kind: TokenKind): ChannelReason | null {
   if (!(error instanceof SlackError) || error.kind !== 'refused') return null;
   const code = fatal[error.code];

@@ -12,7 +12,7 @@ export function renderSlack(markdown: string): readonly RenderedText[] {
   return (pieces.length > 0 ? pieces : [emptyAnswer]).map((text) => ({ text, format: 'markdown' }));
 }
 
-/** Whoever talks an agent into it must not ring everybody: `<!channel>` stays text, by a character without width. */
+/** A person who talks an agent into it must not notify everybody: `<!channel>` stays text, by a character without width. */
 const withoutBroadcasts = (markdown: string): string => markdown.replaceAll('<!', '<\u200b!');
 
 /**

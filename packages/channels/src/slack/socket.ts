@@ -111,7 +111,7 @@ export class SlackSocket {
     this.socket.terminate();
   }
 
-  /** Asks whoever holds the socket for another one in its place. */
+  /** Asks the socket's holder for another one in its place. */
   replace(why: SocketEnd): void {
     this.replacement.resolve(why);
   }

@@ -4,7 +4,7 @@ import { cut, plainName } from '../shared/plain.ts';
 import { within } from '../shared/deadline.ts';
 import { Transport, TransportError } from './transport.ts';
 
-/** A call of the Bot API that did not succeed. Neither address nor content of the call is in it. */
+/** A call of the Bot API that did not succeed. It contains neither address nor content of the call. */
 export class TelegramError extends Error {
   /** The status that Telegram gave; null: it gave none. */
   readonly code: number | null;

@@ -88,7 +88,7 @@ export class TelegramConnection implements ChannelConnection {
 
   /** Never rejects. */
   private async run(): Promise<void> {
-    // Whoever connects has its connection before it is told anything.
+    // The caller has its connection before it hears anything.
     await Promise.resolve();
     if (!isToken(this.bot.token)) return this.say({ status: 'error', reason: reasons.wrongKind });
     this.say({ status: 'connecting' });
@@ -112,7 +112,7 @@ export class TelegramConnection implements ChannelConnection {
     return this.ending.signal.aborted;
   }
 
-  /** Polls until an error. True: nothing more is to be tried. */
+  /** Polls until an error. Returns true if no further try is wanted. */
   private async session(): Promise<boolean> {
     const poller = new Poller(this.bot, this.timings, this.host.log, this.offset);
     let failures = 0;

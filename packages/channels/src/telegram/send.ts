@@ -26,7 +26,7 @@ interface Place {
 export class Sender {
   private readonly bot: BotApi;
   private readonly timings: TelegramTimings;
-  /** A server that is older than rich messages says so once. */
+  /** A server that is older than rich messages refuses them once. */
   private takesRich = true;
 
   constructor(bot: BotApi, timings: TelegramTimings) {

@@ -81,7 +81,7 @@ export class Transport {
       const request = (protocol === 'https:' ? httpsRequest : httpRequest)(url, options as object);
       const connection = watchConnecting(request);
       request.on('response', (reply) => {
-        // Whoever reads it learns of it by reading.
+        // The reader gets the error by reading.
         reply.on('error', () => undefined);
         resolve(reply);
       });
@@ -96,7 +96,7 @@ export class Transport {
 class StaleConnection extends TransportError {}
 
 function failureOf(error: NodeJS.ErrnoException, request: ClientRequest, hasLeft: boolean): TransportError {
-  // Messages of Node name hosts and ports, never paths; only the code is told all the same.
+  // Messages of Node name hosts and ports, never paths; the error has only the code all the same.
   const message = `the request failed (${error.code ?? error.name})`;
   const isStale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
   return isStale ? new StaleConnection(message, hasLeft) : new TransportError(message, hasLeft);

@@ -143,7 +143,7 @@ export class WhatsAppConnection implements ChannelConnection {
     return this.session;
   }
 
-  /** Where a conversation is written to. Only one that wrote before: an account that opens chats is banned. */
+  /** The address of a conversation. Only one that wrote before: an account that opens chats is banned. */
   private async jidOf(conversation: string, signal: AbortSignal): Promise<string> {
     const isOne = conversation.length > 0 && conversation.length <= maxConversationChars;
     const jid = isOne ? await untilAborted(this.chats.jidOf(conversation), signal).catch(() => undefined) : null;

@@ -154,7 +154,7 @@ describe('keys', () => {
       }) as typeof write;
       t.after(() => (stream.write = write));
     }
-    // The library tells of a new session in the place of an open one.
+    // The library reports a new session that replaces an open one.
     await each.ann.forget(each.account.device!.jid);
     await each.hears('second');
     console.info('this is seen');

@@ -75,7 +75,10 @@ export class Pairing {
     this.wasShown = false;
   }
 
-  /** Resolves when a code to type is told. Rejects for a number that is none, and when there is no code within half a minute. */
+  /**
+   * Resolves when a code to type has been reported. Rejects for a number that is none, and when there is no code within half
+   * a minute.
+   */
   async byNumber(given: string): Promise<void> {
     const phoneNumber = given.replace(/^\+/, '');
     if (!/^[1-9][0-9]{6,14}$/.test(phoneNumber)) throw new Error('the number must be written as +15551234567');

@@ -42,7 +42,7 @@ export class ConsentBrowser {
     return /name="csrf" value="([\w-]+)"/.exec(page.text)![1]!;
   }
 
-  /** Gives the address of the authorization server. */
+  /** Returns the address of the authorization server. */
   async agree(url: string): Promise<string> {
     const reply = await this.submit(url, { csrf: await this.open(url), answer: 'agree' });
     assert.equal(reply.status, 303, reply.text);

@@ -19,7 +19,7 @@ import { placePrograms } from './postgres-programs.ts';
 /** A fresh, empty database (no migration applied). */
 export interface TestDatabase {
   readonly connectionString: string;
-  /** Removes the database, whoever is connected; the last one ends the server. */
+  /** Removes the database, even with open connections; the last one ends the server. */
   drop(): Promise<void>;
 }
 

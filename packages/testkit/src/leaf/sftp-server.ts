@@ -42,7 +42,7 @@ export class SftpServer {
     }
   }
 
-  /** Where backups may lie. */
+  /** The place for backups. */
   get address(): string {
     return `sftp://${user}@127.0.0.1:${this.port}/${this.files}`;
   }

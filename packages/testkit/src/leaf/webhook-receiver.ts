@@ -1,4 +1,4 @@
-/** A server that is told of events: keeps what came, and answers as a test says. */
+/** A server that receives events: it keeps them, and answers as a test says. */
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -70,7 +70,7 @@ export class WebhookReceiver {
   }
 }
 
-/** As the official library has it. */
+/** The check of the official library. */
 function isSignedBy(secret: string, body: string, headers: Record<string, string>): boolean {
   try {
     new Webhook(secret).verify(body, headers);

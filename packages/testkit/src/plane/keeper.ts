@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 const script = 'read -r word; [ "$word" = released ] || { "$@"; rm -rf -- "$LODGE_DATA_DIR"; }';
 
 export interface Keeper {
-  /** The Lodge is ended by whoever called. */
+  /** The caller ends the Lodge. */
   release(): void;
 }
 

@@ -42,7 +42,7 @@ export interface OpenLodgeOptions extends Pick<LodgeOptions, 'guestAt' | 'gmail'
 
 export interface OpenedLodge extends Lodge {
   readonly connectionString: string;
-  /** Where guests reach the broker. It knows an agent by the address that a call comes from. */
+  /** The address at which guests reach the broker. It knows an agent by the address that a call comes from. */
   readonly brokerUrl: string;
   readonly host: FakeHost;
   readonly driver: FakeDriver;

@@ -88,7 +88,7 @@ export interface Plane {
   readonly troubles: GuestTroubles;
   /** The runtime's calls, in order. */
   readonly calls: string[];
-  /** As kill -9: nothing it has under way goes on, but the database still ends the statements it had sent. */
+  /** Acts like kill -9: nothing in progress goes on, but the database still ends the statements that it had sent. */
   kill(): void;
   /** Deletes the agents that are on this host, or on none yet, and ends the engine. */
   end(): Promise<void>;
@@ -186,7 +186,7 @@ export async function startPlane(
       world.planes.delete(plane);
       life.ended = true;
       driver.crash();
-      // Its timers and subscriptions; nothing that it has under way comes back.
+      // This ends its timers and subscriptions; nothing in progress comes back.
       void engine.stop();
       closed();
     },

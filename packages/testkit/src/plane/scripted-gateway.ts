@@ -1,7 +1,7 @@
 /** For tests: agents whose models are scripts of the test, by the name of the agent's model. */
 import type { Gateway, GatewayAnswer, GatewayEvent, GatewayTurn } from '@lodge/ports';
 
-/** Gives the answer to what was said. */
+/** Returns the answer to a message. */
 export type Script = (said: string, signal: AbortSignal) => Promise<string>;
 
 export class ScriptedGateway implements Gateway {

@@ -64,7 +64,9 @@ function withoutTitled(node: unknown, schemas: Json): unknown {
   return { $ref: `#/components/schemas/${title}` };
 }
 
-/** Gives every reply its common headers, and leaves of each error reply a reference. Returns the error replies by name. */
+/**
+ * Adds the common headers to every reply, and replaces each error reply by a reference. Returns the error replies by name.
+ */
 function shareErrors(operations: readonly Operation[]): Json {
   const shared: Json = {};
   for (const { responses } of operations) {

@@ -2,8 +2,8 @@ import type { SecretBox } from '@lodge/ports';
 import { InvalidCursorError } from '@lodge/ports';
 
 /**
- * Cursors as clients get them: sealed, for one account and one list. Whoever changes one, or brings another account's or
- * another list's, is refused; what is inside is the list's own affair. A change of the master key ends those under way.
+ * Cursors as clients get them: sealed, for one account and one list. A changed cursor, or one of another account or list, is
+ * refused; the list alone knows its content. A change of the master key ends the ones in use.
  */
 export class Cursors {
   private readonly box: SecretBox | undefined;

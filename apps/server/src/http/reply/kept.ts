@@ -25,7 +25,7 @@ export async function keep(content: string | Buffer, type: string): Promise<Kept
   return { type, plain, gzip: await promisify(gzip)(plain, { level: 9 }), version };
 }
 
-/** Answers with it, or with 304 whoever has it. Browsers take gzip over plain http too. */
+/** Answers with it, or with 304 for a client that has it. Browsers take gzip over plain http too. */
 export function sendKept(request: FastifyRequest, reply: FastifyReply, kept: Kept, caching: string): FastifyReply {
   // Both forms have one tag, so it is a weak one.
   const etag = `W/"${kept.version}"`;

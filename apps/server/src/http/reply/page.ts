@@ -2,7 +2,7 @@ interface Page<Row, Item> {
   /** The requested page size; `rows` has one more if more follow. */
   readonly limit: number;
   readonly record: (row: Row) => Item;
-  /** Where the page ends, sealed. */
+  /** The sealed end of the page. */
   readonly cursorOf: (last: Row) => string | null;
 }
 

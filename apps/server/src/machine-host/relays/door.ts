@@ -84,7 +84,7 @@ export async function launchRelay(folder: string, group: RelayGroup): Promise<La
     async kill() {
       const end = connect(join(folder, `${group}.end`));
       end.resume();
-      // One that does not answer is closing, and all processes with it.
+      // A door that does not answer is closing, with all its processes.
       await new Promise((resolve) => end.once('error', resolve).once('close', resolve));
     },
   };
@@ -170,8 +170,7 @@ class Place {
 }
 
 /**
- * A wrapper around a box waits for the process within, and ends with it. Whoever has taken that one over can have it live on
- * when what started it dies.
+ * A wrapper around a box waits for the process within, and ends with it. A hostile process can live on when its parent dies.
  */
 async function kill(child: ChildProcess): Promise<void> {
   const within = await readFile(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').catch(() => '');

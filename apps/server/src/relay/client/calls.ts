@@ -5,7 +5,7 @@ import type { Channel, Message } from '@lodge/vm/channel';
 import type { ArgsOf, MethodName, ResultOf } from '../serve/methods.ts';
 import type { CallFailure } from '../serve/serve.ts';
 
-/** Calls under way, and bytes of their messages; more wait here, in order. Half of what the other end takes. */
+/** Running calls, and bytes of their messages; more wait here, in order. Half of what the other end takes. */
 const maxAtOnce = 128;
 const maxBytesAtOnce = 16 * 2 ** 20;
 /** A control plane that says nothing for so long hangs: its statements end long before. */

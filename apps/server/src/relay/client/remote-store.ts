@@ -1,6 +1,6 @@
 /**
- * A relay's store at the other end of a channel. Leases are told by the numbers that the control plane gave for them, and what
- * it says of a channel is under the lease that it knows.
+ * A relay's store at the other end of a channel. Leases are named by the numbers that the control plane gave them, and its
+ * statements about a channel belong to the lease that it knows.
  */
 import { LeaseLost } from '@lodge/ports';
 import type { InboundMessage, LeaseRef, MailboxNotices, OpenedRelayStore } from '@lodge/ports';

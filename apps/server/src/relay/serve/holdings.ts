@@ -9,7 +9,7 @@ type Holding = LeaseRef & Pick<Lease, 'accountId'>;
  */
 export class Holdings {
   private readonly byNumber = new Map<number, Holding>();
-  /** The last two of each channel: what came of a send is told under the lease that it was begun under. */
+  /** The last two of each channel: the outcome of a send is reported under the lease that it was begun under. */
   private readonly ofChannel = new Map<string, readonly number[]>();
   private next = 1;
 
@@ -36,7 +36,7 @@ export class Holdings {
     return { accountId: holding.accountId, agentId, way: 'in' };
   }
 
-  /** Those that there are. */
+  /** Returns the existing ones. */
   all(handles: readonly number[]): readonly Holding[] {
     return handles.flatMap((handle) => this.byNumber.get(handle) ?? []);
   }

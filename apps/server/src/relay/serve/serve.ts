@@ -16,7 +16,7 @@ import { prepareCall } from './methods.ts';
 import type { Served } from './methods.ts';
 import { Transfers } from './transfers.ts';
 
-/** A process that has more under way has lost its way: `client/calls.ts` stays at half. */
+/** A process with more running calls must be faulty: `client/calls.ts` stays at half. */
 export const maxCallsUnderWay = 256;
 /** Bytes of their messages in all. */
 export const maxBytesUnderWay = 32 * 2 ** 20;

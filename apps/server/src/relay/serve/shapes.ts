@@ -30,7 +30,7 @@ export const date: Shape<Date> = (value, name) => {
   return read;
 };
 
-/** One that an adapter could not read is the present, as it is in the database's rows. */
+/** A time that an adapter could not read becomes the present, as in the database's rows. */
 const sentAt: Shape<Date> = (value, name) => (value === null ? new Date() : date(value, name));
 
 export const shortText = text(2_000);

@@ -9,7 +9,7 @@ import type { FileOwner, RelayFiles } from '@lodge/ports';
 
 /** Bound on each kind of running transfer. A relay fetches eight and sends some fifty at once. */
 const maxAtOnce = 128;
-/** Files that come, under way at a time. A relay fetches two of an agent at once; here is where it is counted. */
+/** Running transfers of incoming files. A relay fetches two of an agent at once; here is where it is counted. */
 const placesToWrite = { perAgent: 2, perAccount: 32, inAll: maxAtOnce, few: 2 };
 /** Time until an abandoned transfer is given up. */
 const idleMs = 120_000;
@@ -87,7 +87,7 @@ export class Transfers {
     await reading?.pieces.return?.();
   }
 
-  /** Throws a `NoRoomError` where the agent, or its account, has so many under way. */
+  /** Throws a `NoRoomError` if the agent, or its account, has too many running ones. */
   openWrite(owner: FileOwner, maxBytes: number): string {
     if (!this.places.take(owner, 1)) throw new NoRoomError();
     const id = randomUUID();
@@ -125,7 +125,7 @@ export class Transfers {
     }
   }
 
-  /** Resolves when nothing of it is under way: its place is free from then on. */
+  /** Resolves when nothing of it is running: its place is free from then on. */
   async dropWrite(id: string): Promise<void> {
     const writing = this.writings.get(id);
     if (writing === undefined) return;
@@ -138,7 +138,7 @@ export class Transfers {
     this.places.giveBack(owner, 1);
   }
 
-  /** Whoever had them is gone. */
+  /** The process that had them is gone. */
   close(): void {
     for (const id of this.writings.keys()) void this.dropWrite(id);
     for (const id of this.readings.keys()) void this.closeRead(id).catch(() => undefined);

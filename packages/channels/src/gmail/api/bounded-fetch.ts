@@ -7,8 +7,8 @@ type LibraryInit = RequestInit & { readonly size?: number; readonly duplex?: 'ha
 const usualBytes = 1024 * 1024;
 
 /**
- * `fetch` for Google's libraries, which bound nothing: whoever reads more than `size` bytes of an answer gets a `TooLargeError`. No
- * redirect is followed, so that credentials go to no other host.
+ * `fetch` for Google's libraries, which bound nothing: a reader of more than `size` bytes of an answer gets a
+ * `TooLargeError`. No redirect is followed, so that credentials go to no other host.
  */
 export const boundedFetch =
   (signal?: AbortSignal) =>

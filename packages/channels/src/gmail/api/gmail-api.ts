@@ -206,7 +206,7 @@ export class GmailApi {
     }
   }
 
-  /** Once more with a new access token when Google refuses the one in hand. */
+  /** Repeats the call with a new access token when Google refuses the present one. */
   async #call(signal: AbortSignal, limits: CallLimits, call: Calls): Promise<Uint8Array> {
     try {
       return await this.#once(signal, limits, call);
@@ -218,7 +218,7 @@ export class GmailApi {
 
   async #once(signal: AbortSignal, { bytes, timeoutMs }: CallLimits, call: Calls): Promise<Uint8Array> {
     const token = await this.#tokens.access();
-    // Knows this token alone, and so renews none. One that is kept would hold 30 KiB for each mailbox.
+    // Knows this token alone, and so renews none. A kept client would occupy 30 KiB for each mailbox.
     const auth = new OAuth2Client({ transporterOptions: { fetchImplementation: boundedFetch() } });
     auth.setCredentials({ access_token: token });
     const answer = (await within(timeoutMs, signal, async (own) =>

@@ -24,8 +24,8 @@ const marginMs = 5 * 60_000;
 const maxTokenChars = 4_096;
 
 /**
- * Access tokens of one mailbox, in memory alone. A refresh token that Google puts in the place of ours is kept before anything is
- * done with it: the old one may be good no more.
+ * Access tokens of one mailbox, in memory alone. A new refresh token of Google's is stored before any use: the old one may
+ * have expired.
  */
 export class Tokens {
   readonly #settings: OauthSettings;

@@ -1,4 +1,4 @@
-/** Text of a mail that has HTML alone. Each character is looked at a bounded number of times, whoever wrote it. */
+/** Text of a mail that has HTML alone. Each character is read a bounded number of times, whatever the mail contains. */
 
 /** Their content is not shown. */
 const unseen = new Set(['script', 'style', 'head', 'title', 'template', 'noscript', 'svg', 'math', 'object', 'iframe']);

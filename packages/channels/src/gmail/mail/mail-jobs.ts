@@ -16,7 +16,7 @@ export interface MailResults {
 
 export type MailResult = { readonly result: MailResults[MailJob['kind']] } | { readonly failed: true };
 
-/** Memory that goes to the other thread without a copy: whoever had it has it no more. */
+/** Memory that goes to the other thread without a copy: its former owner loses it. */
 export function ownMemory(bytes: Uint8Array | null): ArrayBuffer[] {
   if (bytes === null) return [];
   const { buffer, byteOffset, byteLength } = bytes;

@@ -46,7 +46,7 @@ const sentWords = [
   'sent:', 'date:', 'gesendet:', 'datum:', 'envoyé:', 'envoyé :', 'enviado:', 'enviado el:', 'inviato:', 'data:', 'verzonden:', 'skickat:', 'sendt:',
 ]; // prettier-ignore
 
-/** Where Outlook puts the older mail: a line that says so, or its header in the words of the letter. */
+/** Finds where Outlook puts the older mail: after a separating line, or after its header in the language of the letter. */
 function separatorIn(lines: readonly string[], end: number): number {
   for (let at = 0; at < end; at += 1) {
     const line = lines[at]!.slice(0, maxLineChars).trim().toLowerCase();

@@ -1,4 +1,4 @@
-/** Push that does not work: mail is found as without it, and the channel says so. */
+/** If push does not work, mail is found as without it, and the channel says so. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,4 @@
-/** Push by Pub/Sub, at a stub of Google: looks by time are so rare that a mail which is found soon was told of. */
+/** Push by Pub/Sub, at a stub of Google: looks by time are so rare that a mail which is found soon had a notice. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { never, noteOf, patienceMs, pushWorld } from '../testing/push-world.ts';

@@ -51,7 +51,7 @@ export class Push {
     return this.#trouble;
   }
 
-  /** Gives what takes the mailbox out again. Notices are pulled while there is one. */
+  /** Returns a function that removes the mailbox again. Notices are pulled while there is one. */
   join(address: string, mailbox: PushedTo): () => void {
     const same = this.#mailboxes.get(address) ?? new Set();
     this.#mailboxes.set(address, same.add(mailbox));

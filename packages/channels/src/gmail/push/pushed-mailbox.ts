@@ -1,8 +1,8 @@
 /**
- * Push for one mailbox: has Gmail publish its changes, and says when the mailbox is to be looked at next.
+ * Push for one mailbox: makes Gmail publish its changes, and says when the mailbox needs its next look.
  *
- * A look that is due by time goes on whatever push does, and rarely only while push is proved: its watch lasts, notices are pulled,
- * and no mail has come without one.
+ * A look that is due by time goes on whatever push does, and rarely only while push is proved: its watch lasts, notices are
+ * pulled, and no mail has come without one.
  */
 import type { ConnectionHost } from '@lodge/ports';
 import { Backoff, pause } from '../../shared/backoff.ts';

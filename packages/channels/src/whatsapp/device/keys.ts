@@ -43,7 +43,7 @@ export class DeviceKeys {
   private isDirty = false;
   private isClosed = false;
 
-  /** `onFailure` is told of each write that failed: what is in memory and what is kept may differ from then on. */
+  /** `onFailure` receives each failed write: memory and store may differ from then on. */
   constructor(vault: Vault, onFailure: (error: unknown) => void) {
     this.vault = vault;
     this.onFailure = onFailure;

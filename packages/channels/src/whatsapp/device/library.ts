@@ -212,7 +212,7 @@ export function openSocket(options: SocketOptions): Socket {
     endedBy ??= code;
     void socket.end(undefined).catch(() => undefined);
   };
-  /** The library tells of a code before WhatsApp has taken it. */
+  /** The library reports a code before WhatsApp has accepted it. */
   let asked: PromiseWithResolvers<void> | null = null;
   let isTrusted = false;
   const judge = (frame: Uint8Array): void => {

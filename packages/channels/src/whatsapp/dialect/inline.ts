@@ -130,7 +130,7 @@ class Inline {
     this.open.push({ mark, length, at: this.pieces.length });
   }
 
-  /** Closes the nearest one of this mark that is no longer than `most`. Gives its length; 0: there is none. */
+  /** Closes the nearest one of this mark that is no longer than `most`. Returns its length; 0: there is none. */
   private close(mark: Open['mark'], most: number): number {
     const isOpen = (length: number): boolean => length <= most && (this.counts.get(mark + length) ?? 0) > 0;
     if (!isOpen(1) && !isOpen(2)) return 0;

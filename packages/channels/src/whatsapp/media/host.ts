@@ -6,7 +6,7 @@ import { pipeline, Readable } from 'node:stream';
 import type { JsonBounds } from '@lodge/domain';
 import { readJson } from '../../shared/bounded.ts';
 
-/** No answer, or one that is of no use. Neither an address nor a token is in it. */
+/** No answer, or one that is of no use. It contains neither an address nor a token. */
 export class MediaError extends Error {
   /** Null: none came. */
   readonly status: number | null;
@@ -85,7 +85,7 @@ export class MediaHost {
 function replyTo(request: ClientRequest): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     request.on('response', (reply) => {
-      // Whoever reads it learns of it by reading.
+      // The reader gets the error by reading.
       reply.on('error', () => undefined);
       resolve(reply);
     });

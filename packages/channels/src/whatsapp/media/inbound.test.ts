@@ -1,4 +1,4 @@
-/** Files that people send: what is told of them, and what the media host may do. */
+/** Files that people send: their descriptions, and the rights of the media host. */
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { inspect } from 'node:util';

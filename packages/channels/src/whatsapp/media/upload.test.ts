@@ -49,7 +49,7 @@ async function asked(t: Parameters<typeof Case.connected>[0]): Promise<{ each: C
 
 const shown = (each: Case): (PhoneFile | null)[] => each.ann.shown.map(({ message }) => stub.media.fileOf(message));
 
-/** Whether it is a failure of this kind, in which neither an address nor a token is told. */
+/** Whether it is a failure of this kind, with neither an address nor a token in it. */
 const isFailure =
   (outcome: SendFailure['outcome']) =>
   (error: unknown): boolean => {

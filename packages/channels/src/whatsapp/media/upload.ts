@@ -1,4 +1,7 @@
-/** Puts files of answers at the media host, where nobody sees them before a message says so: what fails here was surely not sent. */
+/**
+ * Puts files of answers at the media host, where nobody sees them before a message refers to them: a file that failed here
+ * was surely not sent.
+ */
 import { randomBytes } from 'node:crypto';
 import { asObject } from '@lodge/domain';
 import { SendFailure } from '@lodge/ports';

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 /** Which provider API a request came in on. */
 export type Wire = 'openai' | 'responses' | 'anthropic' | 'google';
 
-/** Tokens a reply says it used. `input` excludes cached ones; each wire is told in its own way. */
+/** Tokens a reply says it used. `input` excludes cached ones; each wire reports them in its own way. */
 export interface Usage {
   readonly input: number;
   readonly output: number;

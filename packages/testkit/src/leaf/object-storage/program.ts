@@ -20,7 +20,7 @@ export async function storageProgram(): Promise<string> {
   const draft = await mkdtemp(join(cache, 'draft-'));
   try {
     await bring(draft);
-    // Whoever was sooner has brought the same bytes.
+    // An earlier process has brought the same bytes.
     await rename(draft, folder).catch(async (error: unknown) => {
       if (!(await isThere(program))) throw error;
     });

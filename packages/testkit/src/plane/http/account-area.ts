@@ -32,9 +32,9 @@ export interface World {
   /** The plaintext of the first API key. */
   readonly firstKey: string;
   browser(): Browser;
-  /** One that has set up the first account. */
+  /** A browser whose person has set up the first account. */
   readonly owner: Browser;
-  /** One that is signed in to a new account of its own. */
+  /** A browser that is signed in to a separate new account. */
   member(role?: 'member' | 'viewer'): Promise<Browser>;
   close(): Promise<void>;
 }

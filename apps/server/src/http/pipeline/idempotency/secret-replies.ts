@@ -5,7 +5,10 @@
 import { Refusal } from '@lodge/domain';
 import type { FastifyContextConfig, FastifyRequest, RouteOptions } from 'fastify';
 
-/** Names of fields that hold a secret wherever their value is a text. Those that only end like one (`total_tokens`) do not match. */
+/**
+ * Names of fields that hold a secret wherever their value is a text. Names that only end like one (`total_tokens`) do not
+ * match.
+ */
 const secretNames = /(?:^|_)(?:secret|token|password|key|code|qr|qr_png|recovery_codes|authorization_url|otpauth_url)$/;
 /** Texts of such a name that are no secrets: codes of errors and of programs, and the model's answer. */
 const plainNames: readonly string[] = ['code', 'exit_code'];

@@ -12,7 +12,7 @@ export interface RateSettings {
   /** Chat, exec and files. */
   readonly calls: number;
   readonly address: number;
-  /** Creates that one key may have under way at once. */
+  /** Concurrent creates of one key. */
   readonly createsAtOnce: number;
 }
 

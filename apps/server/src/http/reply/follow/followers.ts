@@ -11,7 +11,7 @@ export class Followers {
     this.#places = new Places({ perName: maxPerAccount, inAll: most });
   }
 
-  /** Takes a place, or refuses with 429. Gives what frees it. */
+  /** Takes a place, or refuses with 429. Returns a function that frees it. */
   join(accountId: string): () => void {
     if (!this.#places.take(accountId)) {
       throw new Refusal(

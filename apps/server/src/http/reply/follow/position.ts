@@ -11,7 +11,7 @@ export interface Position {
 const version = 'l1';
 const highest = 2n ** 63n - 1n;
 
-/** Id of an entry, as it stands in a cursor and in Last-Event-ID; null when it cannot be one. */
+/** The id of an entry in a cursor and in Last-Event-ID; null when it cannot be one. */
 export function parseEntryId(text: string): bigint | null {
   if (!/^\d{1,19}$/.test(text)) return null;
   const id = BigInt(text);

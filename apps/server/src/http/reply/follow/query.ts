@@ -21,7 +21,7 @@ export function directionOf(query: GrowingQuery, position: Position | null): Dir
   return direction;
 }
 
-/** Where a stream begins. `entry` is what the list is made of, for the refusal. */
+/** The beginning of a stream. `entry` is what the list is made of, for the refusal. */
 export function beginOf(
   query: GrowingQuery,
   lastEventId: string | undefined,

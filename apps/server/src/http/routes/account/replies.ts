@@ -8,7 +8,7 @@ export const tags = ['Account area'];
 
 /** Configuration of a route for people who are signed in, and for no API key. */
 export const signedIn = { sessionOnly: true } as const;
-/** Configuration of a route for anyone on a page of ours. */
+/** Configuration of a route for anyone on one of Lodge's pages. */
 export const anyone = { public: true, ownPagesOnly: true } as const;
 
 /** Dependencies of routes that begin or end sessions. */

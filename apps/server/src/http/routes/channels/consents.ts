@@ -1,4 +1,4 @@
-/** `/oauth/consent/:token`: the page that a consent begins with. Whoever opens it needs no account here. */
+/** `/oauth/consent/:token`: the page that a consent begins with. Anybody may open it without an account here. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '@lodge/domain';
 import type { ConsentPage } from '@lodge/engine';

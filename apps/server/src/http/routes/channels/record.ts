@@ -46,7 +46,7 @@ export const emptyRecord = ({ agentId, channel }: ChannelPlace): Channel => ({
   updated_at: null,
 });
 
-/** Those that a person gave. Credentials that a connection keeps by itself are not shown. */
+/** Lists the credentials that a person gave. Credentials that a connection keeps by itself are not shown. */
 function credentialsOf({ channel, credentials }: ChannelRow): Channel['credentials'] {
   const given = credentials.filter(({ name }) => channelCredentials[channel].includes(name));
   return Object.fromEntries(

@@ -23,7 +23,7 @@ const released = async (count: number) => {
   await sleep(50);
   assert.deepEqual(leases(), [count, count], 'exactly once a turn');
 };
-/** A gateway that answers when it is told to. */
+/** A gateway that answers when the test says so. */
 const slow = () => {
   const go = Promise.withResolvers<void>();
   gateway.answer = async (res) => {

@@ -6,8 +6,8 @@ import type { GatewayEvent } from '@lodge/ports';
 export const printCompletion = (answer: Json, model: string): string => JSON.stringify({ ...answer, model });
 
 /**
- * The answer of a turn that streams, block by block as it comes, `model` replaced by the name that the client knows. Ends with
- * `[DONE]`, or with an error in OpenAI's shape; `failed` is told of it first. Never throws.
+ * The answer of a turn that streams, block by block as it comes, `model` replaced by the name that the client knows. Ends
+ * with `[DONE]`, or with an error in OpenAI's shape, which `failed` receives first. Never throws.
  */
 export async function* printChunks(
   events: AsyncIterable<GatewayEvent>,

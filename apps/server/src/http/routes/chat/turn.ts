@@ -44,7 +44,7 @@ export interface AskedTurn {
   readonly body: Json;
   /** The whole answer, as JSON text. */
   readonly print: (answer: Json) => string;
-  /** The answer block by block, never throwing; `failed` gives what the client is told of an error. */
+  /** The answer block by block, never throwing; `failed` returns the client's form of an error. */
   readonly printEvents: (
     events: AsyncIterable<GatewayEvent>,
     failed: (error: unknown) => Refusal,

@@ -66,7 +66,7 @@ export function listEventsRoute(app: App, context: Needs): void {
       // There is nothing to follow without a body.
       if (request.method === 'HEAD') return reply.type(eventStreamType).send('');
       onReplyOver(reply, followers.join(accountId));
-      // Before any follower does: it is told first.
+      // It subscribes before any follower does, so it is called first.
       unsubscribe ??= events.onAppend(shared.grown);
       const list = {
         page: (page: Pick<EventQuery, 'from' | 'direction' | 'limit'>) => {

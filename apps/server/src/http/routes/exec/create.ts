@@ -140,7 +140,7 @@ async function stream(
   return sendEvents(reply, blocks(), { silenceMs: context.chatSilenceMs });
 }
 
-/** A character may come in two pieces: text is told once it is whole. */
+/** A character may come in two pieces: text is sent once it is whole. */
 async function* eventBlocks(events: AsyncIterable<ExecEvent>, startedAt: number): AsyncGenerator<string> {
   const decoders = { stdout: new StringDecoder(), stderr: new StringDecoder() };
   for await (const event of events) {

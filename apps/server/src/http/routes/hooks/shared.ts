@@ -26,7 +26,7 @@ interface OfAgent {
 export function placeOf({ params, principal }: FastifyRequest): HookPlace {
   const { id, hook } = params as OfAgent;
   checkAgentId(id);
-  // No id of ours is longer, or has anything else in it: an empty one is nobody's.
+  // No id of Lodge's is longer or has other characters: an empty one belongs to nobody.
   return { accountId: principal.accountId, agentId: id, hookId: agentIdPattern.test(hook) ? hook : '' };
 }
 

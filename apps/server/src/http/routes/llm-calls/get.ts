@@ -19,7 +19,7 @@ const schema = {
 
 interface Needs {
   readonly usage: Pick<UsageStore, 'knows' | 'call'>;
-  /** Opens what was said; without it nothing of that is told. */
+  /** Opens contents; without it none are shown. */
   readonly secrets?: SecretBox;
 }
 

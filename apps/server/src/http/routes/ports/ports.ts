@@ -112,7 +112,7 @@ function agentOf({ agents }: Needs, { principal }: FastifyRequest, id: string): 
   return agents.get(principal.accountId, id);
 }
 
-/** The daemon's and the gateway's ports obey whoever reaches them; the dashboard has an address of its own already. */
+/** The daemon's and the gateway's ports obey every caller that reaches them; the dashboard has its own address already. */
 function checkPort({ agents }: Needs, row: AgentRow, port: number): void {
   const taken =
     isDashboard({ kind: row.runtimeKind, port }) || [guestdPort, agents.gatewayPortOf(row.runtimeKind)].includes(port);

@@ -27,8 +27,8 @@ const usual = {
 export const printResponse = (answer: Json, names: ResponseNames): string => JSON.stringify(named(answer, names));
 
 /**
- * The answer of a turn that streams, event by event as it comes. A failure ends it with OpenAI's event `error`; `failed` is
- * told of it first. Never throws.
+ * The answer of a turn that streams, event by event as it comes. A failure ends it with OpenAI's event `error`, which
+ * `failed` receives first. Never throws.
  */
 export async function* printResponseEvents(
   events: AsyncIterable<GatewayEvent>,

@@ -24,7 +24,7 @@ interface OfAgent {
 export function placeOf({ params, principal }: FastifyRequest): SchedulePlace {
   const { id, schedule } = params as OfAgent;
   checkAgentId(id);
-  // No id of ours is longer, or has anything else in it: an empty one is nobody's.
+  // No id of Lodge's is longer or has other characters: an empty one belongs to nobody.
   const scheduleId = agentIdPattern.test(schedule) ? schedule : '';
   return { accountId: principal.accountId, agentId: id, scheduleId };
 }

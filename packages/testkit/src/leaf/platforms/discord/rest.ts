@@ -19,7 +19,7 @@ export interface RestWorld {
   nextId(): string;
   gatewayOf(bot: DiscordBot): { readonly startsLeft: number };
   announce(bot: DiscordBot, message: DiscordMessage, guildId: string | undefined): void;
-  /** Sessions are told of a message that is another now, or gone. */
+  /** Reports to sessions that a message has changed or gone. */
   changed(bot: DiscordBot, type: 'MESSAGE_UPDATE' | 'MESSAGE_DELETE', data: object): void;
 }
 

@@ -35,7 +35,7 @@ export interface DiscordWriting {
   readonly repliesTo?: string;
   readonly files?: readonly { readonly name: string; readonly type: string; readonly content: Buffer }[];
   readonly type?: number;
-  /** It stands in the channel, and no event tells of it. */
+  /** It is in the channel, and no event reports it. */
   readonly isSilent?: boolean;
   readonly agoMs?: number;
 }
@@ -188,7 +188,7 @@ export class DiscordStub {
     reply(res, status, answer);
   }
 
-  /** Whoever has the signed address may read it; a token must not come here. */
+  /** Anybody with the signed address may read it; a token must not come here. */
   private giveFile(url: URL, req: IncomingMessage, res: ServerResponse): void {
     const [, , , id = ''] = url.pathname.split('/');
     const content = this.bots.map(({ bot }) => bot.files.get(id)).find((each) => each !== undefined);

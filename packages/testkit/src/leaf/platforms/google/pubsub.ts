@@ -29,7 +29,7 @@ interface Subscription {
 
 export class StubPubsub {
   readonly project = 'stub-project';
-  /** By full name, who may publish. */
+  /** The allowed publishers, by full name. */
   readonly topics = new Map<string, Set<string>>();
   readonly subscriptions = new Map<string, Subscription>();
   /** How long a pull is held open where there is nothing. */

@@ -17,7 +17,7 @@ export interface MethodWorld {
   readonly baseUrl: string;
   nextTs(): string;
   nextId(): string;
-  /** Sockets are told of a message that is another now, or gone. */
+  /** Reports to sockets that a message has changed or gone. */
   changed(app: SlackApp, channel: SlackChannel, event: object): void;
 }
 

@@ -37,7 +37,7 @@ export interface SlackWriting {
   readonly threadTs?: string;
   readonly files?: readonly { readonly name: string; readonly mimetype: string; readonly content: Buffer }[];
   readonly isBot?: boolean;
-  /** It stands in the history, and no event tells of it. */
+  /** It is in the history, and no event reports it. */
   readonly isSilent?: boolean;
   /** Before now. */
   readonly agoMs?: number;

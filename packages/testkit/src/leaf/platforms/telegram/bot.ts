@@ -194,7 +194,7 @@ export class StubBot {
     };
     this.poll = poll;
     const end = (): void => {
-      // One that was made deaf is not known any more, and stays open.
+      // A poll that was made deaf is no longer known, and stays open.
       if (this.poll === poll) this.endPoll([]);
     };
     const timer = setTimeout(end, timeoutS * 1_000);

@@ -1,4 +1,6 @@
-/** The media host: takes what devices upload with a leave of the server, and gives it out to whoever knows its path. */
+/**
+ * The media host: accepts uploads of devices with the server's permission, and sends files to anybody who knows their path.
+ */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
