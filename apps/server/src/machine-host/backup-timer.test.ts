@@ -1,4 +1,4 @@
-/** A backup is due once for each of its times, and one that was missed is made later. */
+/** A backup is due once for each of its times, and a missed one is made later. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDue } from './backup-timer.ts';

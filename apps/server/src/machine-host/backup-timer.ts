@@ -20,7 +20,7 @@ export interface BackupTimer {
   stop(): void;
 }
 
-/** `env`: what the command is started with, secrets of the settings among it. */
+/** `env` is the command's environment, with secrets of the settings. */
 export function startBackupTimer(config: Config, env: NodeJS.ProcessEnv, log: Log): BackupTimer {
   let lastTry = -Infinity;
   let isUnderWay = false;
@@ -57,7 +57,7 @@ export function isDue(times: readonly number[], lastAt: string | null, nowMs: nu
   return Date.parse(lastAt) < latest;
 }
 
-/** In a session of its own: a signal to Lodge's is not for it. */
+/** Runs in a session of its own, so that a signal for Lodge's session does not reach it. */
 function runBackup(env: NodeJS.ProcessEnv): Promise<number | null> {
   const argv = [...process.execArgv, command, 'backup'];
   const child = spawn(process.execPath, argv, { env, detached: true, stdio: ['ignore', 'ignore', 'inherit'] });

@@ -1,12 +1,12 @@
-/** The environment of the control plane: what it reads, by name, and nothing else that root was given. */
+/** The environment of the control plane: the named variables that it reads, and nothing else of root's. */
 import { join } from 'node:path';
 import { secretVariables, settings } from '../config/config.ts';
 import type { User } from './control-user.ts';
 
 /**
- * Names beside Lodge's settings: where programs are, language and time, certificate authorities, proxies, the database's client
- * (pg reads these beside DATABASE_URL), and how Node and the C library run. Others may be for root alone, as is the token of
- * LODGE_MASTER_KEY_COMMAND or what a service manager was given.
+ * Names beside Lodge's settings: paths of programs, language and time, certificate authorities, proxies, the database's
+ * client (pg reads these beside DATABASE_URL), and options of Node and the C library. Other variables may be for root alone,
+ * such as the token of LODGE_MASTER_KEY_COMMAND or a service manager's secrets.
  */
 const passedNames = [
   /^(PATH|TMPDIR|TZ|LANG|LANGUAGE|LC_[A-Z]+)$/,
@@ -31,7 +31,7 @@ export function controlEnvironment(
     (settingNames.includes(each) || others.includes(each) || passedNames.some((pattern) => pattern.test(each)));
   const passed = Object.fromEntries(Object.entries(env).filter(([each]) => isPassed(each)));
   const identity = { HOME: ownFolder, USER: name, LOGNAME: name };
-  // Root must never run what it compiled: its cache lies in its own folder.
+  // Root must never run code that the control plane compiled, so its cache lies in its own folder.
   const cache = env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: join(ownFolder, 'node') };
   return { ...passed, ...identity, ...cache };
 }

@@ -87,7 +87,7 @@ test(
     const first = await open();
     const child = run(first, 'echo $$; sleep 60');
     const [left] = await lines(child, 1);
-    // As a kill in the middle of the end leaves it.
+    // The state that a kill in the middle of the end leaves.
     const own = readFileSync(`/proc/${left}/cgroup`, 'utf8');
     const legacy = /:freezer:(\/lodge-control-\w+)$/m.exec(own)?.[1];
     if (legacy) writeFileSync(`/sys/fs/cgroup/freezer${legacy}/freezer.state`, 'FROZEN');

@@ -106,7 +106,7 @@ export async function missingBounds(root = mountPoint): Promise<readonly Bound[]
 
 /** The settings of both versions; each kernel has files of one. */
 const memorySettings = (maxBytes: number): readonly Setting[] =>
-  // Where the kernel counts swap, it takes no more of that.
+  // If the kernel counts swap, the group uses no more of that.
   ['memory.max', 'memory.swap.max', 'memory.limit_in_bytes', 'memory.memsw.limit_in_bytes'].map((file) => [
     file,
     String(maxBytes),
@@ -117,7 +117,7 @@ type Bounds = Readonly<Record<Bound, readonly Setting[]>>;
 async function openUnified(root: string, name: string, bounds: Bounds): Promise<Tree | null> {
   const folder = join(root, name);
   return openTree(folder, bounds, async () => {
-    // One at a time: a kernel that keeps one back still gives the other.
+    // The trees are made one at a time: a kernel that refuses one still offers the other.
     for (const controller of ['pids', 'memory'])
       await writeFile(join(root, 'cgroup.subtree_control'), `+${controller}`).catch(() => undefined);
   });
@@ -131,9 +131,9 @@ function openLegacy(root: string, name: string, bounds: Bounds): Promise<Tree | 
   });
 }
 
-/** Null where the host gives none that a process can enter. */
+/** Null if the host offers no group that a process can enter. */
 async function openTree(folder: string, bounds: Bounds, prepare: () => Promise<void>): Promise<Tree | null> {
-  // Where control groups are mounted read-only, even an absent one cannot be removed.
+  // If control groups are mounted read-only, even an absent one cannot be removed.
   if (await exists(folder)) await endGroup(folder);
   try {
     await prepare();
@@ -160,7 +160,7 @@ async function writeThere(folder: string, settings: readonly Setting[]): Promise
   return did;
 }
 
-/** A process that ends at once goes in first. */
+/** Tests with a short process whether the group can be entered. */
 async function canEnter(folder: string): Promise<boolean> {
   const [command, ...args] = [...throughOf([folder]), 'true'];
   const child = spawn(command, args, { stdio: 'ignore' });
@@ -168,10 +168,10 @@ async function canEnter(folder: string): Promise<boolean> {
   return code === 0;
 }
 
-/** Ends every process in a group, and all that they start meanwhile, and removes it. Absent is success. */
+/** Ends every process in a group, with all that they start meanwhile, and removes it. Succeeds if it is absent. */
 async function endGroup(folder: string): Promise<void> {
   const deadline = performance.now() + endTimeoutMs;
-  // A process that has just ended is still counted for a moment.
+  // The kernel counts a process for a moment after its end.
   while (!(await removed(folder))) {
     const pids = await pidsIn(folder);
     if (performance.now() > deadline)
@@ -195,7 +195,7 @@ async function removed(folder: string): Promise<boolean> {
 
 async function killOnce(folder: string): Promise<void> {
   if (await writeIfThere(join(folder, 'cgroup.kill'), '1')) return;
-  // None starts another; and none that is frozen ends, so that its number is not given to a stranger before it is killed.
+  // None starts another. A frozen one does not end either, so its number cannot go to a stranger before the kill.
   await writeIfThere(join(folder, 'pids.max'), '0');
   if (await writeIfThere(join(folder, 'freezer.state'), 'FROZEN')) await untilFrozen(join(folder, 'freezer.state'));
   for (const pid of await pidsIn(folder)) {
@@ -208,7 +208,7 @@ async function killOnce(folder: string): Promise<void> {
   await writeIfThere(join(folder, 'freezer.state'), 'THAWED');
 }
 
-/** Or a while: what cannot be frozen now is killed all the same. */
+/** Waits until the group is frozen, for a bounded time: processes that cannot be frozen now are killed all the same. */
 async function untilFrozen(file: string): Promise<void> {
   const deadline = performance.now() + freezeTimeoutMs;
   while ((await readFile(file, 'utf8')).trim() !== 'FROZEN' && performance.now() < deadline) await sleep(1);
@@ -219,7 +219,7 @@ async function pidsIn(folder: string): Promise<number[]> {
     if (error.code === 'ENOENT' || error.code === 'ENODEV') return '';
     throw error;
   });
-  // 0 is a process of another namespace of numbers, which has none here.
+  // 0 is a process of another pid namespace, which has no number here.
   return [...new Set(text.split('\n').map(Number))].filter((pid) => pid > 1);
 }
 

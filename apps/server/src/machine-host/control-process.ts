@@ -16,7 +16,7 @@ import { channelFd, controlPlaneRole } from './handover.ts';
 import { passOn } from './pass-on.ts';
 import { ownCheckout, programFor } from './program.ts';
 
-/** Least time for what is in the pipes of a process that has ended; reading it takes a moment. */
+/** Least time to read the pipes of a process that has ended. */
 const lastWordsMs = 1000;
 /** 4 MiB a second of its output: some 20,000 lines of its log. */
 const bytesPerMs = 4096;
@@ -24,18 +24,18 @@ const bytesPerMs = 4096;
 export interface ControlProcess {
   readonly pid: number;
   readonly channel: Channel;
-  /** Resolves with the process' exit code when it has ended; 1 where a signal ended it. */
+  /** Resolves with the process' exit code when it has ended; 1 if a signal ended it. */
   readonly ended: Promise<number>;
   kill(): void;
 }
 
 export interface ControlProcessOptions {
-  /** File to run, as this process was run. */
+  /** The file that the process runs, with this process' options. */
   readonly entry: string;
   /** The folder that has the file and Node; by default the one of this file. */
   readonly checkout?: string;
   readonly user: User;
-  /** It runs in this group, and all that it starts. */
+  /** The group of the process and all that it starts. */
   readonly group: Pick<ControlGroup, 'through'>;
   readonly ownFolder: string;
   readonly env: NodeJS.ProcessEnv;
@@ -44,7 +44,7 @@ export interface ControlProcessOptions {
   readonly config: Config;
 }
 
-/** Starts it. It does nothing before it was handed what it needs. */
+/** Starts the process, which does nothing before the handover. */
 export async function startControlProcess(options: ControlProcessOptions): Promise<ControlProcess> {
   const { entry, checkout = ownCheckout, user, group, ownFolder, env, config } = options;
   const place = { node: process.execPath, entry, checkout, view: join(config.dataDir, 'program') };
@@ -56,9 +56,10 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
   const child = spawn(command, args, {
     cwd: '/',
     env: { ...controlEnvironment(env, user, ownFolder, options.variables), LODGE_LOG_LEVEL: level },
-    // Pipes: files are root's alone, and systemd's journal goes by the control group of who writes (`journalctl -u`).
+    // The outputs are pipes: only root has the log files, and systemd's journal goes by the writer's control group
+    // (`journalctl -u`).
     stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-    // A session of its own: what holds a terminal as its own could type into the shell of root that started us (TIOCSTI).
+    // The process has a session of its own: with root's terminal it could type into the shell that started Lodge (TIOCSTI).
     detached: true,
   });
   passOn(child.stdout!, process.stdout, bytesPerMs);
@@ -69,7 +70,7 @@ export async function startControlProcess(options: ControlProcessOptions): Promi
   return { pid: child.pid!, channel, ended, kill: () => void child.kill('SIGKILL') };
 }
 
-/** Ends with this process, whatever ends it, and can never have more privileges than these. */
+/** It ends with this process in every case, and can never get more privileges than these. */
 const asControlUser = ({ uid, gid }: User, capability: string | null): string[] => [
   `--reuid=${uid}`,
   `--regid=${gid}`,
@@ -81,7 +82,7 @@ const asControlUser = ({ uid, gid }: User, capability: string | null): string[] 
   '--pdeathsig=KILL',
 ];
 
-/** None, but where a port is configured that only root may listen on. */
+/** No capabilities, unless the settings have a port that only root may listen on. */
 async function capabilities({ port, brokerPort, metricsPort }: Config): Promise<string | null> {
   const text = await readFile('/proc/sys/net/ipv4/ip_unprivileged_port_start', 'utf8').catch(() => '1024');
   const ports = [port, brokerPort, metricsPort ?? 0].filter((each) => each !== 0);
@@ -91,7 +92,7 @@ async function capabilities({ port, brokerPort, metricsPort }: Config): Promise<
 async function endOf(child: ChildProcess): Promise<number> {
   const closed = new Promise((resolve) => child.once('close', resolve));
   const [code] = (await once(child, 'exit')) as [number | null];
-  // Its last words come through the pipes, which what it has started may hold open.
+  // Its last output comes through the pipes, which its children may hold open.
   await Promise.race([closed, sleep(lastWordsMs)]);
   return code ?? 1;
 }

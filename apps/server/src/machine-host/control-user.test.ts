@@ -38,7 +38,7 @@ test('the folder is the user’s alone, and stays so', { skip }, async () => {
 test('secrets that an earlier release had yet to show are moved, whatever a kill left', { skip }, async () => {
   writeFileSync(join(dataDir, 'first-key'), 'key', { mode: 0o600 });
   writeFileSync(join(dataDir, 'owner-link'), 'link', { mode: 0o600 });
-  // Killed when the folder was made and the first file given away.
+  // A kill came after the folder was made and the first file given away.
   mkdirSync(join(dataDir, 'control-plane'), { mode: 0o700 });
   chownSync(join(dataDir, 'first-key'), 1, 1);
   await makeOwnFolder({ dataDir }, user);
@@ -56,7 +56,7 @@ test(
     writeFileSync(join(dataDir, 'control-plane', 'first-key'), 'key', { mode: 0o600 });
     await makeOwnFolder({ dataDir }, user);
     assert.equal(ownerOf('control-plane', 'first-key'), 1);
-    // As a hard link to another's file would be.
+    // The file is like a hard link to another's file.
     writeFileSync(join(dataDir, 'control-plane', 'owner-link'), 'of root', { mode: 0o600 });
     await makeOwnFolder({ dataDir }, user);
     assert.equal(ownerOf('control-plane', 'owner-link'), 0);

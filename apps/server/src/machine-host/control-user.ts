@@ -1,4 +1,4 @@
-/** The unprivileged user that the control plane runs as, and the one folder that is its own. */
+/** The unprivileged user of the control plane, and the one folder that it owns. */
 import { execFile } from 'node:child_process';
 import { chmod, lchown, mkdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ export interface User {
   readonly gid: number;
 }
 
-/** The control plane cannot run as it should here; the message says what to do. */
+/** The control plane cannot run properly here; the message gives advice. */
 export class ControlUserError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -51,9 +51,9 @@ export const ownFolderOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => joi
 
 /**
  * Makes the folder, mode 0700, and gives it to `user`; null leaves it root's. Files of earlier releases in the data folder
- * are moved into it. A kill between any two steps leaves what the next start completes.
+ * are moved into it. The next start completes the work after a kill between any two steps.
  *
- * Only what lies in a folder of root's is given away: in its own folder the user could have put another's file in its place.
+ * Only files in a folder of root's are given away: in its own folder the user could have put another's file in their place.
  */
 export async function makeOwnFolder(config: Pick<Config, 'dataDir'>, user: User | null): Promise<string> {
   const folder = ownFolderOf(config);

@@ -6,7 +6,7 @@ import type { Message } from '@lodge/vm/remote';
 import { secretVariables } from '../config/config.ts';
 import type { Host } from './host.ts';
 
-/** Argument by which an entry's process knows that it is the control plane. */
+/** The argument that makes an entry's process the control plane. */
 export const controlPlaneRole = 'control-plane';
 /** The channel's file descriptor there. */
 export const channelFd = 3;
@@ -25,7 +25,7 @@ export interface Handover extends Pick<Host, 'connectionString' | 'masterKey' | 
 const masterKeyCommand = 'LODGE_MASTER_KEY_COMMAND';
 const commandStandsElsewhere = '# run by the machine host';
 
-/** Takes the secrets out of an environment: what this process starts inherits the rest. */
+/** Takes the secrets out of an environment, whose rest this process' children inherit. */
 export function takeSecrets(env: NodeJS.ProcessEnv): Record<string, string> {
   const secrets: Record<string, string> = {};
   for (const name of secretVariables) {
@@ -47,7 +47,7 @@ export function handoverMessage({ masterKey, tls, pubsubAccount, ...plain }: Han
   };
 }
 
-/** As `handoverMessage` made it. */
+/** Reads a message of `handoverMessage`. */
 export function readHandover(message: Message): Handover {
   const { masterKey, tls, connectionString, brokerHost, secrets, pubsubAccount } = message as unknown as {
     readonly masterKey: string;

@@ -20,7 +20,7 @@ import type { Launched } from '../relay/relay-process.ts';
 import { openRelays } from './relays/open.ts';
 import { readServiceAccount } from './service-account.ts';
 
-/** The parts that take root to open, or that only root may read. */
+/** The parts that only root can open or read. */
 export interface OpenedHost {
   readonly driver: VmDriver;
   readonly images: ImageBuilder;
@@ -34,9 +34,9 @@ export interface OpenedHost {
   readonly pubsubAccount: ServiceAccount | null;
 }
 
-/** The parts that a control plane is given. It makes everything else itself. */
+/** The parts that a control plane receives. It makes everything else itself. */
 export interface Host extends OpenedHost {
-  /** Starts the relay process of a group of platforms; the one before it is killed first. */
+  /** Starts the relay process of a group of platforms, after killing the earlier one. */
   readonly launchRelay: (group: RelayGroup) => Promise<Launched>;
 }
 

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 
 /**
- * Lines of a process without privileges become this one's, at so many bytes a millisecond at most; one that writes more
- * waits. A process that shared a file with this one could empty it, and change how it is written to.
+ * Passes lines of a process without privileges on as this one's, with a bound on bytes a millisecond; a process that writes
+ * more waits. A process that shared a file with this one could empty it, and change how it is written to.
  */
 export function passOn(lines: Readable, to: Writable, bytesPerMs: number): void {
   lines.on('data', (chunk: Buffer) => {

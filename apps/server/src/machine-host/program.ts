@@ -1,6 +1,6 @@
 /**
- * How an unprivileged user runs a program of this checkout. Where the folders above the checkout are closed to the user, as
- * /root is, the process gets a mount namespace of its own in which the checkout is seen elsewhere, read-only.
+ * How an unprivileged user runs a program of this checkout. If the folders above the checkout are closed to the user, as
+ * /root is, the process gets its own mount namespace, which shows the checkout elsewhere, read-only.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -22,7 +22,7 @@ export interface Place {
   readonly entry: string;
   /** The folder that has both, with everything they load. */
   readonly checkout: string;
-  /** A folder for the other view of it, in one that the user may pass; made where it is needed. */
+  /** A folder for the other view of it, below one that the user may pass; it is made if needed. */
   readonly view: string;
 }
 
@@ -53,7 +53,7 @@ export async function programFor(user: User, place: Place): Promise<Program> {
   );
 }
 
-/** Where a path in the checkout is in the view of it; null for one that is elsewhere. */
+/** A path's place in the view of the checkout; null if the path is elsewhere. */
 function moved(path: string, checkout: string, view: string): string | null {
   const inside = relative(checkout, path);
   return inside.startsWith('..') ? null : join(view, inside);

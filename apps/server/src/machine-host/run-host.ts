@@ -28,15 +28,15 @@ import type { OpenedHost, openHost } from './host.ts';
 
 /** Time in which the control plane's child processes are ended, when nobody waits for anything else. */
 const lastTimeoutMs = 2_000;
-/** A second signal, or this long after the first, ends the process as it is: every part survives that. */
+/** A second signal, or this time after the first, ends the process as it is: every part survives that. */
 const closeTimeoutMs = 30_000;
 
 export interface MachineHostOptions {
-  /** As in `ControlProcessOptions`. */
+  /** The same as in `ControlProcessOptions`. */
   readonly variables?: readonly string[];
 }
 
-/** `entry`: the file that this process runs, which is run again as the control plane. */
+/** `entry` is this process' file, which also runs as the control plane. */
 export async function runMachineHost(
   env: NodeJS.ProcessEnv,
   entry: string,
@@ -52,7 +52,7 @@ export async function runMachineHost(
     const control = await openControlProcess({ config, env, entry, variables }, log, closing);
     endOnSignal(control);
     const host = await Promise.race([openHere(config, log, closing, await controlUser(config)), control.ended]);
-    // It has said why.
+    // It has logged the reason.
     if (typeof host === 'number') return await endWith(control, closing, log);
     const { driver, images, versions, ...handed } = host;
     closing.push(() => driver.stop());
@@ -96,20 +96,20 @@ async function openControlProcess(
   return control;
 }
 
-/** When it has ended, so is all that it started, before anything else is. */
+/** Ends the control plane's children after it, before anything else ends. */
 async function endedWithAll({ ended }: ControlProcess, group: ControlGroup, log: Log): Promise<number> {
   const code = await ended;
   await group.end().catch((error: unknown) => log.error({ err: error }, 'what the control plane started goes on'));
   return code;
 }
 
-/** Both processes load their modules at the same time. */
+/** Opens the host while the other process loads its modules. */
 async function openHere(...given: Parameters<typeof openHost>): Promise<OpenedHost> {
   const { openHost: open } = await import('./host.ts');
   return open(...given);
 }
 
-/** Until the control plane has ended, or broke the protocol and is ended. */
+/** Waits until the control plane has ended, or broke the protocol and is ended. */
 async function endWith(control: ControlProcess, closing: Closing, log: Log): Promise<never> {
   void control.channel.ended.then((why) => {
     if (why === null) return;

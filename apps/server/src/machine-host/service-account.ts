@@ -4,7 +4,7 @@ import type { ServiceAccount } from '@lodge/channels/gmail';
 
 const variable = 'LODGE_GMAIL_PUBSUB_KEY_FILE';
 
-/** From the file that Google gives out. Rejects with what to do about it; nothing of the file is in the error. */
+/** Reads the file that Google gives out. Rejects with advice; the error contains nothing of the file. */
 export async function readServiceAccount(path: string | null): Promise<ServiceAccount | null> {
   if (path === null) return null;
   const text = await readFile(path, 'utf8').catch(() => null);

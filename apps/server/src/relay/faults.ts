@@ -1,10 +1,10 @@
 /**
- * Errors in a relay process that nobody took, such as those of a platform's library that one message sets off.
+ * Uncaught errors in a relay process, such as those of a platform's library that one message causes.
  *
- * A promise that was rejected in the doings of one connection ends that connection alone: nothing shared was left half-way.
- * An exception has cut through whatever stood on the stack, so the process gives its channels back and ends; the connection
- * that it came from is kept apart, and the others are taken up at once by the process that follows. An error that belongs to
- * no connection ends the process, too.
+ * A rejected promise in the context of one connection ends only that connection: nothing shared was left halfway. An
+ * exception has cut through everything on the stack. So the process gives its channels back and ends; the connection that it
+ * came from is kept apart, and the next process opens the others at once. An error that belongs to no connection ends the
+ * process, too.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Relay } from '@lodge/channels/relay';
@@ -33,8 +33,8 @@ export function watchFaults(relay: Pick<Relay, 'fault'>, log: Log, end: () => vo
 }
 
 /**
- * The parts that name an error. Its message may have a token or a stranger's text in it, and so may all else that a library
- * puts there.
+ * The parts that name an error. Its message, and every other field of a library's, may have a token or a stranger's text in
+ * it.
  */
 export function traitsOf(error: unknown): { readonly kind: string; readonly at: readonly string[] } {
   if (!(error instanceof Error)) return { kind: typeof error, at: [] };

@@ -1,7 +1,7 @@
 import type { GmailEndpoints } from '@lodge/channels/gmail';
 import type { PlatformUrls } from './protocol.ts';
 
-/** Where Google is, where the operator says that it is elsewhere. */
+/** Google's addresses, if the operator sets others. */
 export function googleEndpoints({
   gmail,
   googleOauth,

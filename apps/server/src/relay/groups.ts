@@ -1,6 +1,7 @@
 /**
- * Which platforms share a process. One has those whose connections are cheap to open. WhatsApp has its own: a handshake keeps
- * its processor busy for tens of milliseconds, and a hundred of them shall not hold up the heartbeats of others.
+ * The platforms that share a process. One process has those whose connections are cheap to open. WhatsApp has its own: a
+ * handshake keeps its processor busy for tens of milliseconds, and a hundred of them must not delay the heartbeats of
+ * others.
  */
 import type { ChannelName } from '@lodge/domain';
 

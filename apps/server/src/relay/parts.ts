@@ -22,7 +22,7 @@ interface Given
 /** Bound on the connections of both relay processes together. */
 const maxConnections = 8;
 
-/** Starts the processes that hold connections; gives what the engine's channels stand on. */
+/** Starts the processes that hold connections; returns the dependencies of the engine's channels. */
 export async function startChannels(
   config: Config,
   { store, connectionString, secrets, pubsubAccount, launchRelay: launch, guestAt, gmail, log }: Given,
@@ -30,7 +30,7 @@ export async function startChannels(
 ): Promise<ChannelParts> {
   const settings = relaySettings(config, pubsubAccount);
   const files = createChannelFiles(channelFilesDir(config), { freeBytes: channelFilesFreeBytes(config) });
-  // Connections of their own: what relays ask for never takes one that a request waits for.
+  // The relays have their own database connections, so they never take one that a request waits for.
   const own = await openStore({ connectionString, maxConnections, log });
   closing.push(() => own.close());
   const relays = startRelays({
@@ -55,7 +55,7 @@ export async function startChannels(
   };
 }
 
-/** Null where the operator has no client at Google. Google's library is loaded where it has one. */
+/** Null if the operator has no client at Google. Google's library is loaded only with one. */
 async function gmailConsent({ google, urls }: ReturnType<typeof relaySettings>): Promise<GmailConsent | null> {
   if (google === null) return null;
   const { createGmailConsent } = await import('@lodge/channels/gmail');

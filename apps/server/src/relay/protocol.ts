@@ -7,7 +7,7 @@ import type { RelayTimings } from '@lodge/channels/relay';
 import type { ChannelName, ChannelReason } from '@lodge/domain';
 import type { ChannelSecrets, Verified } from '@lodge/ports';
 
-/** Where the platforms are, by the operator's configuration; null: their own. */
+/** The platforms' addresses, from the operator's configuration; null: their own. */
 export interface PlatformUrls {
   readonly telegram: string | null;
   readonly slack: string | null;
@@ -29,9 +29,9 @@ export interface GoogleClient {
   readonly clientId: string;
   /** Never logged. */
   readonly clientSecret: string;
-  /** Between two looks at a mailbox. */
+  /** Time between two looks at a mailbox. */
   readonly pollMs: number;
-  /** Null where Gmail publishes no notices for this server. */
+  /** Null if Gmail publishes no notices for this server. */
   readonly push: GooglePush | null;
 }
 

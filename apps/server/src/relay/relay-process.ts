@@ -1,4 +1,4 @@
-/** One relay process as its control plane sees it: started again when it dies, killed when it hangs, asked, ended. */
+/** One relay process as its control plane sees it: started again when it dies, killed when it hangs, called, and ended. */
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '@lodge/domain';
@@ -12,7 +12,7 @@ import { traitsOf } from './faults.ts';
 import type { RelayAsk, RelayOrder, RelayReply, RelayStart } from './protocol.ts';
 import { readReply } from './serve/said.ts';
 
-/** Its own bound is shorter. */
+/** The process' own bound is shorter. */
 const closeWithinMs = 15_000;
 const restarts = { firstMs: 500, maxMs: 60_000, jitter: 0.5 };
 /** A process that ran so long did not fail in its start. */
@@ -20,10 +20,10 @@ const stableMs = 60_000;
 const askWithinMs = 25_000;
 const maxAsked = 100;
 
-/** A process that was started, at the other end of a stream. */
+/** A started process, at the other end of a stream. */
 export interface Launched {
   readonly stream: Duplex;
-  /** Resolves when it is gone for sure. At once where it has ended. */
+  /** Resolves when it is certainly gone, at once if it has ended. */
   kill(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export interface RelayProcessOptions {
   /** For the log. */
   readonly channels: readonly string[];
   readonly launch: () => Promise<Launched>;
-  /** Serves what the process asks for, until the channel ends. */
+  /** Serves the process' calls until the channel ends. */
   readonly serve: (channel: Channel) => void;
   readonly start: () => RelayStart;
   readonly log: Log;
@@ -60,7 +60,7 @@ export class RelayProcess {
     if (!this.closing.signal.aborted) this.running ??= this.run();
   }
 
-  /** Rejects with a `ChannelFailure`, also where the process does not answer. */
+  /** Rejects with a `ChannelFailure`, also if the process does not answer. */
   async ask(question: Asked, signal?: AbortSignal): Promise<Answer> {
     this.start();
     if (this.waiting.size >= maxAsked) throw noAnswer();
@@ -111,7 +111,7 @@ export class RelayProcess {
     }
   }
 
-  /** Returns how it ended. Never rejects: what cannot be started is tried again, too. */
+  /** Returns how it ended. Never rejects: a failed start is tried again, too. */
   private async runOnce(): Promise<object> {
     let child: Launched | null = null;
     let unwatch: (() => void) | null = null;
@@ -140,7 +140,7 @@ export class RelayProcess {
     }
   }
 
-  /** Hands its replies out, and ends it when it has said nothing for too long. */
+  /** Passes its replies on, and ends it when it has said nothing for too long. */
   private watch(channel: Channel): () => void {
     const { log, channels, heartbeat = usualHeartbeat } = this.options;
     const listening = listenFor(heartbeat, {

@@ -97,7 +97,7 @@ test('no process runs until somebody asks, or there is a channel; one that dies 
 
 test('a process that hangs is killed and followed by another; one that answers is left alone', async () => {
   const errors: string[] = [];
-  // A start may take long on a machine that is busy.
+  // A start may take long on a busy machine.
   const heartbeat = { pingEveryMs: 500, silentMs: 60_000 };
   const relays = await start(errors, { heartbeat });
   const bot = telegram.bot();

@@ -1,7 +1,6 @@
 /**
- * The relay processes of a server: has them started once there is a channel for them, and again when one died, serves what they
- * ask for, and ends them with the server. Root starts them (`machine-host/relays`): they share neither user nor files with this
- * process.
+ * The relay processes of a server: starts them once they have a channel, and again when one died, serves their calls, and
+ * ends them with the server. Root starts them (`machine-host/relays`): they share neither user nor files with this process.
  */
 import { hostname } from 'node:os';
 import { openedStore, startUpkeep, usualRelayTimings } from '@lodge/channels/relay';

@@ -1,7 +1,7 @@
 /**
- * A relay as a process: holds connections for the control plane at the other end of its one channel, and ends with that. Its
- * first message is its configuration. It has no database, no key and no folder: it asks the control plane for what it does, and
- * everything it must not lose is there, so it may be killed at any moment.
+ * A relay as a process: it holds connections for the control plane at the other end of its one channel, and ends with that.
+ * Its first message is its configuration. It has no database, no key and no folder: it does everything through calls of the
+ * control plane. All data that must not be lost is there, so it may be killed at any moment.
  */
 import { Socket } from 'node:net';
 import { createRelay } from '@lodge/channels/relay';
@@ -19,7 +19,7 @@ import { relayFd } from './groups.ts';
 import { loadPlatforms } from './platforms.ts';
 import type { RelayAsk, RelayOrder, RelayReply, RelayStart } from './protocol.ts';
 
-/** The server gives it longer, and then kills it. */
+/** The server waits longer than this, and then kills it. */
 const closeWithinMs = 12_000;
 const verifyWithinMs = 20_000;
 
@@ -34,7 +34,7 @@ export function runRelay(load: typeof loadPlatforms = loadPlatforms): void {
   const relay = new RelayProcess(channel, load);
   channel.receive('order', ({ order }) => relay.take(order as RelayOrder));
   void channel.ended.then(() => relay.close(0));
-  // The terminal sends these to the whole group. The control plane says when.
+  // The terminal sends these to the whole group. The control plane decides when the relay ends.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => relay.close(0));
   channel.open();
@@ -76,7 +76,7 @@ class RelayProcess {
     }
   }
 
-  /** Once. `code` is the exit's where it ends cleanly. */
+  /** Ends once. `code` is the exit code of a clean end. */
   close(code: 0 | 1): void {
     if (this.isClosing) return;
     this.isClosing = true;

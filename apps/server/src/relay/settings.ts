@@ -27,12 +27,12 @@ export const relaySettings = (
   logLevel: config.logLevel,
 });
 
-/** Half a floor above the floor of agents: files stop well before anybody is paused for the disk. */
+/** Half a floor above the floor of agents: files stop well before anybody is paused for lack of disk space. */
 export const channelFilesFreeBytes = ({ diskFloorMib }: Config): number => diskFloorMib * 1.5 * 2 ** 20;
 
 export const channelFilesDir = (config: Config): string => join(ownFolderOf(config), 'channel-files');
 
-/** Null where the operator has none. */
+/** Null if the operator has none. */
 export function googleClientOf(config: Config, pubsubAccount: ServiceAccount | null): GoogleClient | null {
   const { googleClientId: clientId, googleClientSecret: clientSecret } = config;
   if (clientId === null || clientSecret === null) return null;

@@ -1,6 +1,7 @@
 /**
- * How a relay process is run: as a user of its own, in a box that shows it the program, its libraries and what the network needs
- * (`box.py`), within a control group, and with Node's own permissions. It ends with who starts it.
+ * How a relay process runs: as a separate user, in a box that shows it the program, its libraries and the files that the
+ * network needs (`box.py`), within a control group, and with Node's own permissions. It ends with the process that starts
+ * it.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,7 +19,7 @@ const box = join(import.meta.dirname, 'box.py');
 
 /** The folders of a program and its modules, without other files of a checkout. */
 const programFolders = ['apps', 'packages', 'node_modules', 'package.json'].map((name) => join(checkout, name));
-/** Libraries; how names are looked up; certificate authorities; time zones. */
+/** Libraries, name resolution, certificate authorities and time zones. */
 const systemFiles = [
   '/lib',
   '/lib64',
@@ -38,14 +39,14 @@ const systemFiles = [
   '/usr/share/zoneinfo',
 ];
 
-// A connection over TLS brings much that lives for a moment: V8 else keeps twice the memory (benchmarks/results, Telegram).
+// A TLS connection makes many short-lived objects; without this V8 keeps twice the memory (benchmarks/results, Telegram).
 const nodeOptions = ['--max-semi-space-size=4'];
-/** No file is written, no process started, no native module loaded. Mail is read in a thread. */
+/** It writes no file, starts no process and loads no native module. A thread reads mail. */
 const permissions = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=PERM0006'];
 
 /**
- * Memory of a mail goes back to the host with it. Without this glibc learns from the first large one to keep what is freed, in
- * pieces: after mails of 24 MiB a relay of 110 MiB kept 330, and with it 180.
+ * The memory of a mail goes back to the host with it. Without this, glibc learns from the first large one to keep freed
+ * memory in pieces: after mails of 24 MiB a relay of 110 MiB kept 330, and with it 180.
  */
 const memory = { MALLOC_MMAP_THRESHOLD_: String(128 * 1024) };
 
@@ -54,7 +55,7 @@ const environmentOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...memory,
 });
 
-/** As the user that this process runs as, in no box: for who cannot become another. */
+/** Runs as this process' user, without a box, if this process cannot become another user. */
 export const plainCommand = (env: NodeJS.ProcessEnv, entry = relayEntry): RelayCommand => ({
   argv: [process.execPath, ...nodeOptions, ...permissions, entry],
   env: environmentOf(env),
@@ -64,7 +65,7 @@ export interface BoxOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly user: User;
   readonly group: Pick<ControlGroup, 'through'>;
-  /** An empty folder of root's, over which each box has a file system of its own. */
+  /** An empty folder of root's, over which each box mounts its own file system. */
   readonly root: string;
   /** By default the product's. */
   readonly entry?: string;
@@ -77,7 +78,7 @@ export function boxedCommand({ env, user, group, root, entry }: BoxOptions): Rel
   const shown = [...programFolders, process.execPath, ...systemFiles, ...named];
   const { uid, gid } = user;
   const namespaces = ['--mount', '--propagation', 'private', '--pid', '--fork', '--kill-child=KILL', '--ipc', '--uts'];
-  // Python with its own library alone, and nothing that the environment names.
+  // Python runs with its own library alone, and ignores the environment.
   const enter = ['/usr/bin/python3', '-I', '-S', box, JSON.stringify({ root, shown, uid, gid, command })];
   const argv = [...group.through, 'setpriv', '--pdeathsig=KILL', '--', 'unshare', ...namespaces, '--', ...enter];
   return { argv: argv as [string, ...string[]], env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', ...passed } };

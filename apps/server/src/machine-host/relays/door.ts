@@ -1,11 +1,11 @@
 /**
- * Where a control plane has its relay processes started, by root. Two sockets a group of platforms, in a folder that the control
- * plane alone passes beside root:
+ * A control plane asks root here to start its relay processes. There are two sockets a group of platforms, in a folder that
+ * only root and the control plane can pass:
  *
  *   <folder>/<group>      each connection becomes a process, as its one channel; the process before it is killed first
  *   <folder>/<group>.end  a connection kills the group's process, and is closed when that is gone
  *
- * Root reads nothing that comes here: a connection is handed to the process before a byte of it is read.
+ * Root reads nothing that comes here: the process gets a connection before a byte of it is read.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -25,14 +25,14 @@ import type { User } from '../control-user.ts';
 /** Half a megabyte a second of its log: an honest relay writes some lines a minute. */
 const bytesPerMs = 512;
 
-/** How a process is run: what root runs, with what environment. */
+/** The command that root runs, and its environment. */
 export interface RelayCommand {
   readonly argv: readonly [string, ...string[]];
   readonly env: NodeJS.ProcessEnv;
 }
 
 export interface RelayDoorOptions {
-  /** Made where it is missing, and root's. */
+  /** The folder, which root owns; it is made if it is missing. */
   readonly folder: string;
   /** The user who may have processes started, beside root; null: nobody. */
   readonly control: User | null;
@@ -47,7 +47,7 @@ export interface RelayDoor {
   close(): Promise<void>;
 }
 
-/** Where it is, in the data folder. */
+/** Its path in the data folder. */
 export const relayDoorOf = ({ dataDir }: Pick<Config, 'dataDir'>): string => join(dataDir, 'relays');
 
 export async function openRelayDoor({ folder, control, command, log }: RelayDoorOptions): Promise<RelayDoor> {
@@ -75,7 +75,7 @@ export async function openRelayDoor({ folder, control, command, log }: RelayDoor
   };
 }
 
-/** Connects, as a control plane does: the process is at the other end of the stream. */
+/** Connects like a control plane: the process is at the other end of the stream. */
 export async function launchRelay(folder: string, group: RelayGroup): Promise<Launched> {
   const stream = connect(join(folder, group));
   await once(stream, 'connect');
@@ -91,9 +91,9 @@ export async function launchRelay(folder: string, group: RelayGroup): Promise<La
 }
 
 async function listen(path: string, control: User | null, take: (socket: Socket) => void): Promise<Server> {
-  // The instance lock says that nobody else listens here.
+  // The instance lock proves that nobody else listens here.
   await rm(path, { force: true });
-  // A byte that is read here would be missing there.
+  // The process would miss a byte that is read here.
   const server = createServer({ pauseOnConnect: true }, take);
   server.listen(path);
   await once(server, 'listening');
@@ -102,7 +102,7 @@ async function listen(path: string, control: User | null, take: (socket: Socket)
   return server;
 }
 
-/** One process at a time. */
+/** A place for one process at a time. */
 class Place {
   private readonly command: () => RelayCommand;
   private readonly log: Log;
@@ -120,7 +120,7 @@ class Place {
     return this.child?.pid;
   }
 
-  /** The newest connection counts; those before it that wait still are closed. */
+  /** Takes the newest connection; earlier ones that still wait are closed. */
   start(socket: Socket): void {
     socket.on('error', () => undefined);
     this.next?.destroy();
@@ -156,10 +156,10 @@ class Place {
       env,
       // The fourth, at `relayFd`, is its one channel.
       stdio: ['ignore', 'ignore', 'pipe', socket],
-      // A session of its own, without a terminal.
+      // The process has its own session, without a terminal.
       detached: true,
     });
-    // The process has its own.
+    // The process has its own copy.
     socket.destroy();
     if (child.stderr !== null) passOn(child.stderr, process.stderr, bytesPerMs);
     child.once('error', (error) => this.log.error({ err: error }, 'a relay process could not be started'));

@@ -11,14 +11,14 @@ import { openRelayDoor, relayDoorOf } from './door.ts';
 import type { RelayCommand, RelayDoor } from './door.ts';
 
 export interface RelaysOfHost {
-  /** The control plane's; null where this process is the control plane. */
+  /** The control plane's user; null if this process is the control plane. */
   readonly control: User | null;
   readonly log: Log;
   /** By default the product's. */
   readonly entry?: string;
 }
 
-/** Opens the door by which a control plane has relay processes started. Throws `ControlUserError` without their user. */
+/** Opens the door for starting relay processes. Throws `ControlUserError` without their user. */
 export async function openRelays(config: Config, given: RelaysOfHost, closing: Closing): Promise<RelayDoor> {
   const folder = relayDoorOf(config);
   const command = await commandOf(config, folder, given, closing);
@@ -35,7 +35,7 @@ async function commandOf(
   closing: Closing,
 ): Promise<RelayCommand> {
   const { env } = process;
-  // For tests: nobody else can give a process another user.
+  // This is for tests: only root can give a process another user.
   if (process.geteuid!() !== 0) return plainCommand(env, entry);
   const user = await relayUser(config);
   const root = join(folder, 'box');

@@ -89,7 +89,7 @@ before(async () => {
 });
 after(() => closeAll(closing, log));
 
-/** Runs code in the relay. `attempt` gives the code of why something failed, or `reached` with what it gave. */
+/** Runs code in the relay. `attempt` returns the code of a failure, or `reached` with the result. */
 async function inside(code: string): Promise<unknown> {
   const attempt = `const attempt = async (run) => {
     try { return ['reached', await run()]; } catch (error) { return error.code ?? error.name; }
@@ -99,7 +99,7 @@ async function inside(code: string): Promise<unknown> {
   return JSON.parse(verified!.identity.name);
 }
 
-/** The relay itself: the one process of the box, below those that stand around it. */
+/** The relay itself: the one process of the box, below its wrappers. */
 async function pidInBox(of = door): Promise<number> {
   const isFirst = async (pid: number): Promise<boolean> =>
     /^NSpid:.*\t1$/m.test(await readFile(`/proc/${pid}/status`, 'utf8'));
@@ -109,7 +109,7 @@ async function pidInBox(of = door): Promise<number> {
   }
 }
 
-/** Which of these stand in the memory of a process. */
+/** The secrets that are in the memory of a process. */
 async function inMemory(pid: number, needles: Readonly<Record<string, Buffer>>): Promise<readonly string[]> {
   const found = new Set<string>();
   const memory = await open(`/proc/${pid}/mem`);
@@ -252,7 +252,7 @@ test('one that does not end is gone when it is killed, and with what started it'
     );
     if (end === 'kill') await launched.kill();
     else process.kill(own.pids[0]!, 'SIGKILL');
-    // A zombie waits for whom this host lets take it.
+    // A zombie waits until this host lets it be reaped.
     const state = () => readFile(`/proc/${pid}/status`, 'utf8').catch(() => 'State:\tZ');
     for (let n = 0; !/^State:\tZ/m.test(await state()); n += 1) {
       assert.ok(n < 200, `${end}: the process lives on`);

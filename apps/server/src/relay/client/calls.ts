@@ -1,4 +1,4 @@
-/** The relay's side: calls of its control plane, and what that tells. */
+/** The relay's side: its calls of the control plane, and the control plane's messages. */
 import { Semaphore } from '@lodge/domain';
 import { LeaseLost, NoRoomError } from '@lodge/ports';
 import type { Channel, Message } from '@lodge/vm/channel';
@@ -8,7 +8,7 @@ import type { CallFailure } from '../serve/serve.ts';
 /** Running calls, and bytes of their messages; more wait here, in order. Half of what the other end takes. */
 const maxAtOnce = 128;
 const maxBytesAtOnce = 16 * 2 ** 20;
-/** A control plane that says nothing for so long hangs: its statements end long before. */
+/** A control plane that says nothing for so long hangs: its statements end long before that. */
 const answeredWithinMs = 60_000;
 
 interface Pending {

@@ -4,7 +4,7 @@ import type { Calls } from './calls.ts';
 /** Bytes of one call: far fewer than a message may hold. */
 const maxPieceBytes = 2 ** 18;
 
-/** Files of channels at the other end of a channel, which come and go in pieces. */
+/** Files of channels at the other end of a channel, transferred in pieces. */
 export function remoteFiles(calls: Calls): RelayFiles {
   return {
     async *read(key) {

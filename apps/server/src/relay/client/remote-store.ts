@@ -83,7 +83,7 @@ export function remoteNotices(channel: Channel, calls: Calls): MailboxNotices {
 class Numbers {
   private readonly byLease = new Map<string, { readonly number: number; readonly handle: number }[]>();
 
-  /** The last two of each channel are known, as at the other end. */
+  /** Like the other end, it knows the last two of each channel. */
   set({ agentId, channel, number }: LeaseRef, handle: number): void {
     const key = `${agentId}/${channel}`;
     this.byLease.set(key, [...(this.byLease.get(key) ?? []).slice(-1), { number, handle }]);

@@ -4,8 +4,8 @@ import type { FileOwner, Lease, LeaseRef } from '@lodge/ports';
 type Holding = LeaseRef & Pick<Lease, 'accountId'>;
 
 /**
- * The leases that one relay process was given, by numbers that mean nothing elsewhere. It names no channel but by such a number,
- * so that it asks for nothing of a channel that it was not given.
+ * The leases of one relay process, by numbers that mean nothing elsewhere. The process names a channel only by such a
+ * number, so it can ask for no channel of another process.
  */
 export class Holdings {
   private readonly byNumber = new Map<number, Holding>();
@@ -22,14 +22,14 @@ export class Holdings {
     return handle;
   }
 
-  /** Throws `LeaseLost` for a number that was not given out, or long ago. */
+  /** Throws `LeaseLost` for a number that was never given, or long ago. */
   of(handle: number): Holding {
     const holding = this.byNumber.get(handle);
     if (holding === undefined) throw new LeaseLost();
     return holding;
   }
 
-  /** The owner of files that come for that agent. Throws `LeaseLost` where this process was given no channel of it. */
+  /** The owner of incoming files for that agent. Throws `LeaseLost` if this process has no channel of the agent. */
   ownerOf(agentId: string): FileOwner {
     const holding = this.byNumber.values().find((each) => each.agentId === agentId);
     if (holding === undefined) throw new LeaseLost();

@@ -1,6 +1,6 @@
 /**
- * Everything that a relay process can ask of its control plane, one entry a method: what the message must hold, and what is
- * done. Channels come by the numbers of leases that this process was given (`Holdings`): it can name no other.
+ * Everything that a relay process can ask of its control plane, one entry a method: the valid messages, and the work.
+ * Channels are named by the numbers of this process' leases (`Holdings`): it can name no other.
  */
 import type { ChannelName, Json } from '@lodge/domain';
 import { maxAnswerParts } from '@lodge/ports';
@@ -43,7 +43,7 @@ const method = <F extends Readonly<Record<string, Shape<unknown>>>, R>(
   run: (served: Served, args: Shaped<F>) => R | Promise<R>,
 ): Method<Shaped<F>, R> => ({ shape: record(fields), run });
 
-/** Channels that one process holds at most, and numbers of them in one message. */
+/** Most channels of one process, and most of their numbers in one message. */
 const maxHeld = 5_000;
 const maxParts = 1_000;
 const lease = integer(1, Number.MAX_SAFE_INTEGER);
@@ -54,7 +54,7 @@ const ofPart = { lease, part: id };
 const transfer = text(36);
 /** A piece of a file, in base64. */
 const piece = text(2 ** 21);
-/** As a relay fetches at most. */
+/** The most that a relay fetches. */
 const maxFileBytes = 2 ** 26;
 const vaultValue = record({ type: shortText, id: shortText, value: optional(secretText) });
 
@@ -179,7 +179,7 @@ export const methods = {
 type Methods = typeof methods;
 export type MethodName = keyof Methods;
 
-/** As it crosses: a time is its text, and nothing is null. */
+/** The type of a value that has crossed: a time is its text, and nothing is null. */
 type Sent<T> = T extends Date
   ? string
   : T extends undefined

@@ -52,7 +52,7 @@ async function agentWithChannel(token: string): Promise<string> {
   return id;
 }
 
-/** A process of Telegram's, and the channel as it has it. */
+/** A process for Telegram, and its view of the channel. */
 async function process(): Promise<{ readonly channel: Channel; readonly calls: Calls }> {
   const path = join(folder, randomBytes(6).toString('hex'));
   const server = createServer((socket) => {
@@ -110,7 +110,7 @@ test('it has in the clear what it holds, the database has it sealed, and a chann
   );
   assert.equal(rows.length, 4);
   assert.ok(!rows.some(({ sealed }) => sealed.includes('secret')));
-  // The number of the other lease is the same one, and names nothing here.
+  // The other lease has the same number, which names nothing here.
   const forged = { ...other!, credentials: null };
   await assert.rejects(async () => remote.vaultGet(forged, 't', ['1']), LeaseLost);
   for (const handle of [2, 3, 1_000]) {

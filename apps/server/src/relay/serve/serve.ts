@@ -21,7 +21,7 @@ export const maxCallsUnderWay = 256;
 /** Bytes of their messages in all. */
 export const maxBytesUnderWay = 32 * 2 ** 20;
 
-/** Why a call came to nothing, as the relay is to take it. No text of an error crosses: it may be about other channels. */
+/** Why a call failed, in the relay's terms. No text of an error crosses: it may be about other channels. */
 export type CallFailure = 'lease_lost' | 'no_room' | 'refused' | 'failed';
 
 export interface RelayToServe extends Pick<Served, 'name' | 'channels' | 'leaseMs'> {

@@ -35,9 +35,9 @@ const sentAt: Shape<Date> = (value, name) => (value === null ? new Date() : date
 
 export const shortText = text(2_000);
 const longText = text(2 ** 20);
-/** A credential as it may be put; all of a channel's come back with those of 49 others. */
+/** A credential that an owner puts; all of a channel's come back with those of 49 others. */
 export const credentialText = text(8_192);
-/** A value that is kept sealed, such as the keys of one device. */
+/** A value that is stored sealed, such as the keys of one device. */
 export const secretText = longText;
 export { longText };
 
@@ -59,7 +59,7 @@ const asked = {
 /** The fields that decide about access. */
 export const askedMessage = picked(asked);
 
-// A field that a message comes to have is missed here, and not at the other end.
+// The compiler reports a new field of a message that is missing here.
 const wholeMessage = picked({
   id: shortText,
   ...asked,

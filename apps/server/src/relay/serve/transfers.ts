@@ -1,6 +1,6 @@
 /**
- * Files that a relay process brings and takes, in pieces: it sees no folder of the host. It reads what it was given to send
- * alone, by the key that its part named.
+ * Files from and to a relay process, in pieces: it sees no folder of the host. It reads only files that it was given to
+ * send, by the key in their part.
  */
 import { randomUUID } from 'node:crypto';
 import { Shares } from '@lodge/domain';
@@ -13,7 +13,10 @@ const maxAtOnce = 128;
 const placesToWrite = { perAgent: 2, perAccount: 32, inAll: maxAtOnce, few: 2 };
 /** Time until an abandoned transfer is given up. */
 const idleMs = 120_000;
-/** Keys that one process knows: of parts that it was given to send, and of files that it brought. It has some hundred at once. */
+/**
+ * Keys that one process knows: of parts that it was given to send, and of its own incoming files. It has some hundred at
+ * once.
+ */
 const maxKeys = 10_000;
 
 interface Reading {
@@ -55,7 +58,7 @@ export class Transfers {
     await this.files.remove(key);
   }
 
-  /** The part that the file was is sent. Where it stays for now, it goes as what nobody needs. */
+  /** The file's part is sent. If the file stays for now, it is removed later, when nobody needs it. */
   async over(key: string): Promise<void> {
     this.readable.delete(key);
     await this.files.remove(key).catch(() => undefined);
@@ -105,7 +108,7 @@ export class Transfers {
     return id;
   }
 
-  /** Resolves when the piece was taken, and rejects with why the file is not kept. */
+  /** Resolves when the piece was accepted, and rejects with why the file is not kept. */
   async write(id: string, base64: string): Promise<void> {
     const { pieces, written, idle } = this.writing(id);
     idle.refresh();
@@ -157,13 +160,13 @@ function keepNewest(keys: Set<string>, key: string): void {
   if (keys.size > maxKeys) keys.delete(keys.values().next().value!);
 }
 
-/** One piece at a time, from who gives to who takes. */
+/** Passes one piece at a time from the sender to the receiver. */
 class Pieces {
   private readonly waiting: { readonly piece: Uint8Array; readonly taken: () => void }[] = [];
   private isEnded = false;
   private wake: () => void = () => undefined;
 
-  /** Resolves when it was taken, or when nobody takes any more. */
+  /** Resolves when the piece was received, or when nobody receives any more. */
   put(piece: Uint8Array): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<void>();
     if (this.isEnded) resolve();
@@ -177,7 +180,7 @@ class Pieces {
     this.wake();
   }
 
-  /** Ends with an error where it was given up. */
+  /** Ends with an error if the transfer was given up. */
   async *all(signal: AbortSignal): AsyncGenerator<Uint8Array> {
     for (;;) {
       const next = this.waiting.shift();

@@ -1,4 +1,4 @@
-/** A relay at a platform whose library leaves an error to the process as soon as one agent is connected. Settings by IPC. */
+/** A relay at a platform whose library leaves an error uncaught as soon as one agent is connected. Settings come by IPC. */
 import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
 import { createRelay, openedStore, usualRelayTimings } from '@lodge/channels/relay';

@@ -1,4 +1,4 @@
-/** A relay that was taken over: it runs what it is given as a bot's token, and tells what came of it as the bot's name. Never shipped. */
+/** A hostile relay for tests: it runs the text of a bot's token, and reports the result as the bot's name. Never shipped. */
 import type { Platform } from '@lodge/ports';
 import { runRelay } from '../run-relay.ts';
 

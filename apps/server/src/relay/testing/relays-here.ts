@@ -1,4 +1,4 @@
-/** Relays of a test, with the door that a machine host has: in this process, and without a box. */
+/** Relays of a test, with a machine host's door: in this process, and without a box. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,4 @@
-/** A server that does nothing but run relays, to be killed. Settings on standard input; prints the processes' ids. */
+/** A server that only runs relays, to be killed. Settings come on standard input; it prints the processes' ids. */
 import { json } from 'node:stream/consumers';
 import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
