@@ -13,13 +13,13 @@ export interface LodgeOptions {
   /** The runtimes that can run in guests; by default every one that Lodge has. */
   readonly runtimes?: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly onTemplateProgress?: (progress: TemplateProgress) => void;
-  /** The daemon of a guest, where it is not at its usual port. */
+  /** The daemon of a guest, if it is not at its usual port. */
   readonly guestAt?: (guest: GuestAddress) => GuestClient;
   /** Asks for consent to a mailbox; by default Google, if the operator has a client there. */
   readonly gmail?: GmailConsent;
   /** False: nobody looks for weaknesses of this host, which takes a process or two. */
   readonly looksAtHost?: boolean;
-  /** Bounds that no setting changes, where tests cannot wait for the usual ones. */
+  /** Bounds that no setting changes, for tests that cannot wait for the usual ones. */
   readonly bounds?: LodgeBounds;
 }
 

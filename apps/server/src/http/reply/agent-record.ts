@@ -109,10 +109,10 @@ const agentId = new RegExp(patterns.agentId);
 
 export const isAgentId = (text: string): boolean => agentId.test(text);
 
-/** For an id from a path or a model name: what cannot be an id is an agent that does not exist. */
+/** Checks an id from a path or a model name: a malformed id is an agent that does not exist. */
 export function checkAgentId(id: string): void {
   if (!isAgentId(id)) throw new Refusal('agent_not_found', 'No agent has this id.');
 }
 
-/** Where the record of an agent is. */
+/** The path of an agent's record. */
 export const agentPath = (id: string): string => `/v1/agents/${id}`;

@@ -1,7 +1,10 @@
-/** The cookie that binds a consent to the browser that agreed to it: of that consent alone, so that two at once do not mix. */
+/**
+ * The cookie that binds a consent to the browser that agreed to it. Each consent has its own, so that two at once do not
+ * mix.
+ */
 
 const maxAgeSeconds = 600;
-/** As `randomToken` makes them. */
+/** The form of `randomToken`. */
 const token = /^[\w-]{43}$/;
 
 export interface ConsentCookie {
@@ -12,7 +15,7 @@ export interface ConsentCookie {
   readonly of: (header: string | undefined) => string | null;
 }
 
-/** Over https by a name that browsers take from no other host, as with sessions. */
+/** Over https it has a name that browsers accept from no other host, as with sessions. */
 export function consentCookie(tag: string, origin: string): ConsentCookie {
   const isSecure = origin.startsWith('https:');
   const name = `${isSecure ? '__Host-' : ''}lodge_consent_${tag}`;

@@ -1,4 +1,4 @@
-/** Where a browser comes back from a consent: it is shown a page, whatever came of it. */
+/** The page for a browser that comes back from a consent, whatever the outcome. */
 import { Refusal } from '@lodge/domain';
 import { consentTagOf } from '@lodge/engine';
 import type { ConsentBack } from '@lodge/engine';
@@ -20,7 +20,7 @@ interface Ended {
   readonly returnUrl: string | null;
 }
 
-/** `origin`: where browsers reach this service. */
+/** `origin` is the address at which browsers reach this service. */
 export const consentPage = (
   { log, origin }: { readonly log: Log; readonly origin: string },
   request: FastifyRequest,
@@ -36,7 +36,7 @@ export const consentPage = (
     return smallPage(title, text, returnUrl === null ? null : { url: returnUrl, text: 'Go on' });
   });
 
-/** A refusal is a page too. */
+/** Answers with a page, also for a refusal. */
 export async function asPage(
   log: Log,
   request: FastifyRequest,
@@ -58,7 +58,7 @@ export async function asPage(
   }
 }
 
-/** The browser's own words: a state and a code, or an error in the code's place. */
+/** The browser's parameters: a state and a code, or an error in place of the code. */
 function backFrom(query: unknown): Omit<ConsentBack, 'browser'> {
   const { state, code, error, iss } = query as Readonly<Record<string, unknown>>;
   if (typeof state !== 'string' || state === '' || state.length > 200) {

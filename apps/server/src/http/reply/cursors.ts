@@ -8,7 +8,7 @@ import { InvalidCursorError } from '@lodge/ports';
 export class Cursors {
   private readonly box: SecretBox | undefined;
 
-  /** Without a box they go out as they are. */
+  /** Without a box cursors are sent unsealed. */
   constructor(box: SecretBox | undefined) {
     this.box = box;
   }
@@ -18,7 +18,7 @@ export class Cursors {
     return this.box.seal(position, contextOf(list, accountId));
   }
 
-  /** Throws `InvalidCursorError` for what `seal` did not give for this list and account. */
+  /** Throws `InvalidCursorError` for a text that `seal` did not make for this list and account. */
   open(list: string, accountId: string, cursor: string): string {
     if (this.box === undefined) return cursor;
     try {

@@ -3,9 +3,9 @@ import { hash } from 'node:crypto';
 import type { AgentRow } from '@lodge/ports';
 
 /**
- * A strong ETag of an agent's record. It is made of what the record says rather than of its time of change, so that two
- * changes within one tick of the clock differ. Activity alone (`last_active_at`) leaves it as it is: else no client
- * could ever change an agent at work.
+ * A strong ETag of an agent's record. It is made of the record's content and not of its time of change, so that two changes
+ * within one tick of the clock differ. Activity alone (`last_active_at`) does not change it: otherwise no client could ever
+ * change a working agent.
  */
 export function etagOf(row: AgentRow): string {
   const keys = Object.fromEntries(row.llmKeys.map(({ provider, sealed }) => [provider, sealed]));
@@ -23,7 +23,7 @@ export function etagOf(row: AgentRow): string {
 const sorted = (pairs: Readonly<Record<string, string>>): [string, string][] =>
   Object.entries(pairs).sort(([a], [b]) => (a < b ? -1 : 1));
 
-/** Refuses with 412 unless the row is what an If-Match header (RFC 9110, 13.1.1) speaks of. Weak tags never match. */
+/** Refuses with 412 unless the row matches an If-Match header (RFC 9110, 13.1.1). Weak tags never match. */
 export function checkIfMatch(header: string | undefined, row: AgentRow): void {
   if (header === undefined || header.trim() === '*') return;
   if (header.split(',').some((tag) => tag.trim() === etagOf(row))) return;

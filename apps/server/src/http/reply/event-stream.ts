@@ -6,9 +6,9 @@ export const eventStreamType = 'text/event-stream; charset=utf-8';
 export const defaultSilenceMs = 10_000;
 
 export interface SendOptions {
-  /** A stream that was silent this long gets a comment. */
+  /** A stream that was silent for this time gets a comment. */
   readonly silenceMs?: number | undefined;
-  /** It was silent before its first block: a comment comes at once. */
+  /** The stream was silent before its first block, so a comment comes at once. */
   readonly isLate?: boolean;
 }
 
@@ -29,8 +29,8 @@ const comment = ': working\n\n';
 const silent = Symbol('silent');
 
 /**
- * The same texts, with a comment wherever none came for `silenceMs`, and one at once when it was silent before (`isLate`).
- * Each text is a whole block, so a comment never cuts one.
+ * Yields the same texts, with a comment after each silence of `silenceMs`, and one at once when it was silent before
+ * (`isLate`). Each text is a whole block, so a comment never cuts one.
  */
 async function* withComments(texts: AsyncIterable<string>, silenceMs: number, isLate: boolean): AsyncGenerator<string> {
   const iterator = texts[Symbol.asyncIterator]();

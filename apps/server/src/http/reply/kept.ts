@@ -1,6 +1,6 @@
 /**
- * A reply that is the same for everybody who asks: made once, compressed once. Its bytes go out in pieces as the client takes
- * them, so that one who does not read holds two pieces and not a copy of the whole, over TLS too.
+ * A reply that is the same for every client: made once, compressed once. Its bytes go out in pieces as the client reads
+ * them. So a client that does not read occupies two pieces and not a copy of the whole, over TLS too.
  */
 import { hash } from 'node:crypto';
 import { Readable } from 'node:stream';
@@ -15,7 +15,7 @@ export interface Kept {
   readonly type: string;
   readonly plain: Buffer;
   readonly gzip: Buffer;
-  /** A hash of the content, fit for an address. */
+  /** A hash of the content that fits into an address. */
   readonly version: string;
 }
 
@@ -40,7 +40,7 @@ export function sendKept(request: FastifyRequest, reply: FastifyReply, kept: Kep
   return reply.send(Readable.from(piecesOf(bytes), { objectMode: false, highWaterMark: pieceBytes }));
 }
 
-/** One on each turn of the event loop: others are served in between, and who has left is noticed. */
+/** Yields one piece on each turn of the event loop: others are served in between, and a client that has left is noticed. */
 async function* piecesOf(bytes: Buffer): AsyncGenerator<Buffer> {
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     if (at > 0) await nextTurn();

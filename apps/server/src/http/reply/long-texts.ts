@@ -2,12 +2,12 @@ import { Readable } from 'node:stream';
 import { setImmediate } from 'node:timers/promises';
 import type { FastifyReply } from 'fastify';
 
-/** Texts of so many characters together are written in one go; control characters take 25 ns each. */
+/** Characters that are written in one go; control characters take 25 ns each. */
 export const maxCharsAtOnce = 64 * 1024;
 
 /**
- * Replies with an object in JSON whose last members, the texts, are long: they are written piece by piece, and whatever else
- * waits for this thread comes in between.
+ * Replies with an object in JSON whose last members are long texts. They are written piece by piece, so that other work of
+ * this thread runs in between.
  */
 export const sendLongTexts = (
   reply: FastifyReply,
@@ -30,7 +30,7 @@ async function* pieces(record: object, texts: Readonly<Record<string, string>>):
   yield '}';
 }
 
-/** `end`, or one before where it is in the midst of a character. */
+/** Returns `end`, or one less if that is in the middle of a character. */
 function wholeCharacters(text: string, end: number): number {
   const code = end < text.length ? text.charCodeAt(end - 1) : 0;
   return code >= 0xd800 && code <= 0xdbff ? end - 1 : end;

@@ -1,4 +1,4 @@
-/** A page of a few words, for people whose browser came where no application is. */
+/** A page of a few words, for people whose browser comes to an address without an application. */
 import type { IncomingHttpHeaders } from 'node:http';
 
 export interface PageLink {
@@ -11,7 +11,7 @@ export function smallPage(title: string, text: string, link: PageLink | null = n
   return pageOf(title, `<p>${escaped(text)}</p>${to}`);
 }
 
-/** `html` stands below the title; every text of somebody else in it went through `escaped`. */
+/** `html` stands below the title; every foreign text in it was `escaped`. */
 export function pageOf(title: string, html: string): string {
   return (
     `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width">` +

@@ -1,7 +1,7 @@
 import type { Usage, UsageBucket } from '@lodge/contract';
 import type { UsageFigures, UsageRecord } from '@lodge/ports';
 
-/** Figures as the wire has them: the only place where they become so. */
+/** The only place where figures get their form on the wire. */
 export function figuresRecord(figures: UsageFigures): Usage['totals'] {
   return {
     compute: {
@@ -54,7 +54,7 @@ export function toCsv(buckets: readonly UsageBucket[], totals: Usage['totals']):
   return lines.map((line) => `${line.map(cell).join(',')}\r\n`).join('');
 }
 
-/** A guest names its models: programs that open tables take a text that begins so for a formula, unless it is quoted. */
+/** A guest names its models: spreadsheet programs take a text that begins like this for a formula, unless it is quoted. */
 const plain = (group: string): string => (/^[=+\-@\t\r]/.test(group) ? `'${group}` : group);
 
 const cell = (text: string): string => (/[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);

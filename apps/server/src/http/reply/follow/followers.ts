@@ -1,6 +1,6 @@
 import { Places, Refusal } from '@lodge/domain';
 
-/** Open streams of one kind, bounded: each costs a connection and a query whenever what it follows grows. */
+/** Open streams of one kind, bounded: each costs a connection, and a query whenever its list grows. */
 export class Followers {
   readonly #what: string;
   readonly #places: Places;

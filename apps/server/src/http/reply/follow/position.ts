@@ -2,7 +2,7 @@ import { InvalidCursorError } from '@lodge/ports';
 
 export type Direction = 'asc' | 'desc';
 
-/** A place in a list that grows (an agent's log, an account's events), and which way a reader goes from there. */
+/** A place in a growing list (an agent's log, an account's events), and a reader's direction from there. */
 export interface Position {
   readonly direction: Direction;
   readonly entry: bigint;
@@ -23,7 +23,7 @@ export function makeCursor(list: string, { direction, entry }: Position): string
   return Buffer.from([version, list, direction, entry].join(' ')).toString('base64url');
 }
 
-/** Throws when the cursor is not one that was given for this list. */
+/** Throws when the cursor was not made for this list. */
 export function readCursor(list: string, cursor: string): Position {
   const [, , direction, id = ''] = Buffer.from(cursor, 'base64url').toString().split(' ');
   const entry = parseEntryId(id);

@@ -12,7 +12,7 @@ interface GrowingQuery {
   readonly until?: string;
 }
 
-/** The direction of a page; refuses one that is not that of its cursor. */
+/** The direction of a page; refuses one that differs from its cursor's. */
 export function directionOf(query: GrowingQuery, position: Position | null): Direction {
   const direction = query.direction ?? position?.direction ?? 'desc';
   if (position && position.direction !== direction) {

@@ -13,7 +13,7 @@ export class SharedPages<Query, Entry> {
     this.#page = page;
   }
 
-  /** To be called before any follower is woken. */
+  /** Call this before any follower is woken. */
   readonly grown = (): void => {
     this.#generation += 1;
   };

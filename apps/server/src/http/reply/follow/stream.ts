@@ -6,19 +6,19 @@ import { clientGone } from '../../pipeline/client-gone.ts';
 import { reportError } from '../../pipeline/errors.ts';
 import { sendEvents } from '../event-stream.ts';
 
-/** For what follows a list as it grows. */
+/** Dependencies of streams that follow a list. */
 export interface StreamNeeds {
   readonly endings: Endings;
   /** Aborts when the server begins to close. */
   readonly closing: AbortSignal;
-  /** A stream that was silent this long gets a comment line; 10 s by default. */
+  /** A stream that was silent for this time gets a comment line; 10 s by default. */
   readonly logSilenceMs?: number;
   readonly log: Log;
 }
 
 /**
- * Answers with server-sent events: one for each entry, its `id` the entry's and its `data` the entry's record, and comments
- * while there is nothing to tell. It ends with the client, with its key or session, and when the server closes.
+ * Answers with server-sent events: one for each entry, with the entry's `id` and its record as `data`, and comments during
+ * silence. It ends with the client, with its key or session, and when the server closes.
  */
 export async function streamEntries<Entry extends { readonly id: bigint }>(
   context: StreamNeeds,

@@ -7,7 +7,7 @@ import { accountRecord, personalAccount } from './replies.ts';
 const url = '/v1/account';
 const tags = ['Service'];
 
-/** `GET` and `PATCH /v1/account`: the one that the key or session belongs to. */
+/** `GET` and `PATCH /v1/account`: the account of the key or session. */
 export function accountRoutes(app: App, { accounts }: { readonly accounts: OwnAccounts }): void {
   app.route({
     method: 'GET',

@@ -7,7 +7,7 @@ const world = await testWorld();
 after(() => world.close());
 const { owner } = world;
 
-/** Every call that changes something for somebody signed in; ids are none that exist. */
+/** Every call that changes something for a signed-in person; the ids do not exist. */
 const id = '00000000-0000-4000-8000-000000000000';
 const changes = [
   ['POST', '/sign-out', {}],

@@ -7,7 +7,9 @@ import { callerOf, signedIn, tags, timeOrNull } from './replies.ts';
 
 type Needs = { readonly accounts: Pick<Accounts, 'keys' | 'createKey' | 'revokeKey'> };
 
-/** `GET` and `POST /v1/account/keys`, `DELETE` of one by its id. A key makes and ends no keys: it would outlive its own end. */
+/**
+ * `GET` and `POST /v1/account/keys`, `DELETE` of one by its id. A key cannot make or end keys: it would outlive its own end.
+ */
 export function keyRoutes(app: App, { accounts }: Needs): void {
   app.route({
     method: 'GET',

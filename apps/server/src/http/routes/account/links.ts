@@ -5,12 +5,12 @@ import type { Signing } from './replies.ts';
 
 const response = { 200: { ...SessionBody, 'x-response-description': 'The session that has begun.' } };
 
-/** How somebody comes to have an account: `POST /v1/account/links`, `/setup`, `/invitations/accept` and `/register`. */
+/** The ways to get an account: `POST /v1/account/links`, `/setup`, `/invitations/accept` and `/register`. */
 export function linkRoutes(app: App, signing: Signing): void {
   const { accounts } = signing;
 
   app.route({
-    // Not a GET: a path ends up in the logs of whatever stands before the server, and the token opens an account.
+    // It is no GET: a path gets into the logs of proxies before the server, and the token opens an account.
     method: 'POST',
     url: '/v1/account/links',
     schema: {

@@ -6,7 +6,7 @@ import type { Sessions } from '../../identity/session.ts';
 
 export const tags = ['Account area'];
 
-/** Configuration of a route for people who are signed in, and for no API key. */
+/** Configuration of a route for signed-in people, without API keys. */
 export const signedIn = { sessionOnly: true } as const;
 /** Configuration of a route for anyone on one of Lodge's pages. */
 export const anyone = { public: true, ownPagesOnly: true } as const;
@@ -50,7 +50,7 @@ export const personalAccount = (account: AccountRow): PersonalAccount => ({
   totp_enabled: account.totpEnabled,
 });
 
-/** Sets the cookie of a session that has just begun, and gives the reply's body. */
+/** Sets the cookie of a new session, and returns the reply's body. */
 export function begun(signing: Signing, reply: FastifyReply, opened: OpenedSession): SessionBody {
   signing.sessions.write(reply, opened.token);
   return sessionBody(signing, opened, opened.token);

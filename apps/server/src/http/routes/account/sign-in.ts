@@ -91,7 +91,7 @@ function changeRoutes(app: App, signing: Signing): void {
   });
 }
 
-/** The browser forgets the session it brought along: nobody could end it any more. */
+/** Ends the session that the browser brought: after the new cookie nobody could end it. */
 async function endPresented({ accounts }: Signing, token: string | null, caller: Caller): Promise<void> {
   const before = token === null ? null : await accounts.signedIn(token);
   if (before) await accounts.signOut(before, caller);

@@ -11,7 +11,7 @@ import { wantsNoWait } from './wait.ts';
 interface VerbText {
   readonly summary: string;
   readonly description: string;
-  /** Refusals beside those that every verb has. */
+  /** Refusals beside those of every verb. */
   readonly errors: readonly ErrorCode[];
 }
 
@@ -53,7 +53,7 @@ const texts: Readonly<Record<Verb, VerbText>> = {
   },
 };
 
-/** Asked for, by whom: how it went is in the agent's log. */
+/** The event says who requested the verb; the agent's log has its outcome. */
 const requested = {
   start: 'agent.start_requested',
   resume: 'agent.resume_requested',

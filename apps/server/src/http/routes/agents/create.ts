@@ -73,7 +73,7 @@ export function createAgentRoute(app: App, context: Needs): void {
   });
 }
 
-/** The agent's id is decided before: a second attempt of an idempotent request finds what the first has made. */
+/** The agent's id is decided first: a second attempt of an idempotent request finds the first one's agent. */
 async function createOnce(
   { agents, channels: { channels } }: Needs,
   request: FastifyRequest,
@@ -86,7 +86,7 @@ async function createOnce(
   const id = idempotent?.agentId ?? makeAgentId(randomInt);
   const note = changeNote(request, { type: 'agent.created', data: { name: input.name } });
   const { verify } = request.query as { readonly verify?: string };
-  // Before anything is written; the rest is checked by the create itself, which writes them with the agent.
+  // Channels are checked before anything is written; the create itself checks the rest, and writes them with the agent.
   const inputs = channelInputs(body.channels);
   const options = { verify: verify !== 'false', signal: clientGone(reply) };
   const checked = inputs.length === 0 ? [] : await channels.check(inputs, options);

@@ -6,7 +6,10 @@ import type { EgressInput } from '@lodge/contract';
 import type { EgressRules, SizeName } from '@lodge/domain';
 import type { FastifyRequest } from 'fastify';
 
-/** A preValidation hook: the contract's name is 1 to 100 characters after trimming, and what is checked is what is kept. */
+/**
+ * A preValidation hook: the contract's name has 1 to 100 characters after trimming, and the trimmed name is both checked and
+ * stored.
+ */
 export async function trimName(request: FastifyRequest): Promise<void> {
   const body = request.body as { name?: unknown } | null | undefined;
   if (typeof body?.name === 'string') body.name = body.name.trim();
@@ -19,7 +22,7 @@ export function sizeOf<S extends SizeName | null>(body: { size?: S; machine_size
   throw new Refusal('invalid_request', 'size and machine_size are two names of one field, and they differ.');
 }
 
-/** Instructions as they are kept; nothing but white space is none. Undefined when none were given. */
+/** Instructions in their stored form; white space alone is none. Undefined when none were given. */
 export function instructionsOf(body: { readonly instructions?: string | null }): string | null | undefined {
   const { instructions } = body;
   if (instructions == null || instructions.trim() === '') return instructions === undefined ? undefined : null;
@@ -27,13 +30,13 @@ export function instructionsOf(body: { readonly instructions?: string | null }):
   throw new Refusal('invalid_request', `instructions must have at most ${maxInstructionBytes} bytes of UTF-8.`);
 }
 
-/** Egress rules as they are kept. Refuses with the field's name. */
+/** Egress rules in their stored form. Refuses with the field's name. */
 export function egressOf(given: EgressInput | null | undefined): EgressRules {
   const { allow = [], ...rest } = given ?? {};
   return checkedEgress({ ...rest, allow: allow.map(inAscii) });
 }
 
-/** A name in another script by its name in DNS (IDNA); what has none stays, and is refused. */
+/** The DNS form (IDNA) of a name in another script; a name without one stays unchanged, and is refused. */
 function inAscii(entry: string): string {
   const [wildcard, name] = entry.startsWith('*.') ? ['*.', entry.slice(2)] : ['', entry];
   // A text that is no name would be parsed like a URL's host.

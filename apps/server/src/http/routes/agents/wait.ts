@@ -14,7 +14,10 @@ export function wantsNoWait(request: FastifyRequest, reply: FastifyReply): boole
   return prefers;
 }
 
-/** The agent once its machine has taken over what was changed, where one runs that will; bounded, so perhaps as it is then. */
+/**
+ * Returns the agent once its machine has applied the change, if one runs that will. Bounded, so the change may still be
+ * pending.
+ */
 export async function afterEffect(context: Waiting, reply: FastifyReply, row: AgentRow): Promise<AgentRow> {
   const { agents, lifecycleWaitMs, closing } = context;
   if (agents.inEffect(row)) return row;

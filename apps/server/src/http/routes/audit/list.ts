@@ -43,7 +43,7 @@ function cursorOf(id: bigint, order: string): string {
   return Buffer.from(`${order}.${id}`).toString('base64url');
 }
 
-/** Throws `InvalidCursorError` for anything `cursorOf` would not have written. Ids of another account's events lead nowhere else. */
+/** Throws `InvalidCursorError` for a text that `cursorOf` did not make. An id of another account's event reveals nothing. */
 function positionOf(cursor: string, order: string): bigint {
   const [, given, digits] = /^(asc|desc)\.(\d{1,19})$/.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
   const id = BigInt(digits ?? -1);

@@ -32,7 +32,7 @@ function restartRoute(app: App, needs: ChannelNeeds): void {
     handler: async (request) => {
       const place = await placeOf(needs, request);
       const { channel } = place;
-      // An attempt before this one has done it, and was killed before it could answer.
+      // An earlier attempt has done it, and was killed before it could answer.
       const row = request.idempotent?.effective
         ? await channels.find(place)
         : await channels.restart(place, changeNote(request, { type: 'channel.restarted', data: { channel } }));

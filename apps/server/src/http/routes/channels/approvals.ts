@@ -5,7 +5,7 @@ import type { App } from '../../app-types.ts';
 import { changeConfig, placeOf, readConfig, tags } from './shared.ts';
 import type { ChannelNeeds } from './shared.ts';
 
-/** `GET` and `POST /v1/agents/:id/channels/:channel/approvals`: who may talk to the agent. */
+/** `GET` and `POST /v1/agents/:id/channels/:channel/approvals`: the people who may talk to the agent. */
 export function approvalRoutes(app: App, needs: ChannelNeeds): void {
   listRoute(app, needs);
   decideRoute(app, needs);
@@ -56,7 +56,7 @@ function decideRoute(app: App, needs: ChannelNeeds): void {
       const place = await placeOf(needs, request);
       const { code, action } = request.body;
       const approve = action === 'approve';
-      // An attempt before this one has decided, and was killed before it could answer.
+      // An earlier attempt has decided, and was killed before it could answer.
       if (request.idempotent?.effective) return approvalRecord(await channels.decided(place, code));
       return approvalRecord(await channels.decide(place, { code, approve }, actorNote(request)));
     },

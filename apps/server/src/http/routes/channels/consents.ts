@@ -18,7 +18,7 @@ import type { ChannelNeeds } from './shared.ts';
 interface Needs extends ChannelNeeds {
   readonly log: Log;
   readonly accounts: Pick<OwnAccounts, 'account'>;
-  /** For who is signed in; without them nobody is. */
+  /** Identifies signed-in people; without it nobody is signed in. */
   readonly account?: Pick<AccountArea, 'accounts'>;
   readonly sessions: Sessions | null;
 }
@@ -27,7 +27,7 @@ const url = '/oauth/consent/:token';
 const maxFormBytes = 1024;
 const route = { schema: { hide: true }, config: { public: true } } as const;
 
-/** The address to hand on. */
+/** The address that an owner passes on. */
 export const consentUrl = (origin: string, pageToken: string): string => `${origin}/oauth/consent/${pageToken}`;
 
 export function consentRoutes(app: App, needs: Needs): void {
@@ -59,13 +59,16 @@ async function show(needs: Needs, request: FastifyRequest, reply: FastifyReply):
   reply.headers({
     'set-cookie': consentCookie(page.tag, origin).with(page.browser),
     'content-security-policy': policyFor(page.leadsTo),
-    // With `no-referrer` the form would be sent with `Origin: null`, which tells nobody that it is ours.
+    // With `no-referrer` the browser would send the form with `Origin: null`, which does not show that it is Lodge's.
     'referrer-policy': 'same-origin',
   });
   return consentForm({ page, owner, me: me?.account ?? null, host: new URL(origin).host, csrf: csrfOf(page.browser) });
 }
 
-/** Browsers hold a form's redirects to its policy, and authorization servers redirect further, to servers of their own. */
+/**
+ * Browsers apply a page's policy to its form's redirects, and authorization servers redirect further, to their other
+ * servers.
+ */
 const policyFor = (leadsTo: string): string =>
   policy.replace("form-action 'self'", `form-action 'self' https:${leadsTo.startsWith('https:') ? '' : ` ${leadsTo}`}`);
 
@@ -74,7 +77,7 @@ async function answer(needs: Needs, request: FastifyRequest, reply: FastifyReply
   const page = await look(needs, request);
   const { answer: said, csrf } = (request.body ?? {}) as Readonly<Record<string, unknown>>;
   const cookie = consentCookie(page.tag, needs.channels.origin());
-  // Without its cookie the browser has a new secret, which fits no form.
+  // A browser without its cookie gets a new secret, which fits no form.
   if (typeof csrf !== 'string' || !isSame(csrf, csrfOf(page.browser))) {
     throw new Refusal('csrf_refused', 'This browser did not open the page, or takes no cookies.');
   }

@@ -13,7 +13,7 @@ interface Needs extends ChannelNeeds {
   readonly log: Log;
 }
 
-/** `POST /v1/agents/:id/channels/gmail/oauth/start`, and where the browser comes back: `GET /oauth/gmail/callback`. */
+/** `POST /v1/agents/:id/channels/gmail/oauth/start`, and the browser's return: `GET /oauth/gmail/callback`. */
 export function gmailRoutes(app: App, needs: Needs): void {
   startRoute(app, needs, 'gmail');
   startRoute(app, needs, 'email');

@@ -1,4 +1,4 @@
-/** Bodies of channels, checked against what their platform needs. */
+/** Bodies of channels, checked against their platform's needs. */
 import { channelCredentials, channelNamed, channelTitles, defaultAccess, Refusal } from '@lodge/domain';
 import type { ChannelAccess, ChannelName } from '@lodge/domain';
 import type { ChannelsInput, PutChannel } from '@lodge/contract';
@@ -19,7 +19,7 @@ export function channelInput(channel: ChannelName, body: PutChannel, prefix = ''
   return { channel, enabled: body.enabled ?? true, access: accessOf(body.access), credentials };
 }
 
-/** Channels of an agent that is made; each is checked as its own PUT is. */
+/** Channels of a new agent; each is checked like its own PUT. */
 export function channelInputs(given: ChannelsInput = {}): readonly ChannelInput[] {
   return Object.entries(given).map(([name, body]) => channelInput(channelNamed(name)!, body, `channels.${name}.`));
 }

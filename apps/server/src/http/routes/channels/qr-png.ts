@@ -4,7 +4,7 @@ import { encode } from 'uqr';
 const scale = 6;
 const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
 
-/** The code that says `text` as a PNG of two colours (W3C PNG, third edition), in a data URL. */
+/** Draws the QR code of `text` as a PNG of two colours (W3C PNG, third edition), in a data URL. */
 export function qrPng(text: string): string {
   const { data, size } = encode(text, { ecc: 'L', border: 2 });
   const side = size * scale;

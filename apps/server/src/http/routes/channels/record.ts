@@ -4,7 +4,7 @@ import type { Channel } from '@lodge/contract';
 import type { ChannelPlace } from '@lodge/engine';
 import type { ChannelRow } from '@lodge/ports';
 
-/** The public record of a channel: the only place where a row becomes one. */
+/** The only place where a row becomes the public record of a channel. */
 export function channelRecord(row: ChannelRow): Channel {
   return {
     object: 'channel',

@@ -15,7 +15,7 @@ import type { ChannelNeeds } from './shared.ts';
 
 /** How long a reply waits for the first code. */
 const codeWaitMs = 10_000;
-/** A stream that nobody ends; the page asks again. */
+/** Longest stream; the page asks again after it. */
 const streamMs = 10 * 60_000;
 const lookEveryMs = 5_000;
 /** Streams at once of one account. */

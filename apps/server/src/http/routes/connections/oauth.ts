@@ -14,7 +14,7 @@ interface Needs {
   readonly log: Log;
 }
 
-/** `POST /v1/agents/:id/connections/:name/oauth/start`, and where the browser comes back: `GET /oauth/connections/callback`. */
+/** `POST /v1/agents/:id/connections/:name/oauth/start`, and the browser's return: `GET /oauth/connections/callback`. */
 export function connectionOAuthRoutes(app: App, needs: Needs): void {
   startRoute(app, needs);
   app.route({

@@ -1,7 +1,7 @@
 import type { Connection } from '@lodge/contract';
 import type { ConnectionOAuth, ConnectionRow } from '@lodge/ports';
 
-/** The public record of a connection: the only place where a row becomes one. */
+/** The only place where a row becomes the public record of a connection. */
 export const connectionRecord = (row: ConnectionRow): Connection => ({
   object: 'connection',
   agent_id: row.agentId,

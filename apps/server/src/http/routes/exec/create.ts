@@ -22,7 +22,7 @@ import { liveGuest } from '../../guest/live-guest.ts';
 import { countRoot, recordRoot, type RootActs } from '../../guest/root.ts';
 import type { LiveGuest } from '../../guest/live-guest.ts';
 
-/** Beyond the command's own time: for the way to the guest and back. */
+/** Time beyond the command's own, for the way to the guest and back. */
 const marginMs = 30_000;
 const workspace = '/workspace';
 const outputBytes = 1024 * 1024;
@@ -86,14 +86,14 @@ function guestRequest({ command, argv, user, cwd, env, stdin, timeout_seconds, s
     maxOutputBytes: stream === true ? streamedBytes : outputBytes,
     ...(user !== undefined && { user }),
     ...(cwd !== undefined && { cwd: cwd.startsWith('/') ? cwd : `${workspace}/${cwd}` }),
-    // The daemon begins root's own commands elsewhere.
+    // The daemon begins root's own commands in another folder.
     ...(cwd === undefined && user === 'root' && { cwd: workspace }),
     ...(env && { env }),
     ...(stdin !== undefined && { stdin }),
   };
 }
 
-/** That a command does not start is the command's fault: there is no such program or folder. */
+/** A command that does not start has no program or folder: that is the command's fault. */
 async function started<T>(answer: Promise<T>): Promise<T> {
   try {
     return await ofGuest(answer);

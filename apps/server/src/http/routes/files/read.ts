@@ -104,7 +104,7 @@ async function head({ guest, signal }: LiveGuest, request: FastifyRequest, reply
     : reply.send();
 }
 
-/** Puts what is known of the file into headers; false when the client has it already. */
+/** Puts the file's facts into headers; returns false when the client has this version already. */
 function describe({ headers }: FastifyRequest, reply: FastifyReply, path: string, entry: Entry): boolean {
   if (!ifMatchHolds(headers['if-match'], entry.version)) {
     throw new Refusal('precondition_failed', 'Another version of the file is there than If-Match asks for.');
@@ -126,7 +126,7 @@ function describe({ headers }: FastifyRequest, reply: FastifyReply, path: string
   return true;
 }
 
-/** A range that the file does not have: how much it has belongs into the reply. */
+/** Adds the file's size to the refusal of a range that it does not have. */
 async function withSize(
   error: unknown,
   { guest, signal }: LiveGuest,

@@ -1,6 +1,6 @@
 import { guestErrors } from '../../guest/guest-error.ts';
 
-/** A file may take as long as its client's line does, within this. */
+/** Bound on a transfer, which takes as long as the client's line needs. */
 export const transferMs = 15 * 60_000;
 
 /** Refusals of any request for files. */

@@ -32,7 +32,7 @@ const config = {
   errors: [...fileErrors, 'disk_full', 'precondition_failed', 'request_too_large'],
 } as const;
 
-/** In a scope of its own, in which a body of any type is a stream that nobody has read. */
+/** Registers in a separate scope, in which a body of any type is an unread stream. */
 export function writeFileRoute(app: App, context: GuestAccess): void {
   app.register(async (scope: App) => {
     scope.removeAllContentTypeParsers();
@@ -86,7 +86,7 @@ function conditionsOf({ headers }: FastifyRequest): { readonly match?: string; r
   return { ...(match !== undefined && { match }), ...(ifNoneMatch !== undefined && { absent: true }) };
 }
 
-/** A body without Content-Length has no bound of its own. */
+/** Bounds a body without Content-Length. */
 async function* bounded(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let length = 0;
   for await (const chunk of body) {

@@ -17,7 +17,7 @@ import type { HookNeeds } from './shared.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Set on requests of third parties alone: the hook that their token opens. */
+    /** The hook of the request's token; set only on requests of third parties. */
     hook: HookRow | undefined;
   }
 }
@@ -43,7 +43,7 @@ const config = {
   errors: ['invalid_json', 'invalid_request', 'invalid_signature', 'request_too_large', 'route_not_found'],
 } as const;
 
-/** In a scope of its own, in which a body is bytes as they came: a signature is of those. */
+/** Registers in a separate scope, in which a body is the received bytes: a signature covers those. */
 export function receiveRoute(app: App, needs: Needs): void {
   app.register(async (scope: App) => {
     scope.decorateRequest('hook');
@@ -104,7 +104,7 @@ async function receive({ hooks: { hooks }, limiter }: Needs, request: FastifyReq
   return reply.code(202).send({ object: 'hook_receipt' as const, message_id: id, repeated: isRepeated });
 }
 
-/** Headers that came several times are one text, as Node joins them. */
+/** Joins repeated headers into one text, as Node does. */
 function requestOf({ headers, body }: FastifyRequest): HookRequest {
   const texts = Object.entries(headers).map(([name, value]) => [name, Array.isArray(value) ? value.join(', ') : value]);
   return {

@@ -47,7 +47,7 @@ function cursorOf(agentId: string, { startedAt, id }: LlmCallPosition): string {
   return Buffer.from(`${agentId}.${startedAt.getTime()}.${id}`).toString('base64url');
 }
 
-/** Throws `InvalidCursorError` for anything `cursorOf` would not have written for this agent. */
+/** Throws `InvalidCursorError` for a text that `cursorOf` did not make for this agent. */
 function positionOf(agentId: string, cursor: string): LlmCallPosition {
   const text = Buffer.from(cursor, 'base64url').toString();
   const [, agent, milliseconds, id] = /^([a-z0-9]{12})\.(\d{1,15})\.([\w-]{1,64})$/.exec(text) ?? [];

@@ -167,7 +167,7 @@ interface Change {
   readonly decide: (members: readonly AgentMember[]) => readonly AgentMember[];
 }
 
-/** The agent with the change made, and in effect where that comes in time. */
+/** Returns the agent with the change, which is in effect if that happens in time. */
 async function changed(
   context: Waiting,
   request: FastifyRequest,
@@ -175,7 +175,7 @@ async function changed(
   { id, name, type, decide }: Change,
 ): Promise<AgentRow> {
   const { accountId } = request.principal;
-  // An attempt before this one has made it, and was killed before it could answer.
+  // An earlier attempt has made it, and was killed before it could answer.
   const made = request.idempotent?.effective === true;
   const row = made
     ? await agentOf(context, request, id)

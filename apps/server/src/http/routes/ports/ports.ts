@@ -76,7 +76,7 @@ function publishRoute(app: App, context: Needs): void {
       const published = await context.places.ports.publish(given, maxPorts, note);
       if (published === 'no_agent') throw new Refusal('agent_not_found', 'No agent has this id.');
       if (published === 'full') throw new Refusal('quota_exceeded', `An agent may have ${maxPorts} published ports.`);
-      // An attempt before this one may have published it, and was killed before it could answer.
+      // An earlier attempt may have published it, and was killed before it could answer.
       const isNew = published.isNew || request.idempotent?.effective === true;
       return reply.code(isNew ? 201 : 200).send(portRecord(published.row, row, context));
     },

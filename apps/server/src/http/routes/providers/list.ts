@@ -22,7 +22,7 @@ export function listProvidersRoute(app: App, { agents }: { readonly agents: Agen
   app.route({ method: 'GET', url: '/v1/providers', schema, handler: async () => list });
 }
 
-/** Where one that the operator added is reached is the operator's affair: it may be an address of the inside. */
+/** The address of a provider that the operator added stays private: it may be an internal one. */
 function publicProvider(provider: Provider) {
   const { id, name, api, endpoints, needsKey, keyCheck, docsUrl, models, operatorAdded } = provider;
   const apis = Object.keys(endpoints).toSorted((one, other) => Number(other === api) - Number(one === api));

@@ -44,7 +44,7 @@ beforeEach(async () => {
 });
 afterEach(() => lodge.app.close());
 
-/** As OpenClaw answers. */
+/** An answer in OpenClaw's form. */
 function response(status: string, text: string, rest: object = {}) {
   const content = text === '' ? [] : [{ type: 'output_text', text }];
   const output = text === '' ? [] : [{ type: 'message', id: 'msg_1', role: 'assistant', content, status }];

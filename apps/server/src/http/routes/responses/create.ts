@@ -82,7 +82,7 @@ function respond(context: Turns, request: FastifyRequest, reply: FastifyReply, {
   const { previous_response_id: previous = null } = body;
   const conversation =
     previous === null
-      ? // Any response can be gone on with, so each is of a conversation.
+      ? // Any response can be continued, so each belongs to a conversation.
         (conversationOf(request, body.user) ?? `response-${randomUUID()}`)
       : ids.conversationOf(accountId, target, previous);
   const names = {

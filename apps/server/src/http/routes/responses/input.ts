@@ -1,6 +1,6 @@
 /**
- * OpenAI's input in the one form that every runtime reads. Clients may leave out what goes without saying, and give back what
- * a response held, with fields that only an answer has.
+ * OpenAI's input in the one form that every runtime reads. Clients may omit obvious fields, and return a response's items
+ * with fields that only an answer has.
  */
 type Item = Readonly<Record<string, unknown>>;
 
@@ -38,7 +38,7 @@ function part(given: unknown): unknown {
   return type === 'output_text' || type === 'input_text' ? { type, text } : given;
 }
 
-/** The result of a tool may be parts too. */
+/** A tool's result may consist of parts, too. */
 function textOf(output: unknown): unknown {
   if (!Array.isArray(output)) return output;
   const texts = output.map((given: unknown) => ((given ?? {}) as Item)['text']);
@@ -58,7 +58,7 @@ const droppedNames: readonly string[] = [
   'previous_response_id',
 ];
 
-/** The request's other fields, without those that say nothing to a runtime, or say null. */
+/** The request's other fields, without those that mean nothing to a runtime, or are null. */
 export function otherFields(body: Item): Item {
   const { tools, ...rest } = body;
   const others = Object.entries(withoutNulls(rest)).filter(([name]) => !droppedNames.includes(name));

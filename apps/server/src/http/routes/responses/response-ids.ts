@@ -6,25 +6,25 @@ import type { TurnTarget } from '../chat/turn.ts';
 const prefix = 'resp_';
 
 /**
- * Ids of responses as clients get them: the conversation they are of, sealed for one account and one agent or member. No
- * other's opens, and none can be made up; nothing is kept for them. A change of the master key ends those that were given.
+ * Ids of responses as clients get them: their conversation, sealed for one account and one agent or member. Nobody else's
+ * opens, none can be made up, and nothing is stored for them. A change of the master key ends the earlier ones.
  */
 export class ResponseIds {
   private readonly box: SecretBox | undefined;
 
-  /** Without a box they say what they say. */
+  /** Without a box they are unsealed. */
   constructor(box: SecretBox | undefined) {
     this.box = box;
   }
 
-  /** A fresh one, of this conversation. */
+  /** Makes a fresh id of this conversation. */
   make(accountId: string, target: TurnTarget, conversation: string): string {
     const text = JSON.stringify([randomUUID(), conversation]);
     const sealed = this.box ? this.box.seal(text, contextOf(accountId, target)) : text;
     return prefix + Buffer.from(sealed).toString('base64url');
   }
 
-  /** Throws for what `make` did not give for this account and target. */
+  /** Throws for a text that `make` did not make for this account and target. */
   conversationOf(accountId: string, target: TurnTarget, id: string): string {
     try {
       if (!id.startsWith(prefix)) throw new Error('not an id of a response');

@@ -34,7 +34,7 @@ function runRoute(app: App, { schedules }: Needs): void {
     handler: async (request, reply) => {
       const place = placeOf(request);
       const runId = newId(request);
-      // An attempt before this one made it, and was killed before it could answer.
+      // An earlier attempt has made it, and was killed before it could answer.
       const made = request.idempotent?.effective
         ? (await schedules.runs(place, { limit: 100 })).find(({ id }) => id === runId)
         : undefined;

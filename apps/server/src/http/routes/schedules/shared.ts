@@ -29,7 +29,7 @@ export function placeOf({ params, principal }: FastifyRequest): SchedulePlace {
   return { accountId: principal.accountId, agentId: id, scheduleId };
 }
 
-/** Decided before: a second attempt of an idempotent request finds what the first has made. */
+/** The id is decided first: a second attempt of an idempotent request finds the first one's schedule. */
 export const newId = ({ idempotent }: FastifyRequest): string => idempotent?.agentId ?? makeAgentId(randomInt);
 
 /** The given fields of a body, in the form of the use-cases. */

@@ -13,7 +13,7 @@ import { upgradeOf } from '../../listener/upgrade.ts';
 import type { Endings } from '../../identity/ended.ts';
 
 const defaultIdleMs = 60 * 60_000;
-/** A longer message is no typing and no pasting. */
+/** A longer message is neither typing nor pasting. */
 const maxMessageBytes = 256 * 1024;
 
 const schema = {
@@ -47,7 +47,7 @@ export function terminalRoute(app: App, context: Needs): void {
     clientTracking: false,
     perMessageDeflate: false,
     maxPayload: maxMessageBytes,
-    // The other one that is offered is the key.
+    // The other offered one is the key.
     handleProtocols: (offered) => (offered.has(terminalProtocol) ? terminalProtocol : false),
   });
   app.route({
@@ -88,7 +88,7 @@ async function open(context: Needs, sockets: WebSocketServer, request: FastifyRe
     const socket = await accept(sockets, request, reply);
     bridge.run(socket, () => {
       live.release();
-      // The request is over now, for the log: its reply was given away.
+      // For the log the request is over now, because its reply was given away.
       reply.raw.statusCode = 101;
       reply.raw.emit('finish');
     });
@@ -104,7 +104,7 @@ function isHandshake({ headers }: FastifyRequest): boolean {
   return /^[+/0-9A-Za-z]{22}==$/.test(key) && version === '13';
 }
 
-/** Says 101. From here on the connection is the WebSocket's. */
+/** Says 101. From here on the connection belongs to the WebSocket. */
 function accept(sockets: WebSocketServer, request: FastifyRequest, reply: FastifyReply): Promise<WebSocket> {
   const { socket, head } = upgradeOf(request.raw)!;
   return new Promise((resolve, reject) => {

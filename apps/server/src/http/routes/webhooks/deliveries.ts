@@ -117,7 +117,7 @@ function redeliverRoute(app: App, { webhooks }: Needs): void {
   });
 }
 
-/** Whatever is no number is a delivery that does not exist. */
+/** A text that is no number is a delivery that does not exist. */
 function deliveryId(text: string): bigint {
   if (!/^[1-9]\d{0,17}$/.test(text)) throw new Refusal('delivery_not_found', 'The webhook has no such delivery.');
   return BigInt(text);

@@ -1,7 +1,7 @@
 /**
- * V8 does not see the bytes behind a stream's buffers, only the few objects that hold them: of a file that passes through, some
- * 64 MiB pile up before it collects them (measured), and the process keeps what it once had. A look at the youngest objects
- * every few megabytes takes a millisecond or two and keeps it within that.
+ * V8 does not see the bytes behind a stream's buffers, only the few objects that hold them. Some 64 MiB of a passing file
+ * pile up before it collects them (measured), and the process keeps that memory. A minor collection every few megabytes
+ * takes a millisecond or two and prevents this.
  */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
@@ -13,7 +13,7 @@ const collect = runInNewContext('gc') as (options: { readonly type: 'minor' }) =
 /** Bytes of all running files together. */
 let passed = 0;
 
-/** The same chunks; what has passed is collected now and then. */
+/** Yields the same chunks, and collects garbage now and then. */
 export async function* collected(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) {
     yield chunk;

@@ -33,13 +33,16 @@ export interface WantedPart {
   readonly version?: string;
 }
 
-/** The one range of bytes that a request asks for; null for all: what is malformed, in another unit or several does not count. */
+/**
+ * The one range of bytes that a request asks for; null for all: a malformed one, another unit or several ranges do not
+ * count.
+ */
 export function partOf(range: string | undefined, ifRange: string | undefined): WantedPart | null {
   const [, first = '', last = ''] = /^bytes=\s*(\d{0,15})-(\d{0,15})\s*$/i.exec(range ?? '') ?? [];
   if (first === '' && last === '') return null;
   if (first !== '' && last !== '' && Number(last) < Number(first)) return null;
   const version = ifRange === undefined ? {} : { version: versionsOf(ifRange, false)[0] ?? '-' };
   if (first !== '') return { from: Number(first), ...(last !== '' && { to: Number(last) }), ...version };
-  // The last none are a range that no file has.
+  // The last zero bytes are a range that no file has.
   return { from: Number(last) === 0 ? beyondAnyFile : -Number(last), ...version };
 }

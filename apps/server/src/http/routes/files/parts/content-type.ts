@@ -1,4 +1,4 @@
-/** A guess by the name, for programs: no browser renders what comes from a guest. */
+/** Guesses a type by the name, for programs: no browser renders a guest's content. */
 const types: Readonly<Record<string, string>> = {
   csv: 'text/csv; charset=utf-8',
   css: 'text/css; charset=utf-8',
@@ -32,7 +32,7 @@ export function contentTypeOf(path: string): string {
   return Object.hasOwn(types, extension) ? types[extension]! : 'application/octet-stream';
 }
 
-/** Saved, never shown; the name in RFC 8187's form. */
+/** The file is saved, never shown; the name has RFC 8187's form. */
 export function dispositionOf(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1);
   const encoded = encodeURIComponent(name).replaceAll(

@@ -37,7 +37,7 @@ function readFrom({ agentLogs }: Store): FollowRequest['agents'] {
 const writers = 4;
 const perWriter = 250;
 
-/** Writers on both servers at once, each in batches of its own. */
+/** Writes on both servers at once, each in its own batches. */
 async function write(agentId: string): Promise<void> {
   const writer = async (w: number): Promise<void> => {
     for (let n = 0; n < perWriter; n += 5) {
@@ -52,7 +52,7 @@ async function write(agentId: string): Promise<void> {
   await Promise.all(Array.from({ length: writers }, (_, w) => writer(w)));
 }
 
-/** Everything that followers who reconnect again and again are given, until `count` entries came. */
+/** Returns all entries of followers that reconnect again and again, until `count` entries came. */
 async function followed(agentId: string, count: number, filter: object): Promise<LogEntry[]> {
   const seen: LogEntry[] = [];
   while (seen.length < count) {
