@@ -1,9 +1,10 @@
 /**
- * Bytes of files on their way, one file of the disk each. A key is random and known to nobody before its bytes are written
- * out; what a crash leaves half written has a key that nobody knows, and goes as what nobody needs.
+ * Files in transit, one file of the disk each. A key is random, and nobody knows it before the file's bytes are written out.
+ * A crash leaves a half-written file with a key that nobody knows; it is removed as unneeded.
  *
- * An account has a folder for each way, and a file's name says whose it is and how long. The stored bytes are counted once
- * from the names, and from then on as files come and go. One process writes here, and the count is right after any kill.
+ * An account has a folder for each direction, and a file's name has its agent and its length. The stored bytes are counted
+ * once from the names, and from then on as files come and go. One process writes here, and the count is right after any
+ * kill.
  *
  *     <account and way>/<agent>.<bytes>.<random>      <account and way>/<agent>.new.<random> while it is written
  */
@@ -16,7 +17,7 @@ import type { ChannelFiles } from '@lodge/ports';
 import { KeptFiles } from './kept-files.ts';
 import type { KeptBounds, Reserved } from './kept-files.ts';
 
-/** Without a folder: of an earlier release. */
+/** Files without a folder come from an earlier release. */
 const keyPattern = /^(?:[0-9a-f]{16}\/[0-9a-f]{16}\.(?:[0-9]{1,12}|new)\.)?[0-9a-f]{32}$/;
 const folderPattern = /^[0-9a-f]{16}$/;
 
@@ -27,7 +28,7 @@ export interface FileBounds extends KeptBounds {
   readonly freeBytes: number;
 }
 
-/** All but `freeBytes` hold for each way apart. */
+/** Bounds; all but `freeBytes` apply to each direction separately. */
 const usualBounds: FileBounds = {
   freeBytes: 3 * gib,
   bytesOfAgent: gib / 2,
@@ -46,7 +47,7 @@ export function createChannelFiles(dir: string, given: Partial<FileBounds> = {})
   };
   return {
     async write(owner, bytes, maxBytes, signal) {
-      // Files of earlier releases, whichever way they went, count as those that come in.
+      // Files of earlier releases count as incoming ones, whatever their direction was.
       const folder = tagOf(owner.way === 'in' ? owner.accountId : `out ${owner.accountId}`);
       const place = `${folder}/${tagOf(owner.agentId)}`;
       const random = randomBytes(16).toString('hex');
@@ -98,7 +99,7 @@ async function namesIn(folder: string): Promise<readonly string[]> {
   });
 }
 
-/** A folder at a time: between two of them everybody else is served. */
+/** Lists one folder at a time: everybody else is served in between. */
 async function* keysIn(dir: string): AsyncGenerator<readonly string[]> {
   const names = await namesIn(dir);
   yield names.filter((name) => keyPattern.test(name));
@@ -108,7 +109,7 @@ async function* keysIn(dir: string): AsyncGenerator<readonly string[]> {
   }
 }
 
-/** Removes the file; true for one caller alone. */
+/** Removes the file; returns true to one caller alone. */
 async function wasThere(path: string): Promise<boolean> {
   try {
     await unlink(path);
@@ -119,7 +120,7 @@ async function wasThere(path: string): Promise<boolean> {
   }
 }
 
-/** Opened by who reads: what is never read holds no descriptor, and fails nowhere. */
+/** The reader opens the file: an unread one occupies no descriptor and cannot fail. */
 async function* lazily(path: string): AsyncGenerator<Uint8Array> {
   yield* createReadStream(path) as AsyncIterable<Buffer>;
 }
@@ -148,7 +149,7 @@ async function writeOut(
   }
 }
 
-/** The name of the file is in its folder. */
+/** The file's name without its folder. */
 async function syncFolder(dir: string): Promise<void> {
   const folder = await open(dir, 'r');
   try {

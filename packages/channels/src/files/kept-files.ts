@@ -12,15 +12,15 @@ export interface KeptBounds {
 
 /** Room of one file that is being written. */
 export interface Reserved {
-  /** Throws a `NoRoomError` where so many bytes more are not to be had. */
+  /** Throws a `NoRoomError` if so many more bytes are not available. */
   take(bytes: number): void;
-  /** The file is not there. A stored file counts until it is removed. */
+  /** Gives the room back, because the file is not stored. A stored file counts until it is removed. */
   giveBack(): void;
-  /** Nothing more comes. */
+  /** Ends the growth of the file. */
   end(): void;
 }
 
-/** The folder of an account and the tag of an agent in it; then the bytes, and what is random. */
+/** Parses a name: the account's folder and the agent's tag, then the bytes, and the random part. */
 const keptPattern = /^([0-9a-f]{16})(\/[0-9a-f]{16})\.([0-9]{1,12})\.[0-9a-f]{32}$/;
 
 export class KeptFiles {
@@ -31,10 +31,10 @@ export class KeptFiles {
   private counted: Promise<void> | null = null;
   private promised = 0;
 
-  /** `keys` gives those of all files that there are; it is asked once, before the first of them is written or removed. */
+  /** `keys` returns those of all existing files; it is called once, before the first of them is written or removed. */
   constructor(bounds: KeptBounds, keys: () => AsyncIterable<readonly string[]>) {
     const { bytesOfAgent, bytesOfAccount, filesOfAgent, filesOfAccount } = bounds;
-    // In all the disk is the bound.
+    // The disk is the bound on the total.
     const all = { inAll: Infinity, few: 0 };
     this.files = new Shares({ perAgent: filesOfAgent, perAccount: filesOfAccount, ...all });
     this.bytes = new Shares({ perAgent: bytesOfAgent, perAccount: bytesOfAccount, ...all });
@@ -49,7 +49,7 @@ export class KeptFiles {
     return this.promised;
   }
 
-  /** `place` is `<folder>/<agent>`. Rejects with a `NoRoomError` where there are so many files. */
+  /** `place` is `<folder>/<agent>`. Rejects with a `NoRoomError` if there are too many files. */
   async reserve(place: string, maxBytes: number): Promise<Reserved> {
     await this.count();
     const holder = holderOf(place);
@@ -72,7 +72,7 @@ export class KeptFiles {
     };
   }
 
-  /** `remove` tells whether the file was there: one that two remove is given back once. */
+  /** `remove` returns whether the file existed: one that two callers remove is given back once. */
   async removing(key: string, remove: () => Promise<boolean>): Promise<void> {
     await this.count();
     if (!(await remove())) return;
@@ -102,7 +102,7 @@ export class KeptFiles {
 
 const holderOf = (place: string): Holder => ({ accountId: place.slice(0, place.indexOf('/')), agentId: place });
 
-/** Null for what counts nothing: one that a crash left half written, or one without a folder. */
+/** Null for a file that does not count: one that a crash left half written, or one without a folder. */
 function read(key: string): { readonly holder: Holder; readonly bytes: number } | null {
   const [, folder, agent, bytes] = keptPattern.exec(key) ?? [];
   return bytes === undefined ? null : { holder: holderOf(`${folder}${agent}`), bytes: Number(bytes) };

@@ -1,4 +1,4 @@
-/** The channels that this relay holds: takes leases, renews them, and lets go of what it cannot or need not hold. */
+/** The channels that this relay holds: takes leases, renews them, and releases channels that it cannot or need not hold. */
 import type { ChannelName } from '@lodge/domain';
 import type { LeaseRef, Log, OpenedLease, OpenedRelayStore, Platform } from '@lodge/ports';
 import { Held } from './held.ts';
@@ -94,7 +94,7 @@ export class HeldChannels {
   private hold(lease: OpenedLease, endsAt: number): void {
     const { store, platforms, log, timings, onChange } = this.options;
     const key = keyOf(lease);
-    // Its lease has ended by the database's clock. Two connections at once would be in each other's way.
+    // Its lease has ended by the database's clock. Two connections at once would disturb each other.
     const before = this.held.get(key)?.end(true) ?? Promise.resolve();
     const held: Held = new Held({
       lease,
@@ -116,7 +116,7 @@ export class HeldChannels {
     });
   }
 
-  /** One after another, with some chance in between: after an outage all would come at once. */
+  /** Opens one after another, with random pauses: after an outage all would come at once. */
   private openNext(): void {
     if (this.opener !== null || this.unopened.length === 0) return;
     const waitMs = this.options.timings.openEveryMs * (0.5 + Math.random());

@@ -6,7 +6,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { ChannelConnection, ProgressMessages } from '@lodge/ports';
 
-/** A channel whose connection can be ended for an error of its own. */
+/** A channel whose connection can be ended because of its own error. */
 interface Owner {
   fault(): Promise<void>;
 }
@@ -16,7 +16,7 @@ const doings = new AsyncLocalStorage<Owner>();
 /** Null outside of every connection. It also works where the process reports an uncaught error. */
 export const inDoingsOf = (): Owner | null => doings.getStore() ?? null;
 
-/** Runs what opens a connection; gives it with all that it is asked to do as its own doings. */
+/** Runs the code that opens a connection in its context; returns the connection, whose methods run in the context, too. */
 export function asDoingsOf(owner: Owner, open: () => ChannelConnection): ChannelConnection {
   const run = <T>(work: () => T): T => doings.run(owner, work);
   const connection = run(open);

@@ -12,7 +12,7 @@ import { settled } from './settle.ts';
 import type { RelayTimings } from './timings.ts';
 
 const maxAtOnce = 8;
-/** Files of others come beside an agent's flood. */
+/** Files of other agents are fetched beside one agent's flood. */
 const maxOfAgent = 2;
 const maxFileBytes = 64 * 1024 * 1024;
 const maxTries = 3;
@@ -73,7 +73,7 @@ export class Fetcher {
       AbortSignal.timeout(this.options.timings.fetchMs),
     ]);
     const result = await this.result(held, file, signal);
-    // The channel ends, or this process: another one fetches it.
+    // The channel or this process ends: another process fetches the file.
     if (result === null) return;
     const isWritten = await settled(() => store.fetched(file, file.id, result), this.closing.signal, log);
     if (!isWritten && 'key' in result) await files.remove(result.key).catch(() => undefined);

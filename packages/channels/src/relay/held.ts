@@ -3,8 +3,9 @@
  *
  *     opening -> open -> ending -> gone
  *
- * The end by this process' clock is never after the database's: it counts from before the lease was asked for. A connection is
- * closed a margin before it, whatever the database says meanwhile, and the lease is given back once the connection is closed.
+ * The end by this process' clock is never after the database's: it counts from before the request for the lease. A
+ * connection is closed a margin before it, whatever the database says meanwhile. The lease is given back once the connection
+ * is closed.
  */
 import type { ChannelConnection, ConnectionState, Log, OpenedLease, OpenedRelayStore, Platform } from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
@@ -18,7 +19,7 @@ export interface HeldOptions {
   readonly store: OpenedRelayStore;
   readonly log: Log;
   readonly timings: RelayTimings;
-  /** By `performance.now()`. */
+  /** A time of `performance.now()`. */
   readonly endsAt: number;
   readonly onState: () => void;
   readonly onGone: () => void;
@@ -84,14 +85,14 @@ export class Held {
     }
   }
 
-  /** Once. Resolves when the connection is closed and the lease given back, or nothing can be done about it any more. */
+  /** Ends once. Resolves when the connection is closed and the lease given back, or neither is possible any more. */
   end(isLost = false): Promise<void> {
     if (isLost) this.host.end();
     this.ending ??= this.close();
     return this.ending;
   }
 
-  /** Once. An error that nobody took is its own: it is closed, and opened again after a while. Resolves when that is written. */
+  /** Handles its own uncaught error, once: it is closed, and opened again after a while. Resolves when that is written. */
   fault(): Promise<void> {
     this.failing ??= this.fallOut();
     return this.failing;
@@ -123,7 +124,7 @@ export class Held {
     await Promise.race([closed, pause(timings.closeMs, closing.signal)]);
     closing.abort();
     this.host.end();
-    // Where this fails the lease ends by itself.
+    // If this fails the lease ends by itself.
     await store.release(this.lease).catch(() => undefined);
     this.options.onGone();
   }

@@ -19,9 +19,12 @@ export interface HostOptions {
   readonly lease: OpenedLease;
   readonly store: OpenedRelayStore;
   readonly log: Log;
-  /** By what a connection tells whose account it is: a key of its own, its identity; or nothing, because it was asked before. */
+  /**
+   * How a connection's account is identified: by an account key, by its identity, or not at all, because the platform was
+   * asked before.
+   */
   readonly account: 'key' | 'identity' | 'known';
-  /** The lease is lost, or the channel is not wanted as it is. */
+  /** The lease is lost, or the channel's settings have changed. */
   readonly onEnd: (isLost: boolean) => void;
   readonly onState: (state: ConnectionState) => void;
 }
@@ -32,7 +35,7 @@ export class Host implements ConnectionHost {
   readonly vault: Vault;
   private readonly options: HostOptions;
   private readonly ended = new AbortController();
-  /** Pending until the account is known to be this channel's; what came before would be another channel's. */
+  /** Pending until the account is known to be this channel's; earlier messages might be another channel's. */
   private readonly ours = Promise.withResolvers<void>();
   private state: ConnectionState | null = null;
   private isTelling = false;
@@ -46,7 +49,7 @@ export class Host implements ConnectionHost {
     if (options.account !== 'key' || !options.lease.isUnverified) this.ours.resolve();
   }
 
-  /** From here on it says nothing of itself: it is closed on purpose. Received messages are still committed. */
+  /** From here on it reports nothing of itself, because it is closed on purpose. Received messages are still committed. */
   beginEnd(): void {
     this.isClosing = true;
     this.ours.reject(new LeaseLost());
@@ -81,7 +84,7 @@ export class Host implements ConnectionHost {
     return this.write((store, lease) => store.keep(lease, credentials));
   }
 
-  /** Until the last state is written, or nothing is written any more. */
+  /** Resolves when the last state is written, or nothing is written any more. */
   private async tell(): Promise<void> {
     this.isTelling = true;
     for (let failures = 0; this.state !== null && !this.ended.signal.aborted;) {

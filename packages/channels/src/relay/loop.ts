@@ -4,19 +4,19 @@ import { pause } from '../shared/backoff.ts';
 export interface LoopOptions {
   readonly name: string;
   readonly everyMs: number;
-  /** Between two runs at least, however often it is woken. */
+  /** Least time between two runs, however often it is woken. */
   readonly gapMs: number;
   readonly log: Log;
 }
 
-/** Work that is done again and again: after a time, or at once when it is woken. A failure is logged, and it goes on. */
+/** Repeats work: after a time, or at once when it is woken. A failure is logged, and the loop goes on. */
 export class Loop {
   private readonly options: LoopOptions;
   private readonly ending = new AbortController();
   private waking = new AbortController();
   private readonly running: Promise<void>;
 
-  /** `work` may say how soon it wants to run again, in ms. */
+  /** `work` may return how soon it wants to run again, in ms. */
   constructor(options: LoopOptions, work: () => Promise<number | void>) {
     this.options = options;
     this.running = this.run(work);
@@ -37,7 +37,7 @@ export class Loop {
     const { name, everyMs, gapMs, log } = this.options;
     const { signal } = this.ending;
     while (!signal.aborted) {
-      // Before the work: what comes while it runs is looked at once more.
+      // The flag is cleared before the work, so that a wake during it causes one more run.
       this.waking = new AbortController();
       let waitMs = everyMs;
       try {

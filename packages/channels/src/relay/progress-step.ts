@@ -20,13 +20,13 @@ export interface Known {
   readonly claim: number | null;
   /** The time since which the turn is known to run. */
   readonly since: number;
-  /** Nothing is done before. */
+  /** Earliest time of the next step. */
   dueAt: number;
   /** The message's text; null: this relay has not written anything. */
   text: string | null;
   /** Nothing more is posted or edited for this turn. */
   isGivenUp: boolean;
-  /** To take the message away, one after another. */
+  /** Messages to remove, one after another. */
   failures: number;
 }
 
@@ -39,7 +39,7 @@ export const newlyKnown = (claim: number | null, now: number): Known => ({
   failures: 0,
 });
 
-/** `afterMs`: a turn that is over sooner shows nothing. */
+/** `afterMs`: a shorter turn shows nothing. */
 export function stepOf(
   { claim, said, posted, isAnswering, isSending }: ShownProgress,
   { since, dueAt, text: shown, isGivenUp }: Known,
@@ -58,18 +58,18 @@ const working = 'Working…';
 /** Bound on the agent's text: its end is shown, because that is new. */
 const maxSaidChars = 600;
 
-/** At most some 600 characters: within the bounds of every platform, also where each is escaped. */
+/** At most some 600 characters: within the bounds of every platform, even with escapes. */
 export function textOf(said: string): string {
   const end = tailOf(said.trim());
   return end === '' ? working : `${working}\n\n${end}`;
 }
 
-/** Begins at a word, where there is one. */
+/** Begins at a word, if there is one. */
 function tailOf(text: string): string {
   if (text.length <= maxSaidChars) return text;
   const tail = text.slice(-maxSaidChars);
   const space = tail.slice(0, 100).search(/\s/);
-  // Half a character may stand at the cut.
+  // The cut may leave half a character.
   const from = space === -1 ? (isLowSurrogate(tail.charCodeAt(0)) ? 1 : 0) : space;
   return `…${tail.slice(from).trimStart()}`;
 }

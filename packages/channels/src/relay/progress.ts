@@ -1,6 +1,6 @@
 /**
- * Shows in direct conversations what turns that last are doing. It is decoration: no part waits for it, what fails is no
- * matter, and what it has posted stands in the conversation's row, so that the next holder of the channel takes it away.
+ * Shows in direct conversations the progress of long turns. It is decoration: no part waits for it, and failures do not
+ * matter. A posted message is recorded in the conversation's row, so that the next holder of the channel removes it.
  *
  * A conversation has one running call, a connection's calls keep their distance, and a platform that asks for fewer gets
  * none for as long as it wants.
@@ -17,11 +17,11 @@ import type { Known, Step } from './progress-step.ts';
 
 const maxAtOnce = 50;
 const callMs = 8_000;
-/** After a call that failed. */
+/** Pause after a failed call. */
 const restMs = 5_000;
 const maxRestMs = 3_600_000;
 const maxFailures = 5;
-/** A channel that rests longer is looked at with all others. */
+/** A channel with a longer pause is looked at with all others. */
 const soonMs = 2_000;
 
 /** The order of importance: a message that must be removed stands in the way of the answer. */
@@ -37,7 +37,7 @@ interface Wanted {
 export interface ProgressOptions {
   readonly store: Pick<OpenedRelayStore, 'progress' | 'posted' | 'unposted'>;
   readonly channels: Pick<HeldChannels, 'connected' | 'find'>;
-  /** A turn that is over sooner shows nothing. */
+  /** A shorter turn shows nothing. */
   readonly afterMs: number;
 }
 
@@ -46,7 +46,7 @@ export class Progress {
   /** By conversation. */
   private known = new Map<string, Known>();
   private readonly underWay = new Map<string, Promise<void>>();
-  /** When a channel's next call may be made. */
+  /** Time of a channel's next possible call. */
   private freeAt = new Map<string, number>();
 
   constructor(options: ProgressOptions) {
@@ -79,7 +79,7 @@ export class Progress {
     return this.beginAll(wanted, now);
   }
 
-  /** Waits for what is under way, `withinMs` at most. */
+  /** Waits for running calls, `withinMs` at most. */
   async close(withinMs: number): Promise<void> {
     const waiting = new AbortController();
     await Promise.race([Promise.all(this.underWay.values()), pause(withinMs, waiting.signal)]);
@@ -138,9 +138,9 @@ export class Progress {
     try {
       if (await this.options.store.posted(row, row.conversationId, { id, claim })) return;
     } catch {
-      // It may be written: then it is found there, and is gone already when it is taken away.
+      // The write may have succeeded: then the message is found there, and is gone already at its removal.
     }
-    // Nobody else will know of it.
+    // No other process will know of it.
     known.isGivenUp = true;
     await progress.remove(row, id, signal);
   }

@@ -1,8 +1,8 @@
 /**
- * A relay: holds connections to messaging platforms for the agents of a deployment, whatever their machines do.
+ * A relay: holds connections to messaging platforms for the agents of a deployment, whatever the state of their machines.
  *
- * It keeps nothing of its own. Its connections, received messages and unsent messages are in the database. So it may be
- * killed at any moment, and another relay takes over when its leases end. Several run side by side and share the channels.
+ * It keeps no state. Its connections, received messages and unsent messages are in the database. So it may be killed at any
+ * moment, and another relay takes over when its leases end. Several run side by side and share the channels.
  */
 import type { ChannelName } from '@lodge/domain';
 import type { ChannelConnection, Log, OpenedRelayStore, Platform, RelayFiles } from '@lodge/ports';
@@ -20,18 +20,18 @@ export interface RelayOptions {
   readonly store: OpenedRelayStore;
   readonly platforms: readonly Platform[];
   readonly files: RelayFiles;
-  /** Shown where a lease is held. */
+  /** Names the holder of a lease. */
   readonly name: string;
   readonly log: Log;
   readonly timings?: RelayTimings;
-  /** Channels at most. */
+  /** Most channels. */
   readonly maxHeld?: number;
 }
 
 export interface Relay {
-  /** Channels that are held now. */
+  /** The number of held channels. */
   readonly held: number;
-  /** Null where this relay does not hold the channel, or it is not open yet. */
+  /** Null if this relay does not hold the channel, or it is not open yet. */
   connectionOf(agentId: string, channel: ChannelName): ChannelConnection | null;
   /**
    * Handles an uncaught error of the process: closes the connection in whose context it arose, and lets it open again after
@@ -66,7 +66,7 @@ export function createRelay(options: RelayOptions): Relay {
   add('fetch', timings.lookEveryMs, () => fetcher.look());
   add('typing', timings.workingEveryMs, () => typing.look());
   add('progress', timings.workingEveryMs, () => progress.look(), Math.min(500, timings.workingEveryMs / 4));
-  // A change may be one of what is held: a renewal tells.
+  // A change may concern a held channel: a renewal shows it.
   const forget = store.onWork(({ of }) => (of === 'channel' ? wake('renew', 'acquire') : wake('send', 'fetch')));
   return {
     get held() {

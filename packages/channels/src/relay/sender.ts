@@ -1,9 +1,9 @@
 /**
- * Sends what waits. A conversation has one part in flight at a time; conversations run side by side.
+ * Sends waiting parts. A conversation has one part in flight at a time; conversations run side by side.
  *
- * Before the platform is asked the part is `sending` in the database. A process that dies from there on leaves it unclear:
- * it is sent again only where the platform tells a second try by its key, as long as it does, and is `unknown` elsewhere,
- * never sent twice.
+ * Before the platform is called, the part is `sending` in the database. A process that dies from there on leaves it unclear.
+ * It is sent again only while the platform recognises a second try by its key. On other platforms it becomes `unknown`, and
+ * is never sent twice.
  */
 import { Places, backoffMs } from '@lodge/domain';
 import { maxAnswerParts, SendFailure } from '@lodge/ports';
@@ -31,7 +31,7 @@ export interface SenderOptions {
   readonly files: RelayFiles;
   readonly log: Log;
   readonly timings: RelayTimings;
-  /** One has ended, so there may be another. */
+  /** One part has ended, so there may be another. */
   readonly onEnd: () => void;
 }
 
@@ -57,7 +57,7 @@ export class Sender {
     for (const part of parts) this.begin(part);
   }
 
-  /** Waits for what is under way, `withinMs` at most. */
+  /** Waits for running sends, `withinMs` at most. */
   async close(withinMs: number): Promise<void> {
     const all = Promise.all(this.underWay.values());
     const waiting = new AbortController();
@@ -75,7 +75,7 @@ export class Sender {
     const work = this.handle(held, part)
       .catch(async (error: unknown) => {
         this.options.log.warn({ err: error, channel: part.channel }, 'a part was not handled, and is tried again');
-        // It is there again at once.
+        // It is available again at once.
         await pause(1_000, this.closing.signal);
       })
       .finally(() => {
@@ -99,7 +99,7 @@ export class Sender {
     try {
       isOurs = await store.sending(part, part.id);
     } catch {
-      // It may be written. The adapter reports that nothing was sent.
+      // The write may have succeeded. The adapter reports that nothing was sent.
       await this.write(() =>
         store.sendLater(part, part.id, new Date(Date.now() + 1_000), 'The database did not answer.'),
       );

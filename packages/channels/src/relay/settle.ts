@@ -6,8 +6,8 @@ import { pause } from '../shared/backoff.ts';
 const writeAgain = { firstMs: 100, maxMs: 5_000 };
 
 /**
- * Writes what is already so, until it is written: while the database is away this is the only place that knows. False: the
- * lease is lost, or `signal` was aborted first; the next holder then finds the part as unclear.
+ * Repeats a write of a known outcome until it succeeds: while the database is away only this process knows it. Returns false
+ * if the lease is lost, or `signal` was aborted first; the next holder then finds the part as unclear.
  */
 export async function settled(write: () => Promise<unknown>, signal: AbortSignal, log: Log): Promise<boolean> {
   for (let failures = 1; ; failures += 1) {

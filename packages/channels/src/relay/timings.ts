@@ -1,24 +1,24 @@
 export interface RelayTimings {
   readonly leaseMs: number;
-  /** Well before the end: some renewals may fail. */
+  /** Interval of renewals, well before the end: some may fail. */
   readonly renewEveryMs: number;
-  /** A connection is closed so long before its lease ends unrenewed. A close takes up to `closeMs`. */
+  /** A connection is closed this long before its lease ends unrenewed. A close takes up to `closeMs`. */
   readonly marginMs: number;
   readonly closeMs: number;
   /** Interval of looks for channels to take, parts to send and files to fetch, without a notification. */
   readonly lookEveryMs: number;
-  /** Between two connections that are opened: a handshake may take tens of milliseconds of the process. */
+  /** Least time between two opened connections: a handshake may take tens of milliseconds of the process. */
   readonly openEveryMs: number;
-  /** One try to send a text; a file may take longer. */
+  /** Bound on one try to send a text; a file may take longer. */
   readonly sendMs: number;
   readonly sendFileMs: number;
   readonly fetchMs: number;
-  /** After a part surely was not sent: doubled with each try. */
+  /** Wait after a part that was surely not sent: doubled with each try. */
   readonly retryFirstMs: number;
   readonly retryMaxMs: number;
-  /** Conversations at work are asked for so often. */
+  /** Interval of looks for conversations with a running turn. */
   readonly workingEveryMs: number;
-  /** A turn that lasts longer shows what it is doing. */
+  /** A longer turn shows its progress. */
   readonly progressAfterMs: number;
   readonly sweepEveryMs: number;
 }

@@ -4,11 +4,11 @@ import type { HeldChannels } from './channels.ts';
 const maxAtOnce = 50;
 const withinMs = 5_000;
 
-/** Shows in each conversation with a running turn that the agent is working. A sign that fails is no matter. */
+/** Shows in each conversation with a running turn that the agent is working. A failed sign does not matter. */
 export class Typing {
   private readonly store: OpenedRelayStore;
   private readonly channels: HeldChannels;
-  /** When the next sign is due, by conversation. */
+  /** Time of the next sign, by conversation. */
   private due = new Map<string, number>();
 
   constructor(store: OpenedRelayStore, channels: HeldChannels) {
@@ -35,7 +35,7 @@ export class Typing {
       due.set(key, now + channel.platform.limits.typingEveryMs!);
       const signal = AbortSignal.any([channel.signal, AbortSignal.timeout(withinMs)]);
       const { connection } = channel;
-      // In a function of its own: what throws at once is no matter either.
+      // The separate function catches synchronous errors too, which do not matter either.
       void (async () => connection.typing({ conversationId, replyTo }, signal))().catch(() => undefined);
     }
     this.due = due;

@@ -18,7 +18,7 @@ export interface Upkeep {
   close(): Promise<void>;
 }
 
-/** Answers are sent and messages have their turns long before; a retry by hand finds files as long. */
+/** Longer than the time until answers are sent and messages have their turns; a retry by hand finds files this long. */
 const fileAgeMs = 2 * 24 * 3_600_000;
 /**
  * A file that is over is removed at once by who ends it. Such a file belongs to a process that died before it reported the
@@ -39,7 +39,7 @@ export function startUpkeep({ store, files, log, timings = usualRelayTimings }: 
   return { close: async () => void (await Promise.all(loops.map((loop) => loop.end()))) };
 }
 
-/** Whatever happened to the processes before, only what a row says is needed is there afterwards, or is young. */
+/** Afterwards only young files and those that a row needs exist, whatever happened to earlier processes. */
 export async function sweepFiles(store: UpkeepOptions['store'], files: UpkeepOptions['files']): Promise<void> {
   const olderThan = (ageMs: number): Promise<readonly string[]> => files.olderThan(new Date(Date.now() - ageMs));
   for (const key of await olderThan(fileAgeMs)) await files.remove(key);

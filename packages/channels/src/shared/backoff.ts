@@ -27,7 +27,7 @@ export class Backoff {
     this.random = random;
   }
 
-  /** Counts a failure and says how long to wait after it, in ms; never less than `atLeastMs`. */
+  /** Counts a failure and returns the wait after it, in ms; never less than `atLeastMs`. */
   next(atLeastMs = 0): number {
     const { stableMs } = this.timings;
     if (this.succeededAt !== null && this.now() - this.succeededAt >= stableMs) this.failures = 0;
@@ -41,7 +41,7 @@ export class Backoff {
     await pause(this.next(atLeastMs), signal);
   }
 
-  /** It works now. Say it once for each success or again and again: the first one since the last failure counts. */
+  /** Notes a success. Call it once for each success or repeatedly: the first one since the last failure counts. */
   succeeded(): void {
     this.succeededAt ??= this.now();
   }

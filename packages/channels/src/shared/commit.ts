@@ -7,8 +7,9 @@ import type { Backoff } from './backoff.ts';
 export const maxAtOnce = 100;
 
 /**
- * Has messages committed, in order, and tries again for ever where nothing was. The cursor goes with the last of them, or alone.
- * Resolves true when all are: only then acknowledge. False: the connection was closed meanwhile. Rejects with `LeaseLost`.
+ * Commits messages in order, and tries again for ever after a failure. The cursor goes with the last of them, or alone.
+ * Resolves true when all are committed: only then acknowledge them. False: the connection was closed meanwhile. Rejects with
+ * `LeaseLost`.
  */
 export async function committed(
   host: Pick<ConnectionHost, 'received' | 'at' | 'log'>,
@@ -32,7 +33,7 @@ export async function committed(
   return !signal.aborted;
 }
 
-/** False: it was not, or the connection ended while it waited. Throws `LeaseLost`. */
+/** Returns false if it was not committed, or the connection ended during the wait. Throws `LeaseLost`. */
 async function isCommitted(
   host: Pick<ConnectionHost, 'received' | 'at' | 'log'>,
   messages: readonly InboundMessage[],

@@ -1,4 +1,4 @@
-/** The time that a call had is over. Whether the other side did it is not known. */
+/** A call's time is over. It is unknown whether the other side did it. */
 export class DeadlineError extends Error {
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs} ms`);
@@ -7,8 +7,8 @@ export class DeadlineError extends Error {
 }
 
 /**
- * Runs a call with a signal that is aborted with its parent, or after the time with a `DeadlineError`. Rejects then at once, even
- * where the call ignores its signal. Nothing is left behind on the parent, which lives as long as a connection.
+ * Runs a call with a signal that is aborted with its parent, or after the time with a `DeadlineError`. Rejects then at once,
+ * even if the call ignores its signal. It leaves nothing on the parent, which lives as long as a connection.
  */
 export async function within<T>(
   timeoutMs: number,

@@ -1,4 +1,4 @@
-/** A code fence of Markdown: what opens it again after a cut, and what ends it before one. */
+/** A code fence of Markdown: the text that opens it again after a cut, and the text that ends it before one. */
 export interface Fence {
   readonly opening: string;
   readonly closing: string;

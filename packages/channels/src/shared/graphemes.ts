@@ -1,7 +1,7 @@
-/** How far back a better place is looked for, in UTF-16 units: longer characters are made by those who want them cut. */
+/** How far back a better place is searched, in UTF-16 units: only deliberate texts have longer characters. */
 const maxBack = 32;
 
-/** The last place up to `at`, and behind `from`, that is not within a character as a reader sees it, as far as is cheap to know. */
+/** The last place up to `at`, and after `from`, that is not within a visible character, as far as that is cheap to know. */
 export function endOfCharacter(text: string, at: number, from: number): number {
   if (at >= text.length) return text.length;
   const least = Math.max(from + 1, at - maxBack);
@@ -17,13 +17,13 @@ function isBetweenCharacters(text: string, at: number): boolean {
   if (isJoined(next)) return false;
   const before = codePointBefore(text, at);
   if (before === zeroWidthJoiner) return false;
-  // Two of these are one flag. Which two of many is not looked for.
+  // Two of these are one flag. The search does not pair many of them.
   return !(isRegional(next) && isRegional(before));
 }
 
 const zeroWidthJoiner = 0x200d;
 
-/** Belongs to what stands before it: marks, variation selectors, skin tones, the joiner, tags of flags. */
+/** Whether a code point belongs to the one before it: marks, variation selectors, skin tones, the joiner, tags of flags. */
 const isJoined = (codePoint: number): boolean =>
   codePoint === zeroWidthJoiner ||
   (codePoint >= 0x1f3fb && codePoint <= 0x1f3ff) ||

@@ -10,7 +10,7 @@ interface Task {
   run(): Promise<void>;
 }
 
-/** One thing after another, in the order in which they came. A task that rejects ends the inbox, and the rest is dropped. */
+/** Runs one task after another, in the order of arrival. A task that rejects ends the inbox, and the rest is dropped. */
 export class Inbox {
   private readonly tasks: Task[] = [];
   private readonly onFailure: (error: unknown) => void;
@@ -29,7 +29,7 @@ export class Inbox {
     return true;
   }
 
-  /** Work of our own, which has room always: at most a few. */
+  /** Lodge's own work, which always has room: at most a few. */
   addOwn(run: () => Promise<void>, bytes = 0): void {
     if (this.isOver) return;
     this.tasks.push({ bytes, run });
@@ -54,7 +54,7 @@ export class Inbox {
   }
 
   private async work(): Promise<void> {
-    // Never within `add`, whose caller may hold a state of its own.
+    // It never runs within `add`, whose caller may be changing its own state.
     await Promise.resolve();
     try {
       for (let task = this.tasks[0]; task; task = this.tasks[0]) {

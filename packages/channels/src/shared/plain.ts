@@ -1,4 +1,4 @@
-/** Texts of strangers at a bounded length, and never half a character. */
+/** Strangers' texts at a bounded length, without half characters. */
 
 /** Bound on names of persons, groups and files, in UTF-16 units. */
 export const maxNameChars = 200;
@@ -40,5 +40,5 @@ export function fileName(value: unknown, otherwise: string): string {
 /** Whether a reader would see something: not only spaces, marks, and characters without a shape. */
 export const isVisible = (text: string): boolean => /[^\p{C}\p{Z}\p{M}\s\u115f\u1160\u2800\u3164\uffa0]/u.test(text);
 
-/** Sent in the place of an answer in which nothing is visible: platforms refuse empty texts. */
+/** Replaces an answer without a visible character: platforms refuse empty texts. */
 export const emptyAnswer = '…';

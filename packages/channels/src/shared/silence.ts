@@ -1,11 +1,11 @@
 export interface SilenceTimings {
-  /** After so long without an event the most recent conversations are read, again and again. */
+  /** Time without an event after which the most recent conversations are read, again and again. */
   readonly glanceAfterMs: number;
-  /** After so long all of them are. */
+  /** Time after which all of them are. */
   readonly compareAfterMs: number;
 }
 
-/** A connection that is open and silent: it may have nothing to say, or be deaf. */
+/** A connection that is open and silent may have nothing to say, or be deaf. */
 export type Look = 'glance' | 'silence';
 
 /** Says when histories must be read because nothing was heard. */
@@ -26,7 +26,7 @@ export class Silence {
     this.heardAt = performance.now();
   }
 
-  /** Null: nothing. With something that could not be read before, everything is read now. */
+  /** Null: nothing. If something could not be read before, everything is read now. */
   due(hasUnread: boolean): Look | null {
     const now = performance.now();
     if (hasUnread || now - Math.max(this.heardAt, this.comparedAt) >= this.timings.compareAfterMs) {

@@ -1,7 +1,7 @@
 /**
- * Cuts Markdown into pieces that a platform takes. A cut is between paragraphs where that leaves no small piece, else
- * between lines, else between words, else between characters. A code fence that is open at a cut is closed there and opened
- * again, with its language. Every character is read a bounded number of times, whatever the text contains.
+ * Cuts Markdown into pieces that a platform accepts. A cut is between paragraphs if that leaves no small piece, else between
+ * lines, else between words, else between characters. A code fence that is open at a cut is closed there and opened again,
+ * with its language. Every character is read a bounded number of times, whatever the text contains.
  */
 import { fenceAfter } from './fence.ts';
 import type { Fence } from './fence.ts';
@@ -62,7 +62,7 @@ class Splitter {
   private atLineStart = true;
   /** Open where the next piece begins. */
   private fence: Fence | null = null;
-  /** The line that was looked for last, from some place of it. */
+  /** The line of the last search, from some place of it. */
   private line = { start: 0, end: -1 };
 
   constructor(text: string, limit: number, weigh: Weigh) {
@@ -71,7 +71,7 @@ class Splitter {
     this.weigh = weigh;
   }
 
-  /** `body` is the piece without what was added to it. */
+  /** `body` is the piece without the added marks. */
   next(): { readonly text: string; readonly body: string } | null {
     this.skipWhatNeedsNoPiece();
     if (this.start >= this.text.length) return null;
@@ -86,7 +86,7 @@ class Splitter {
     return { text: (opened ? `${opened.opening}\n` : '') + (border.fence ? body : body.trimEnd()) + end, body };
   }
 
-  /** Blank lines between pieces, and the end of a fence that would be opened again for nothing. */
+  /** Blank lines between pieces, and the end of a fence that would be opened again in vain. */
   private skipWhatNeedsNoPiece(): void {
     // The last piece ended with its line's last word.
     if (!this.atLineStart && this.text[this.start] === '\n') {
@@ -155,7 +155,7 @@ class Splitter {
   }
 
   private fenceOf(start: number, end: number, open: Fence | null): Fence | null {
-    // A long line is none, whatever it begins with.
+    // A long line is no fence, whatever it begins with.
     if (end - start > this.limit) return open;
     const after = fenceAfter(this.text.slice(start, end), open);
     return after === null || after === open || this.overhead(after) <= this.limit / 4 ? after : open;
@@ -181,7 +181,7 @@ class Splitter {
     return weight;
   }
 
-  /** A line that takes many pieces is looked through once. */
+  /** A line of many pieces is searched once. */
   private lineEndAfter(at: number): number {
     if (at < this.line.start || at > this.line.end) {
       const found = this.text.indexOf('\n', at);

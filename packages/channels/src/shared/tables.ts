@@ -4,7 +4,7 @@ import type { Fence } from './fence.ts';
 /** A row of dashes makes the row above it a head. Longer lines are no tables. */
 const maxRowChars = 2_000;
 
-/** Tables of Markdown within code fences, where a platform shows none: their columns then stay under each other. One pass. */
+/** Puts Markdown's tables into code fences on a platform without tables, so that their columns stay aligned. One pass. */
 export function tablesAsCode(markdown: string): string {
   if (!markdown.includes('|')) return markdown;
   const lines = markdown.split('\n');
@@ -36,7 +36,7 @@ const isRow = (line: string): boolean => line.length <= maxRowChars && line.incl
 const isRule = (line: string): boolean =>
   line.length <= maxRowChars && line.includes('-') && line.includes('|') && /^[\s|:-]+$/.test(line);
 
-/** Cells padded to the widest of their column, as far as that is not very wide. */
+/** Pads cells to the widest of their column, unless that is very wide. */
 function aligned(rows: readonly string[]): string[] {
   const cells = rows.filter((_, at) => at !== 1).map(cellsOf);
   const widths: number[] = [];
@@ -44,7 +44,7 @@ function aligned(rows: readonly string[]): string[] {
     for (const [at, cell] of row.entries())
       widths[at] = Math.min(maxColumnChars, Math.max(widths[at] ?? 0, cell.length));
   }
-  // Few wide rows among many short ones would make a text many times as long.
+  // A few wide rows among many short ones would make a text many times as long.
   const width = widths.reduce((sum, each) => sum + each + 2, 0);
   const given = rows.reduce((sum, row) => sum + row.length, 0);
   if (width * rows.length > 6 * given + 1_000) return [...rows];

@@ -1,8 +1,8 @@
 /**
- * A list as it grows: an agent's log, an account's events. A follower holds one position, the id of the last entry it has
- * given (or knows not to match), and asks for what lies behind it: when it is woken, and every while in case a wake was lost.
- * Ids rise in the order in which entries can be seen, so nothing is missed and nothing comes twice, across a reconnect with
- * that id too.
+ * A list as it grows: an agent's log, an account's events. A follower has one position, the id of the last entry that it has
+ * returned (or knows not to match). It asks for the entries behind it when it is woken, and at intervals in case a wake was
+ * lost. Ids rise in the order in which entries become visible. So no entry is missed or repeated, also across a reconnect
+ * with that id.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -16,26 +16,32 @@ interface Page {
 /** A list that can be followed. */
 export interface Growing<Entry extends { readonly id: bigint }> {
   page(query: Page): Promise<readonly Entry[]>;
-  /** Id of the newest entry of all, one that does not match too; -1 when there is none. Only where looking past those costs. */
+  /**
+   * Id of the newest entry of all, even one that does not match; -1 when there is none. Only for lists where looking past
+   * those is costly.
+   */
   readonly newestId?: () => Promise<bigint>;
   /** Calls back when there may be more. */
   onGrown(listener: () => void): () => void;
 }
 
 export interface Following {
-  /** Where to begin: behind an entry, with so many of the newest, or with the first that matches. */
+  /** The beginning: after an entry, with so many of the newest, or with the first match. */
   readonly begin: { readonly after: bigint } | { readonly newest: number } | 'first';
   readonly signal: AbortSignal;
-  /** Looks for new entries this often without being woken. */
+  /** Interval of looks for new entries without a wake. */
   readonly pollMs?: number;
 }
 
 const pageSize = 200;
 const defaultPollMs = 5_000;
-/** A list that is being flooded is asked this often at most. */
+/** Shortest interval of looks at a list that grows fast. */
 const restMs = 100;
 
-/** Batches of entries, oldest first, until `signal` aborts. Rejects before it gives any when the list cannot be read. */
+/**
+ * Yields batches of entries, oldest first, until `signal` aborts. Rejects before the first batch when the list cannot be
+ * read.
+ */
 export async function follow<Entry extends { readonly id: bigint }>(
   list: Growing<Entry>,
   following: Following,
@@ -83,7 +89,7 @@ async function* batches<Entry extends { readonly id: bigint }>(
 
 const later = (one: bigint, other: bigint): bigint => (one > other ? one : other);
 
-/** Rung while nobody waits, it is heard by the next who does. */
+/** A ring while nobody waits reaches the next caller that does. */
 class Bell {
   #rung = Promise.withResolvers<void>();
   readonly ring = (): void => this.#rung.resolve();
