@@ -37,7 +37,7 @@ export class Loop {
     const { name, everyMs, gapMs, log } = this.options;
     const { signal } = this.ending;
     while (!signal.aborted) {
-      // The flag is cleared before the work, so that a wake during it causes one more run.
+      // The new signal is made before the work, so that a wake during the work causes one more run.
       this.waking = new AbortController();
       let waitMs = everyMs;
       try {
