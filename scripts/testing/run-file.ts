@@ -31,7 +31,10 @@ export async function runFile(file: string, part: Part, signal: AbortSignal): Pr
   const started = performance.now();
   const events: TestEvent[] = [];
   const summed = Object.fromEntries(counts.map((count) => [count, 0])) as Counts;
-  for await (const event of run({ files: [file], concurrency: 1, timeout: part.fileTimeoutMs, signal })) {
+  // node:test's own bound is on each test, and not on a process that has none left and does not end.
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(part.fileTimeoutMs)]);
+  const options = { files: [file], concurrency: 1, timeout: part.fileTimeoutMs, signal: bounded };
+  for await (const event of run(options)) {
     // The runner's summary of this run gives way to the one of all runs.
     if (event.type === 'test:diagnostic' && event.data.nesting === 0 && event.data.file === undefined) continue;
     if (event.type !== 'test:summary') events.push(event);

@@ -11,7 +11,7 @@ import { startHostileServer } from './testing/hostile-server.ts';
 import type { Answer, HostileServer } from './testing/hostile-server.ts';
 import { startMcpServer } from './testing/mcp-server.ts';
 
-import { known, startWorld } from './testing/world.ts';
+import { startWorld } from './testing/world.ts';
 import type { TestWorld } from './testing/world.ts';
 
 const random = (length: number): string => randomBytes(length).toString('base64url').slice(0, length);
@@ -48,6 +48,13 @@ const kinds: Readonly<Record<string, Kind>> = {
     random(32),
   ),
 };
+
+/** Each kind has an agent of its own, whose requests count for it alone, however quick the machine is. */
+const addressOf = new Map(Object.keys(kinds).map((name, index) => [connectionOf(name), `127.0.0.${20 + index}`]));
+
+function connectionOf(name: string): string {
+  return name.toLowerCase().replaceAll('_', '-').replace(/-$/, '');
+}
 
 const signs = Array.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_+/.=');
 const writings: readonly ((text: string) => string)[] = [
@@ -117,12 +124,13 @@ before(async () => {
     ],
   });
   const many = { callsPerMinute: 1_000_000, answerBytesPerSecond: 2 ** 30 };
-  world = await startWorld({ callBounds: many, mcpBounds: { postsPerSecond: 10_000 } });
+  world = await startWorld({ callBounds: many, mcpBounds: { postsPerSecond: 10_000 } }, [...addressOf.values()]);
   for (const [name, { header }] of Object.entries(kinds)) {
     const headers = Object.fromEntries([header]);
-    const connection = name.toLowerCase().replaceAll('_', '-').replace(/-$/, '');
-    world.put(known, { name: `h-${connection}`, url: server.url, headers });
-    world.put(known, { name: `m-${connection}`, kind: 'mcp', allow: [], url: mcp.url, headers });
+    const connection = connectionOf(name);
+    const address = addressOf.get(connection)!;
+    world.put(address, { name: `h-${connection}`, url: server.url, headers });
+    world.put(address, { name: `m-${connection}`, kind: 'mcp', allow: [], url: mcp.url, headers });
     expected.add(connection);
   }
 });
@@ -134,18 +142,18 @@ after(async () => {
 
 const post = async (connection: string, how: string, body: string): Promise<string> => {
   const url = `${world.broker.url}/connections/h-${connection}/allowed/${how}`;
-  return (await world.broker.fetchFrom(known)(url, { method: 'POST', body })).text();
+  return (await world.broker.fetchFrom(addressOf.get(connection)!)(url, { method: 'POST', body })).text();
 };
 const ask = (connection: string, name: string, text: string) =>
   world.parts.tools.call(
-    world.broker.agentId(known),
+    world.broker.agentId(addressOf.get(connection)!),
     `m-${connection}__${name}`,
     { text },
     AbortSignal.timeout(30_000),
   );
 
 for (const [name, kind] of Object.entries(kinds)) {
-  const connection = name.toLowerCase().replaceAll('_', '-').replace(/-$/, '');
+  const connection = connectionOf(name);
   describe(name, () => {
     test('a guest that guesses gets its own words, whatever was right of them', async () => {
       const all = guesses(kind);
@@ -160,7 +168,7 @@ for (const [name, kind] of Object.entries(kinds)) {
           .slice(0, 900)
           .trim();
         const url = `${world.broker.url}/connections/h-${connection}/allowed/reflect-header`;
-        const answer = await world.broker.fetchFrom(known)(url, { headers: { 'x-say': some } });
+        const answer = await world.broker.fetchFrom(addressOf.get(connection)!)(url, { headers: { 'x-say': some } });
         assert.equal(answer.headers.get('link'), some);
         const failed = await ask(connection, 'fails', some);
         assert.match(String(failed?.content[0]?.text), /^The server said: /);
@@ -208,7 +216,7 @@ interface Standing {
 
 /** Returns the bytes of an answer that came until its server had stalled for a while. */
 async function cameOf(connection: string, { said, lead, type, least }: Standing): Promise<number> {
-  const socket = connect({ port: world.broker.port, host: '127.0.0.1', localAddress: known });
+  const socket = connect({ port: world.broker.port, host: '127.0.0.1', localAddress: addressOf.get(connection)! });
   const say = `x-say: ${said}\r\nx-lead: ${lead}\r\nx-type: ${type}\r\n`;
   socket.write(`GET /connections/h-${connection}/allowed/reflect-stalls HTTP/1.1\r\nhost: x\r\n${say}\r\n`);
   let body = 0;

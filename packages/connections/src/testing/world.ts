@@ -24,7 +24,11 @@ const noGrants = {
 
 export type TestWorld = Awaited<ReturnType<typeof startWorld>>;
 
-export async function startWorld(options: Partial<ConnectionOptions> = {}) {
+/** `addresses` are those of agents. Each agent has a rate of its own at the broker. */
+export async function startWorld(
+  options: Partial<ConnectionOptions> = {},
+  addresses: readonly string[] = [known, other],
+) {
   const secrets = createSecretBox(randomBytes(32));
   const rows: ConnectionRow[] = [];
   const lines: { readonly agentId: string; readonly entry: NewLogEntry }[] = [];
@@ -46,7 +50,7 @@ export async function startWorld(options: Partial<ConnectionOptions> = {}) {
     egressProxy: null,
     ...options,
   });
-  const agents = [known, other].map((address) => ({ address, model: 'acme/m', keys: {} }));
+  const agents = addresses.map((address) => ({ address, model: 'acme/m', keys: {} }));
   const broker = await startTestBroker({ agents, secrets, providers: [], doors: { connections: parts.door } });
 
   return {
