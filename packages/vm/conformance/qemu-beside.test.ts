@@ -4,22 +4,31 @@ import { after, before, describe, test } from 'node:test';
 import { sizes } from '@lodge/domain';
 import type { Template, VmDriver } from '@lodge/ports';
 import { formOf } from '@lodge/testkit/forms';
-import { baseImage } from './base-image.ts';
-import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
+import {
+  destroyHost,
+  driverOf,
+  holdingsOf,
+  newHostSettings,
+  probeGuest,
+  sharedTemplate,
+  takeSharedTemplate,
+} from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const never = new AbortController().signal;
-const lives = formOf({ short: 3, long: 50 });
-/** The longest bound is for the long form on KVM in an emulated machine. */
+const lives = formOf({ short: 2, long: 50 });
+/** The longest is that of the long form on KVM in an emulated machine. */
 const timeoutMs = formOf({ short: 60, long: 240 }) * 60_000;
 
 describe('machines beside a template that is being made', { timeout: timeoutMs }, () => {
   let settings: QemuHostSettings;
   let driver: VmDriver;
+  let template: Template;
   const ends: string[] = [];
 
   before(async () => {
     settings = await newHostSettings();
+    template = await takeSharedTemplate(settings);
     driver = driverOf(settings);
     driver.onExit(({ executionId }) => ends.push(executionId));
     await driver.start();
@@ -29,17 +38,12 @@ describe('machines beside a template that is being made', { timeout: timeoutMs }
     await destroyHost(settings);
   });
 
-  const build = async (variant: string, prepare: (guest: { readonly address: string }) => Promise<void>) => {
-    const request = { image: await baseImage(), variant, brokerPort: 4001, progress: () => undefined };
-    return driver.buildTemplate({ ...request, prepare: async (guest) => (await prepare(guest), {}) }, never);
-  };
-
   const assertLives = (executionId: string): void => {
     assert.ok(!ends.includes(executionId), `${executionId} ended by itself`);
   };
 
-  /** Clones, pauses, stops and starts. */
-  const live = async (agentId: string, template: Template): Promise<void> => {
+  /** Clone, pause, stop and start. */
+  const live = async (agentId: string): Promise<void> => {
     const request = { agentId, machine: sizes.small, template };
     const vm = await driver.create({ ...request, executionId: `${agentId}-1`, from: 'clone' }, never);
     await probeGuest(settings, vm).remember('mine', agentId);
@@ -54,16 +58,17 @@ describe('machines beside a template that is being made', { timeout: timeoutMs }
   };
 
   test('each is made, frozen, saved and started', async () => {
-    const template = await build('beside', () => Promise.resolve());
     const done = new AbortController();
-    const other = build('busy', async (guest) => {
-      // It lasts as long as machines are made, and not longer.
+    const prepare = async (guest: { readonly address: string }) => {
+      // As long as machines are made, and never longer than they are.
       while (!done.signal.aborted)
         await probeGuest(settings, guest).shell('timeout 5 sh -c "while :; do :; done"; true');
-    });
+      return {};
+    };
+    const other = driver.buildTemplate({ ...(await sharedTemplate()), variant: 'busy', prepare }, never);
     try {
       for (let index = 1; index <= lives; index += 1) {
-        await live(`life${index}`, template);
+        await live(`life${index}`);
         console.log(`${index} of ${lives} lives`);
       }
     } finally {

@@ -15,12 +15,19 @@ import type { Template, Vm, VmDriver, VmRequest } from '@lodge/ports';
 import { findProcesses } from '../src/qemu/host/process.ts';
 import { formOf } from '@lodge/testkit/forms';
 import { acceleratorOf, wantedAccelerator } from './accelerator.ts';
-import { baseImage } from './base-image.ts';
 import { assertClocks, monotonicMs } from './clocks.ts';
 import { assertNothingInCommon, draw, startProbes } from './randomness.ts';
 import type { Sample } from './randomness.ts';
 import { clockErrorMs } from './world.ts';
-import { destroyHost, driverOf, holdingsOf, newHostSettings, probeGuest } from './qemu-host.ts';
+import {
+  destroyHost,
+  driverOf,
+  holdingsOf,
+  newHostSettings,
+  probeGuest,
+  sharedTemplate,
+  takeSharedTemplate,
+} from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 
 const never = new AbortController().signal;
@@ -34,12 +41,14 @@ const hostMaySleep = process.env['TESTS_HOST_MAY_SLEEP'] === 'yes';
 describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
   let settings: QemuHostSettings;
   let driver: VmDriver;
+  let shared: Template;
   let template: Template;
   let vm: Vm;
   let savedAtMs = 0;
 
   before(async () => {
     settings = await newHostSettings();
+    shared = await takeSharedTemplate(settings);
     driver = driverOf(settings);
     await driver.start();
   });
@@ -63,7 +72,8 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
       savedAtMs = await monotonicMs(probeGuest(settings, made));
       return {};
     };
-    const build = { image: await baseImage(), variant: 'life', brokerPort: 4001, progress: () => undefined, prepare };
+    // Its guest goes on from another template's, which spares a boot.
+    const build = { ...(await sharedTemplate()), variant: 'life', prepare, from: shared };
     template = await driver.buildTemplate(build, never);
   });
 

@@ -20,7 +20,7 @@ import { openHostileWorld } from './world.ts';
 import type { World } from './world.ts';
 
 /** One attack of so many, another choice in each run that HOSTILE_CHOICE repeats. */
-const oneOf = formOf({ short: 6, long: 1 });
+const oneOf = formOf({ short: 12, long: 1 });
 const which = Number(process.env['HOSTILE_CHOICE'] ?? randomInt(oneOf));
 
 /** Every run has the attacks of findings, and the one that stays; strangers.test.ts proves the effects of strangers. */
@@ -36,10 +36,10 @@ before(
   async () => {
     world = await openHostileWorld();
     run = await runAttacks(world, {
-      quietMs: 6_000,
+      quietMs: formOf({ short: 4_000, long: 6_000 }),
       betweenMs: 700,
       attackMs: 1500,
-      mixedMs: 10_000,
+      mixedMs: formOf({ short: 6_000, long: 10_000 }),
       only: isChosen,
     });
   },
