@@ -80,10 +80,21 @@ function tellingError(schema: SchemaNode, errors: readonly Invalid[]): Invalid |
   // "boolean" repeats for each unknown property the report of "additionalProperties" for all.
   const plain = errors.filter((error) => ruleOf(schema, error) === null);
   const first = plain.find(({ keyword }) => keyword !== 'boolean') ?? plain[0];
-  if (first || errors.length === 0) return first;
+  if (first) return deepestOfUnion(first, plain);
+  if (errors.length === 0) return undefined;
   const rule = ruleOf(schema, errors[0]!);
   const ofRule = errors.filter((error) => ruleOf(schema, error) === rule);
   return ofRule.find(({ keyword }) => ownKeywords.has(keyword)) ?? ofRule[0];
+}
+
+/** Returns the error furthest inside the value among those of a union: its branch is most likely the one that was meant. */
+function deepestOfUnion(first: Invalid, errors: readonly Invalid[]): Invalid {
+  const place = first.schemaPath.indexOf('/anyOf/');
+  if (place === -1) return first;
+  const union = first.schemaPath.slice(0, place + '/anyOf/'.length);
+  const depth = ({ instancePath }: Invalid): number => segmentsOf(instancePath).length;
+  const inside = errors.filter(({ schemaPath }) => schemaPath.startsWith(union));
+  return inside.reduce((deepest, error) => (depth(error) > depth(deepest) ? error : deepest), first);
 }
 
 const ownKeywords: ReadonlySet<string> = new Set(['oneOf', 'anyOf', 'not']);
