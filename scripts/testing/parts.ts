@@ -36,12 +36,18 @@ const fakeDriver = 'packages/vm/conformance/fake.test.ts';
 const rounds = 'packages/runtimes/conformance/*-round.test.ts';
 const runtimes = 'packages/runtimes/conformance/**/*.test.ts';
 
-/** These are units too, but they need root, or they take longer than somebody who has just cloned should wait. */
-const thorough: readonly string[] = [];
+/** These need no virtual machine either, but they need root, or they take longer than somebody who has just cloned should wait. */
+const thorough: readonly string[] = ['tests/e2e/contract/boundaries.test.ts'];
 
 export const parts: readonly Part[] = [
   { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], ...light },
-  { name: 'api', stage: 'quick', files: ['tests/e2e/**/*.test.ts', attacksOnTheApi], except: [realPort], ...light },
+  {
+    name: 'api',
+    stage: 'quick',
+    files: ['tests/e2e/**/*.test.ts', attacksOnTheApi],
+    except: [realPort, ...thorough],
+    ...light,
+  },
   { name: 'store', stage: 'quick', files: ['packages/store/**/*.test.ts'], except: thorough, ...light },
   {
     name: 'unit',

@@ -7,10 +7,10 @@ import type { Scope } from '@lodge/domain';
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { hashApiKey, makeApiKey } from '@lodge/access';
-import type { Client } from 'pg';
 import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
 import { badRequests } from './bad-requests.ts';
+import { contents } from './contents.ts';
 import type { BadRequest, Facts } from './bad-request.ts';
 
 /** Keys of every kind, and the one agent. */
@@ -37,24 +37,6 @@ async function prepare(world: World): Promise<Facts> {
       unknown: makeApiKey(),
     },
   };
-}
-
-/**
- * Everything in the database but when keys were last used and agents last asked for, what holds agents awake, and how much was
- * asked of late.
- */
-async function contents(client: Client): Promise<string> {
-  const { rows } = await client.query<{ name: string }>(
-    "select table_name as name from information_schema.tables where table_schema = 'public' and table_name not in ('agent_holds', 'rate_buckets', 'rate_places') order by 1",
-  );
-  assert.ok(rows.length >= 5);
-  const query = rows
-    .map(
-      ({ name }) =>
-        `select '${name}' as name, to_jsonb(t) - '{last_used_at,last_active_at}'::text[] as row from "${name}" t`,
-    )
-    .join(' union all ');
-  return JSON.stringify((await client.query(`${query} order by 1, 2`)).rows);
 }
 
 let world: World;

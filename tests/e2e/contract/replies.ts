@@ -4,8 +4,13 @@ import type { Answer } from '../api/world.ts';
 import { resolve } from './document.ts';
 import type { Operation, Schema } from './document.ts';
 
-interface Checker {
-  Check(value: unknown): boolean;
+type Checker = ReturnType<typeof Compile>;
+
+export interface Breach {
+  /** The path of the value and the keyword. */
+  readonly place: string;
+  /** Where it is of a rule between fields, those of the object that has the rule. */
+  readonly ruled: readonly string[] | null;
 }
 
 export class Replies {
@@ -37,10 +42,27 @@ export class Replies {
 
   /** Whether the value is of the schema, whose references are the document's. */
   fits(schema: Schema, value: unknown): boolean {
+    return this.checkerOf(schema).Check(value);
+  }
+
+  /** Lists where the value breaks the schema, and by which keyword. */
+  broken(given: Schema, value: unknown): Breach[] {
+    const schema = this.whole(given);
+    return this.checkerOf(given)
+      .Errors(value)
+      .map(({ instancePath, keyword, schemaPath }) => {
+        const path = schemaPath.split('/').slice(1);
+        const rule = path.lastIndexOf('allOf');
+        const owner = rule === -1 ? null : path.slice(0, rule).reduce((node, key) => node[key], schema);
+        return { place: `${instancePath} ${keyword}`, ruled: owner?.properties ? Object.keys(owner.properties) : null };
+      });
+  }
+
+  private checkerOf(schema: Schema): Checker {
     const name = JSON.stringify(schema);
     const checker = this.checkers.get(name) ?? Compile(this.whole(schema));
     this.checkers.set(name, checker);
-    return checker.Check(value);
+    return checker;
   }
 
   /** The schema with everything it refers to written out, and the schema of a JSON text in place of its text. */

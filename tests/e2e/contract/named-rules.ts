@@ -1,0 +1,53 @@
+/**
+ * Refusals that no schema can say: the operation, the message, and why a schema cannot. The server may answer 400 to a request
+ * that its schemas accept by these rules alone.
+ */
+export const namedRules: readonly (readonly [operation: RegExp, message: RegExp, reason: string])[] = [
+  [/^GET /, /^cursor is not one this service gave/, 'a cursor is sealed, and of one list'],
+  [/ \/v1\/agents/, /^name (is required and )?must not be blank/, 'the server trims a name first'],
+  [
+    /^(POST|PATCH) \/v1\/agents/,
+    /^model(s\[0\])? must have the form <provider>\/<model_name>/,
+    'each runtime has its form',
+  ],
+  [/^(POST|PATCH) \/v1\/agents/, /^llm_keys\[0\]\.provider is unknown/, 'the operator adds providers'],
+  [
+    /^(POST|PATCH) \/v1\/agents/,
+    /^llm_keys\[1\]\.provider anthropic is given twice/,
+    'a schema compares whole items alone',
+  ],
+  [
+    /^(POST|PATCH) \/v1\/agents/,
+    /^dashboard can be true for runtime_b only/,
+    'the runtime of a change is in the record',
+  ],
+  [/^(POST|PATCH) \/v1\/agents/, /^peers\[0\] is no other agent of the account/, 'agents come and go'],
+  [/^POST \/v1\/agents$/, /^runtime_kind runtime_b is not available/, 'a deployment has the runtimes that it has'],
+  [/^PATCH \/v1\/agents\/\{id\}$/, /^metadata would have more than 50 pairs/, 'the pairs that stay count too'],
+  [/^POST .*\/links$/, /^page: this agent has no dashboard/, 'the runtime of the agent is in the record'],
+  [/responses$/, /^previous_response_id is not one that this agent gave/, 'ids of responses are sealed'],
+  [/\/schedules/, /^cron must have five fields/, 'a cron expression is a language'],
+  [/\/schedules/, /^every must be minutes, hours or days/, 'its range is in three units'],
+  [/\/schedules/, /^time_zone must be a time zone/, 'zones come and go'],
+  [/\/usage$/, /^time_zone must be a name of the IANA time zone database/, 'zones come and go'],
+  [/\/usage$/, /^starting_at must be before ending_at/, 'one time is compared with another'],
+  [/\/(schedules|hooks)/, /^deliver\.conversation is none that wrote/, 'conversations come and go'],
+  [/\/channels\/\{channel\}\/test$/, /^conversation is none that wrote/, 'conversations come and go'],
+  [/\/hooks$/, /^signature\.secret must be whsec_ and base64/, 'the server decodes the key'],
+  [
+    /^PUT .*\/channels/,
+    /^(app|bot)Token is not a known field of WhatsApp/,
+    'the path says which secrets a channel has',
+  ],
+  [/^PUT .*\/connections/, /^headers must be given again/, 'the address that the headers were for is in the record'],
+  [/\/terminal$/, /^Open a WebSocket here/, 'it is another protocol'],
+];
+
+/** Operations that are asked about an agent that is not there, so that what is accepted has no effect. */
+export const aboutNobody = /^DELETE |^GET \/v1\/agents\/\{id\}$|whatsapp\/pair$/;
+
+/** Operations whose good requests end the session that asks, or hash a password: only what is wrong is sent to them. */
+export const onlyWrong = /^\S+ \/v1\/account\//;
+
+/** Operations of third parties, which ignore query parameters. */
+export const anyQuery = /^POST \/v1\/hooks\//;
