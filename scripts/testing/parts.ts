@@ -39,9 +39,6 @@ const runtimes = 'packages/runtimes/conformance/**/*.test.ts';
 /** These need no virtual machine either, but they need root, or they take longer than somebody who has just cloned should wait. */
 const thorough: readonly string[] = ['tests/e2e/contract/boundaries.test.ts'];
 
-/** These fail now and then, and run by name and in `npm run test:long` until the cause is mended. */
-const backups = 'tests/failure/backup*.test.ts';
-
 export const parts: readonly Part[] = [
   { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], ...light },
   {
@@ -64,9 +61,9 @@ export const parts: readonly Part[] = [
   { name: 'images', stage: 'rest', files: ['images/**/*.test.ts'], ...machines },
   { name: 'machines', stage: 'rest', files: ['packages/vm/**/*.test.ts'], except: [fakeDriver], ...machines },
   { name: 'runtimes', stage: 'rest', files: [runtimes], except: [rounds], templates: 'warm', ...machines },
-  { name: 'failure', stage: 'rest', files: ['tests/failure/**/*.test.ts', realPort], except: [backups], ...machines },
+  { name: 'failure', stage: 'rest', files: ['tests/failure/**/*.test.ts', realPort], ...machines },
   { name: 'security', stage: 'rest', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines },
-  { name: 'long', stage: 'long', files: ['tests/long/**/*.test.ts', backups], ...machines },
+  { name: 'long', stage: 'long', files: ['tests/long/**/*.test.ts'], ...machines },
 ];
 
 /** Files of `npm run test:long`: those whose tests have a long form, and those that have no short one. */

@@ -115,7 +115,10 @@ export class RestingLodge {
     for (const [name, id] of Object.entries(agents)) {
       const folder = join(dataDir, 'vms', id);
       await mkdir(join(folder, 'snapshot'), { recursive: true });
-      await writeFile(join(folder, 'disk.qcow2'), randomBytes(3_000_000));
+      await writeFile(
+        join(folder, 'disk.qcow2'),
+        Buffer.concat([randomBytes(1_000_000), Buffer.alloc(1_000_000), randomBytes(1_000_000)]),
+      );
       const runs = name === 'awake';
       if (runs) await rm(join(folder, 'snapshot'), { recursive: true });
       else await writeFile(join(folder, 'snapshot', 'manifest'), randomBytes(1_000));

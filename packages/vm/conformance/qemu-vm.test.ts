@@ -110,7 +110,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     driver.create({ agentId, executionId: 'e1', machine: sizes.small, template, from: 'clone' }, never);
 
   test('a builder that is killed takes its QEMU with it, and the next build of the same template goes through', async () => {
-    // QEMU opens /dev/kvm itself, for which it may need a group.
+    // A boot takes long: the short form does not wait for its end.
     await killBuilder(formOf({ short: 'boot', long: 'preparation' }), { variant: build.variant });
     template = await driver.buildTemplate(build, never);
     assert.deepEqual(await driver.findTemplate(build), template);
@@ -140,7 +140,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     assert.ok(uid >= 2_000_000_000);
     assert.equal(status['Uid'], Array(4).fill(uid).join('\t'));
     assert.equal(status['Gid'], Array(4).fill(uid).join('\t'));
-    // A hundredth of the rate of `small`: 5 requests a second, and 25 after a rest.
+    // QEMU opens /dev/kvm itself, for which it may need a group.
     const groups = [...(argv.includes('kvm') ? (await openKvmDevice())! : []), templateGid];
     assert.equal(status['Groups']?.trim(), [...new Set(groups)].join(' '));
     for (const set of ['CapInh', 'CapPrm', 'CapEff', 'CapBnd', 'CapAmb']) assert.match(status[set]!, /^0+$/, set);
@@ -208,7 +208,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     const writes = 'dd if=/dev/urandom of=/srv/paced bs=4k count=150 oflag=direct conv=notrunc';
     await runs(writes);
     await driver.stop();
-    // A frozen VM writes nothing while the disk is filled.
+    // A hundredth of the rate of `small`: 5 requests a second, and 25 after a rest.
     driver = createQemuDriver({ ...optionsOf(settings), diskRateFactor: 0.01 });
     await driver.start();
     await driver.resize('writer', 'e1', sizes.small, never);
@@ -247,7 +247,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
   test('a snapshot is root’s alone, belongs to its disk, and takes no room that is not there', async () => {
     await create('stopped');
     const folder = join(settings.dataDir, 'vms', 'stopped');
-    // Nobody has waited for its first answer; a driver would have.
+    // A frozen VM writes nothing while the disk is filled.
     await driver.pause('stopped', 'e1');
     await whileVmsAreFull(settings, 256 << 10, async () => {
       await assert.rejects(driver.suspend('stopped', 'e1', {}, never), { name: 'VmError', code: 'disk_full' });
@@ -293,7 +293,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await options.network.start();
     try {
       const clone = await bareCloner(options)(template);
-      // Nobody has waited for its first answer, as a driver does.
+      // Nobody has waited for its first answer; a driver would have.
       const answers = async (): Promise<true | null> => (await probeGuest(settings, clone).answers()) || null;
       await until(answers, { what: 'its first answer', everyMs: 20, timeoutMs: minute });
       assert.ok(clone.timings['total']! > 0);

@@ -69,10 +69,21 @@ export async function moveFile(
   const path = join(partFolder(folder, part), from);
   const found = await lstat(path).catch(() => null);
   if (!found?.isFile() || found.size !== bytes) throw damaged(repository, to);
-  // An older restic writes holes as zeros.
-  if (!repository.keepsHoles) await run('fallocate', ['--dig-holes', path]).catch(() => undefined);
+  if (!repository.keepsHoles) await digHoles(path);
   await mkdir(dirname(join(dataDir, to)), { recursive: true, mode: 0o700 });
   await rename(path, join(dataDir, to));
+}
+
+/**
+ * An older restic writes holes as zeros. Taking them out again is a write for the file system, and a snapshot identifies its
+ * disk by the time of the last write, so that time is put back.
+ */
+async function digHoles(path: string): Promise<void> {
+  const time = `${path}.time`;
+  await run('touch', ['--reference', path, '--', time]);
+  await run('fallocate', ['--dig-holes', '--', path]).catch(() => undefined);
+  await run('touch', ['--no-create', '-m', '--reference', time, '--', path]);
+  await rm(time);
 }
 
 const damaged = ({ place }: Repository, what: string): BackupError =>

@@ -27,7 +27,7 @@ const syncTimeoutMs = 10_000;
 /** Time for a running stop, start or upgrade to end. */
 const settleTimeoutMs = 120_000;
 const settleEveryMs = 500;
-/** Names relative to the folder of VMs, with the files' present paths. */
+/** A VM that is started or stopped each time while it is read is not at rest. */
 const maxTakes = 5;
 const aside = '.aside';
 
@@ -36,12 +36,17 @@ export interface AgentFiles {
   readonly templateId: string;
   /** Relative to the folder of VMs, with where it lies now. */
   readonly files: readonly { readonly name: string; readonly path: string }[];
-  /** Null if no VM stood still. */
+  /** The record as JSON, and its name, which is relative to the folder of VMs. */
   readonly record: { readonly name: string; readonly text: string };
-  /** Why the guest did not write out its cache. Data that it knows to be on the disk is there all the same. */
+  /** Null if no VM stood still. */
   readonly frozenMs: number | null;
-  /** Names in the folder of VMs that hold a VM: those of agents, and backups of upgrades. */
+  /** Why the guest did not write out its cache. Data that it knows to be on the disk is there all the same. */
   readonly unsynced: string | null;
+}
+
+/** Names in the folder of VMs that hold a VM: those of agents, and backups of upgrades. */
+export async function agentFolders(dataDir: string): Promise<string[]> {
+  return (await entries(join(dataDir, 'vms'))).filter((name) => isAgentId(agentIdOf(name))).toSorted();
 }
 
 /**
@@ -49,11 +54,6 @@ export interface AgentFiles {
  * changed meanwhile; the last call counts. Returns null when there is no disk. `staging` is a folder on the data folder's
  * file system. Rejects with `timeout` when the VM does not come to rest.
  */
-export async function agentFolders(dataDir: string): Promise<string[]> {
-  return (await entries(join(dataDir, 'vms'))).filter((name) => isAgentId(agentIdOf(name))).toSorted();
-}
-
-/** The VM is being suspended, or was started from a snapshot that still exists: one of the two is about to go. */
 export async function withAgentFiles<T>(
   { dataDir, staging }: { readonly dataDir: string; readonly staging: string },
   name: string,
@@ -64,7 +64,7 @@ export async function withAgentFiles<T>(
   let takes = 0;
   const takeAndCount = async (files: AgentFiles): Promise<T> => {
     takes += 1;
-    // The copy shares the blocks if the file system can: then it takes no time, however large the disk is.
+    // Reading may have taken hours.
     return take(files).finally(() => (deadline = performance.now() + settleTimeoutMs));
   };
   for (;;) {
@@ -96,7 +96,7 @@ async function attempt<T>(work: Attempt, take: (files: AgentFiles) => Promise<T>
   const { directory, record, staging } = work;
   const { process } = record;
   if (process === null || !isAlive(process)) return atRest(work, take);
-  // A paused guest does not answer, and has nothing to write out: pausing did that.
+  // The VM is being suspended, or was started from a snapshot that still exists: one of the two is about to go.
   if (await directory.snapshot.exists()) return again;
   const copy = join(staging, `${basename(directory.path)}.qcow2`);
   try {
@@ -116,14 +116,14 @@ async function copyDisk(directory: RunDirectory, record: VmRecord, process: Proc
   const unsynced = await syncGuest(record);
   const began = performance.now();
   await whileFrozen(process, async () => {
-    // The disk's time of writing before it was put over another path, which a kill leaves behind (`backing.ts`).
+    // The copy shares the blocks if the file system can: then it takes no time, however large the disk is.
     const args = ['--reflink=auto', '--sparse=always', '--', directory.disk, copy];
     await run('cp', args, { timeout: maxFreezeMs });
   });
   return { unsynced, frozenMs: Math.round(performance.now() - began) };
 }
 
-/** The VM was started or deleted during the read. */
+/** A paused guest does not answer, and has nothing to write out: pausing did that. */
 async function syncGuest(record: VmRecord): Promise<string | null> {
   if (record.address === null || record.phase !== 'running') return null;
   try {
@@ -142,7 +142,7 @@ async function atRest<T>(
   if (before === null) return again;
   const name = basename(directory.path);
   const snapshot = await entries(join(directory.path, 'snapshot'));
-  // The time of writing that a disk had before it was put over another path: what a kill leaves of that (`backing.ts`).
+  // The disk's time of writing before it was put over another path, which a kill leaves behind (`backing.ts`).
   const journal = (await entries(directory.path)).filter((file) => file === journalName);
   const files = ['disk.qcow2', ...journal, ...snapshot.map((file) => `snapshot/${file}`)].map((file) => ({
     name: `${name}/${file}`,
@@ -152,7 +152,7 @@ async function atRest<T>(
   const unread = Symbol('unread');
   const taken = await take({ ...about(directory, record, phase), files, frozenMs: null, unsynced: null }).catch(
     (error: unknown): typeof unread => {
-      // It was started, or deleted, while it was read.
+      // The VM was started or deleted during the read.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return unread;
       throw error;
     },
