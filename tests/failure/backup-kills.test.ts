@@ -200,7 +200,9 @@ test(
     const template = join(lodge.dataDir, 'templates', 'bare0123-build1');
     const disk = await readFile(join(template, 'disk.qcow2'));
     await rm(template, { recursive: true });
+    const began = performance.now();
     const said = await lodge.run(lodge.env, 'restore', place, '--agent', agents.asleep);
+    const whole = performance.now() - began;
     assert.equal(said.code, 0, said.text);
     const id = /is the agent ([a-z0-9]{12}) now/.exec(said.text)?.[1] ?? assert.fail(said.text);
     assert.deepEqual(await readFile(join(template, 'disk.qcow2')), disk, 'the template that was gone is back');
@@ -232,12 +234,29 @@ test(
       const channels = await client.query('select agent_id from channels');
       assert.deepEqual(channels.rows, [{ agent_id: agents.asleep }]);
     });
+    await killRestoresOfOne(whole);
     const none = await lodge.run(lodge.env, 'restore', place, '--agent', 'anobodyaaaaa');
     assert.equal(none.code, 1);
     assert.match(none.text, /has no agent anobodyaaaaa/);
     assert.ok(!(await namesIn(lodge.dataDir)).includes('restored-copies'));
   },
 );
+
+/** Each leaves no agent, a whole one, or one in error that says what to do; and the next one works. */
+async function killRestoresOfOne(wholeMs: number): Promise<void> {
+  for (let moment = 3; moment <= 6; moment += 1) {
+    await killAfter((wholeMs * moment) / 7, lodge.env, 'restore', place, '--agent', agents.asleep);
+    await assertQuiet();
+  }
+  await timed('restore', place, '--agent', agents.asleep);
+  await lodge.withDatabase(async (client) => {
+    const { rows } = await client.query<{ id: string; status: string; status_reason: unknown }>('select * from agents');
+    for (const { id, status, status_reason: reason } of rows) {
+      if (status === 'error') assert.match(JSON.stringify(reason), /did not come to its end\. Delete it/);
+      else await stat(join(lodge.dataDir, 'vms', id, 'disk.qcow2'));
+    }
+  });
+}
 
 async function sized(folder: string): Promise<string[]> {
   const all = await Promise.all((await filesIn(folder)).map(async (path) => ({ path, size: (await stat(path)).size })));

@@ -7,8 +7,8 @@ export interface Place {
   readonly name: string;
   /** The absolute path of a folder; null for a storage elsewhere. */
   readonly folder: string | null;
-  /** Extended options of restic that the place needs. */
-  readonly options: readonly string[];
+  /** The arguments of the ssh that reaches an sftp server; null for another place. */
+  readonly ssh: string | null;
 }
 
 const schemes = ['s3', 'sftp', 'b2', 'azure', 'rclone'];
@@ -20,7 +20,7 @@ const plain = /^[\w.,:/@+~=-]{1,500}$/;
 /** Throws `BackupError` for a name that could mean something else; nothing of such a name is repeated. */
 export function placeOf(name: string, { sshConfig = null }: { readonly sshConfig?: string | null } = {}): Place {
   const scheme = /^([a-z][a-z0-9+.-]*):/i.exec(name)?.[1]?.toLowerCase();
-  if (scheme === undefined) return { name: resolve(name), folder: resolve(name), options: [] };
+  if (scheme === undefined) return { name: resolve(name), folder: resolve(name), ssh: null };
   if (!schemes.includes(scheme)) throw new BackupError(`Backups go to ${words}.`);
   if (name.startsWith('s3://')) {
     throw new BackupError('A bucket is named with its storage: s3:https://HOST/BUCKET/PREFIX.');
@@ -30,7 +30,7 @@ export function placeOf(name: string, { sshConfig = null }: { readonly sshConfig
     throw new BackupError('The name of a place has no credentials in it: they go into a file (docs/guides/backup.md).');
   }
   if (!plain.test(name)) throw new BackupError(`The name of a place is ${words}, in plain letters.`);
-  return { name, folder: null, options: scheme === 'sftp' ? [`sftp.command=${sshCommand(name, sshConfig)}`] : [] };
+  return { name, folder: null, ssh: scheme === 'sftp' ? sshArguments(name, sshConfig) : null };
 }
 
 /** restic's name for the repository of one master key in a place. */
@@ -41,10 +41,10 @@ export function repositoryIn({ name }: Place, keyId: string): string {
 }
 
 /** ssh asks nobody for a password, and tells of a host that has gone away. */
-function sshCommand(name: string, config: string | null): string {
+function sshArguments(name: string, config: string | null): string {
   const { user, host, port } = sshHost(name);
   const waits = ['BatchMode=yes', 'ConnectTimeout=30', 'ServerAliveInterval=15', 'ServerAliveCountMax=4'];
-  const parts = ['ssh', ...waits.flatMap((wait) => ['-o', wait])];
+  const parts = waits.flatMap((wait) => ['-o', wait]);
   if (config !== null) parts.push('-F', config);
   if (port !== undefined) parts.push('-p', port);
   if (user !== undefined) parts.push('-l', user);

@@ -5,6 +5,8 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
+import { mkdir, open, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
@@ -24,9 +26,9 @@ const stallMs = 20 * 60_000;
 export interface ResticOptions {
   readonly repository: string;
   readonly password: string;
-  /** Options of restic: `sftp.command=...`. */
-  readonly options: readonly string[];
-  /** Null: no cache is kept. */
+  /** The arguments of the ssh that reaches an sftp server; null for another place. */
+  readonly ssh: string | null;
+  /** Null: no cache is kept. A place by sftp needs one. */
   readonly cacheDir: string | null;
   readonly credentials: Readonly<Record<string, string>>;
 }
@@ -61,6 +63,11 @@ export async function resticAbilities(): Promise<{ readonly sparse: boolean }> {
 }
 
 export async function runRestic(options: ResticOptions, args: readonly string[], how: Run = {}): Promise<Ended> {
+  const log = sshLog(options);
+  if (log !== null) {
+    await mkdir(dirname(log), { recursive: true, mode: 0o700 });
+    await rm(log, { force: true });
+  }
   const child = start(options, args, how.cwd);
   const timer = setTimeout(() => child.kill('SIGKILL'), how.silentMs ?? stallMs);
   const ended = new Promise<number>((resolve, reject) => {
@@ -72,16 +79,36 @@ export async function runRestic(options: ResticOptions, args: readonly string[],
     lastJson(child, how.onLine, () => timer.refresh()),
     endOf(child.stderr!, () => timer.refresh()),
   ]).finally(() => clearTimeout(timer));
-  return { code, json, said: code === -1 ? `${said}\ni/o timeout` : said };
+  const ofSsh = log === null || code === 0 ? '' : await tailOf(log);
+  return { code, json, said: [said, ofSsh, code === -1 ? 'i/o timeout' : ''].join('\n') };
 }
 
-function start(
-  { repository, options, cacheDir, credentials }: ResticOptions,
-  args: readonly string[],
-  cwd?: string,
-): ChildProcess {
+/** ssh writes into a file: restic ends together with its ssh, and may not have read the last words by then. */
+const sshLog = ({ ssh, cacheDir }: ResticOptions): string | null =>
+  ssh === null || cacheDir === null ? null : join(cacheDir, 'ssh.log');
+
+async function tailOf(path: string): Promise<string> {
+  const file = await open(path).catch(() => null);
+  if (!file) return '';
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(maxErrorBytes),
+      position: Math.max(0, size - maxErrorBytes),
+    });
+    return buffer.toString('latin1', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}
+
+function start(given: ResticOptions, args: readonly string[], cwd?: string): ChildProcess {
+  const { repository, ssh, cacheDir, credentials } = given;
+  const log = sshLog(given);
   const cache = cacheDir === null ? ['--no-cache'] : ['--cache-dir', cacheDir, '--cleanup-cache'];
-  const extended = options.flatMap((option) => ['-o', option]);
+  const sshCommand = `ssh ${log === null ? '' : `-E '${log}' `}${ssh}`;
+  // restic reads the option as a line of comma-separated values first, and then as a shell would.
+  const extended = ssh === null ? [] : ['-o', `"sftp.command=${sshCommand.replaceAll('"', '""')}"`];
   const argv = ['--pdeathsig=KILL', '--', 'restic', '--json', ...cache, ...extended, ...args];
   const { PATH, HOME, TMPDIR, SSH_AUTH_SOCK } = process.env;
   const env = {

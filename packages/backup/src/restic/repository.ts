@@ -55,7 +55,7 @@ export interface StoreWork {
   readonly onProgress: (progress: Progress) => void;
 }
 
-export interface RepositoryOptions extends Omit<ResticOptions, 'repository' | 'options'> {
+export interface RepositoryOptions extends Omit<ResticOptions, 'repository' | 'ssh'> {
   readonly place: Place;
   readonly keyId: string;
 }
@@ -70,7 +70,7 @@ export class Repository {
   private constructor({ place, keyId, ...restic }: RepositoryOptions, isSparse: boolean) {
     this.place = place;
     this.keyId = keyId;
-    this.restic = { ...restic, repository: repositoryIn(place, keyId), options: place.options };
+    this.restic = { ...restic, repository: repositoryIn(place, keyId), ssh: place.ssh };
     this.isSparse = isSparse;
   }
 
