@@ -1,4 +1,4 @@
-import { Account, NoQuery, UpdateAccount } from '@lodge/contract';
+import { Account, UpdateAccount } from '@lodge/contract';
 import type { OwnAccounts } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
 import { actorOf } from '../../identity/principal.ts';
@@ -16,7 +16,6 @@ export function accountRoutes(app: App, { accounts }: { readonly accounts: OwnAc
       operationId: 'getAccount',
       tags,
       summary: 'Read the account of the key',
-      querystring: NoQuery,
       response: { 200: { ...Account, 'x-response-description': 'The account.' } },
     },
     handler: async ({ principal: { accountId, by } }) => {

@@ -1,4 +1,4 @@
-import { CreateInvitation, CreatedInvitation, Invitation, InvitationList, NoQuery, Nothing } from '@lodge/contract';
+import { CreateInvitation, CreatedInvitation, Invitation, InvitationList, Nothing } from '@lodge/contract';
 import { linkPath } from '@lodge/ports';
 import type { Accounts, LinkRow } from '@lodge/ports';
 import { Type } from 'typebox';
@@ -21,7 +21,6 @@ export function invitationRoutes(app: App, { accounts, origin }: Needs): void {
       tags,
       summary: 'List invitations',
       description: 'For an owner.',
-      querystring: NoQuery,
       response: { 200: { ...InvitationList, 'x-response-description': 'Those accepted or open, newest first.' } },
     },
     config: { ...signedIn, errors: ['owner_only'] },

@@ -1,4 +1,4 @@
-import { CreateKey, CreatedKey, KeyList, KeyRecord, NoQuery } from '@lodge/contract';
+import { CreateKey, CreatedKey, KeyList, KeyRecord } from '@lodge/contract';
 import type { Accounts, ApiKeyRecord } from '@lodge/ports';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
@@ -18,7 +18,6 @@ export function keyRoutes(app: App, { accounts }: Needs): void {
       operationId: 'listApiKeys',
       tags,
       summary: 'List the API keys of the account',
-      querystring: NoQuery,
       response: { 200: { ...KeyList, 'x-response-description': 'All of them, newest first, revoked ones too.' } },
     },
     config: signedIn,

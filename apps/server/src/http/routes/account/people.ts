@@ -1,4 +1,4 @@
-import { NoQuery, PersonList } from '@lodge/contract';
+import { PersonList } from '@lodge/contract';
 import type { Accounts } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
 import { spendLimitRecord } from '../../reply/spend-limit.ts';
@@ -14,7 +14,6 @@ export function peopleRoutes(app: App, { accounts }: { readonly accounts: Pick<A
       tags,
       summary: 'List the people of the deployment',
       description: 'For an owner.',
-      querystring: NoQuery,
       response: { 200: { ...PersonList, 'x-response-description': 'Everybody with an account.' } },
     },
     config: { ...signedIn, errors: ['owner_only'] },

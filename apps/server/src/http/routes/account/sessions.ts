@@ -1,4 +1,4 @@
-import { NoQuery, Nothing, SessionList } from '@lodge/contract';
+import { Nothing, SessionList } from '@lodge/contract';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
 import { callerOf, signedIn, tags } from './replies.ts';
@@ -13,7 +13,6 @@ export function sessionRoutes(app: App, { accounts, sessions }: Signing): void {
       operationId: 'listSessions',
       tags,
       summary: 'List the sessions of the account',
-      querystring: NoQuery,
       response: { 200: { ...SessionList, 'x-response-description': 'All of them, last seen first.' } },
     },
     config: signedIn,

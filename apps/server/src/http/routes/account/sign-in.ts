@@ -1,4 +1,4 @@
-import { AccountOptions, NoBody, NoQuery, Nothing, SessionBody, SignIn } from '@lodge/contract';
+import { AccountOptions, NoBody, Nothing, SessionBody, SignIn } from '@lodge/contract';
 import type { Caller } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
 import { anyone, begun, callerOf, sessionBody, signedIn, tags } from './replies.ts';
@@ -25,7 +25,6 @@ function readRoutes(app: App, { origin, ...signing }: Needs): void {
       operationId: 'getAccountOptions',
       tags,
       summary: 'Read what the account area offers',
-      querystring: NoQuery,
       response: { 200: { ...AccountOptions, 'x-response-description': 'What it offers.' } },
     },
     config: { public: true },
@@ -40,7 +39,6 @@ function readRoutes(app: App, { origin, ...signing }: Needs): void {
       tags,
       summary: 'Read the session of this browser',
       description: '`csrf_token` is what every change by this session carries in `X-CSRF-Token`.',
-      querystring: NoQuery,
       response: { 200: { ...SessionBody, 'x-response-description': 'The session and its person.' } },
     },
     config: signedIn,

@@ -1,4 +1,4 @@
-import { AccountSpend, NoQuery, Nothing, patterns, SetSpendLimit } from '@lodge/contract';
+import { AccountSpend, Nothing, patterns, SetSpendLimit } from '@lodge/contract';
 import type { Accounts, SpendStore } from '@lodge/ports';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
@@ -19,7 +19,6 @@ export function spendLimitRoutes(app: App, { accounts, spend }: Needs): void {
       operationId: 'getAccountSpend',
       tags,
       summary: 'Read what the account has spent and may spend',
-      querystring: NoQuery,
       response: { 200: { ...AccountSpend, 'x-response-description': 'How the account stands.' } },
     },
     config: { scopes: ['usage:read'] },

@@ -1,4 +1,4 @@
-import { Agent, AgentParams, IfMatchHeaders, NoQuery, UpdateAgent } from '@lodge/contract';
+import { Agent, AgentParams, IfMatchHeaders, UpdateAgent } from '@lodge/contract';
 import { defaultLifecycle, defaultSize } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { UpdateAgentInput } from '@lodge/engine';
@@ -19,7 +19,6 @@ const schema = {
     'Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in effect at once, without a restart; so are instructions and egress, for which the reply waits a bounded time: `settings_pending` says whether they are. Connections that new egress rules do not allow end. A size that the running machine cannot take is taken with the next start: until then `machine` differs from `size`.',
   params: AgentParams,
   headers: IfMatchHeaders,
-  querystring: NoQuery,
   body: UpdateAgent,
   response: { 200: { ...Agent, 'x-response-description': 'The agent as it is now.', headers: agentHeaders } },
 };

@@ -1,4 +1,4 @@
-import { Channel, ChannelParams, ChannelTest, NoBody, NoQuery, TestChannel } from '@lodge/contract';
+import { Channel, ChannelParams, ChannelTest, NoBody, TestChannel } from '@lodge/contract';
 import { noChannel } from '@lodge/engine';
 import { changeNote } from '../../identity/change-note.ts';
 import { clientGone } from '../../pipeline/client-gone.ts';
@@ -24,7 +24,6 @@ function restartRoute(app: App, needs: ChannelNeeds): void {
       summary: 'Open the connection of a channel anew',
       description: 'Out of `error` too. Nothing that waits is lost.',
       params: ChannelParams,
-      querystring: NoQuery,
       body: NoBody,
       response: { 200: { ...Channel, 'x-response-description': 'The channel, being connected.' } },
     },
@@ -54,7 +53,6 @@ function testRoute(app: App, needs: ChannelNeeds): void {
       description:
         'Asks the platform whether the stored credentials are good. With `conversation` a test message is sent there: somebody must have written in it before.',
       params: ChannelParams,
-      querystring: NoQuery,
       body: TestChannel,
       response: { 200: { ...ChannelTest, 'x-response-description': 'What the platform said.' } },
     },

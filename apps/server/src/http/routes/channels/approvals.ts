@@ -1,4 +1,4 @@
-import { Approval, ApprovalList, ApprovalsQuery, ChannelParams, DecideApproval, NoQuery } from '@lodge/contract';
+import { Approval, ApprovalList, ApprovalsQuery, ChannelParams, DecideApproval } from '@lodge/contract';
 import type { ChannelSender } from '@lodge/ports';
 import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
@@ -47,7 +47,6 @@ function decideRoute(app: App, needs: ChannelNeeds): void {
       tags,
       summary: 'Approve or deny who asked to talk to an agent',
       params: ChannelParams,
-      querystring: NoQuery,
       body: DecideApproval,
       response: { 200: { ...Approval, 'x-response-description': 'The sender, decided.' } },
     },

@@ -4,7 +4,6 @@ import {
   ChannelList,
   ChannelParams,
   DeletedChannel,
-  NoQuery,
   PutChannel,
   PutChannelQuery,
 } from '@lodge/contract';
@@ -35,7 +34,6 @@ function listRoute(app: App, needs: ChannelNeeds): void {
       tags,
       summary: 'List the messaging channels of an agent',
       params: AgentParams,
-      querystring: NoQuery,
       response: { 200: { ...ChannelList, 'x-response-description': 'Those that were put.' } },
     },
     config: { ...readConfig, errors: ['agent_not_found'] },
@@ -64,7 +62,6 @@ function getRoute(app: App, needs: ChannelNeeds): void {
       summary: 'Read a messaging channel of an agent',
       description: 'One that was never put has the status `not_configured`.',
       params: ChannelParams,
-      querystring: NoQuery,
       response: { 200: { ...Channel, 'x-response-description': 'The channel.' } },
     },
     config: readConfig,

@@ -1,4 +1,4 @@
-import { AgentParams, NoQuery, OAuthSession, StartOAuth } from '@lodge/contract';
+import { AgentParams, OAuthSession, StartOAuth } from '@lodge/contract';
 import type { Log } from '@lodge/ports';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { consentPage } from '../../reply/consent-page.ts';
@@ -42,7 +42,6 @@ function startRoute(app: App, { channels: { channels, origin } }: Needs, name: '
       description:
         "Gives the address of a page of this service, on which the mailbox's owner is told which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to Google, and Google leads the same browser back to this service, which keeps the consent encrypted and connects the channel. With `login_hint` no other mailbox is taken.",
       params: AgentParams,
-      querystring: NoQuery,
       body: StartOAuth,
       response: { 200: { ...OAuthSession, 'x-response-description': 'The consent that is waited for.' } },
     },

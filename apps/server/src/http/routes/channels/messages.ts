@@ -5,7 +5,6 @@ import {
   ListMessagesQuery,
   MessageParams,
   NoBody,
-  NoQuery,
 } from '@lodge/contract';
 import { channelNamed } from '@lodge/domain';
 import type { ChannelMessage as MessageRow } from '@lodge/ports';
@@ -76,7 +75,6 @@ function retryRoute(app: App, { channels: { channels } }: Needs): void {
       description:
         'One that failed, or whose outcome is unknown: the turn is made anew, or what of its answer was not sent is sent. A part whose outcome is unknown may arrive twice.',
       params: MessageParams,
-      querystring: NoQuery,
       body: NoBody,
       response: { 200: { ...ChannelMessage, 'x-response-description': 'The message, taken up again.' } },
     },

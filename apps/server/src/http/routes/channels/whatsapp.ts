@@ -1,4 +1,4 @@
-import { AgentParams, NoQuery, Pairing, PairingStreamEvent, PairWhatsApp } from '@lodge/contract';
+import { AgentParams, Pairing, PairingStreamEvent, PairWhatsApp } from '@lodge/contract';
 import type { Channels, Pairing as PairingState } from '@lodge/engine';
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -43,7 +43,6 @@ export function whatsAppRoutes(app: App, needs: Needs): void {
       description:
         'Asks for a code to scan, or with `phone_number` for one to type in on the phone. Makes the channel where there is none, enables it, and begins anew where a pairing has failed. The reply waits some seconds for the code; poll or follow the same path with GET. The agent must be live.',
       params: AgentParams,
-      querystring: NoQuery,
       body: PairWhatsApp,
       response: { 200: { ...Pairing, 'x-response-description': 'How the pairing is.' } },
     },
@@ -75,7 +74,6 @@ export function whatsAppRoutes(app: App, needs: Needs): void {
       description:
         'With `Accept: text/event-stream` each change comes as an event, until it is connected or has failed. The codes are shown to who may change the agent.',
       params: AgentParams,
-      querystring: NoQuery,
       response: {
         200: {
           description: 'How the pairing is, or each change of it.',

@@ -4,7 +4,6 @@ import {
   ConnectionList,
   ConnectionParams,
   DeletedConnection,
-  NoQuery,
   PutConnection,
 } from '@lodge/contract';
 import type { ConnectionArea } from '../../context.ts';
@@ -20,7 +19,7 @@ interface Needs {
 
 const tags = ['Connections'];
 const errors = ['agent_not_found', 'connection_not_found'] as const;
-const shared = { tags, params: ConnectionParams, querystring: NoQuery };
+const shared = { tags, params: ConnectionParams };
 
 /** `GET /v1/agents/:id/connections`, `GET`, `PUT` and `DELETE /v1/agents/:id/connections/:name`. */
 export function connectionRoutes(app: App, needs: Needs): void {
@@ -40,7 +39,6 @@ function readRoutes(app: App, { connections: { connections } }: Needs): void {
       description:
         'Services of other people that the agent uses. Their credentials stay on the host, which adds them to each request.',
       params: AgentParams,
-      querystring: NoQuery,
       response: { 200: { ...ConnectionList, 'x-response-description': 'All of them, by name.' } },
     },
     config: { scopes: ['agents:read'], errors: ['agent_not_found'] },

@@ -1,4 +1,4 @@
-import { ConnectionOAuthSession, ConnectionParams, NoQuery, StartConnectionOAuth } from '@lodge/contract';
+import { ConnectionOAuthSession, ConnectionParams, StartConnectionOAuth } from '@lodge/contract';
 import type { Log } from '@lodge/ports';
 import { clientGone } from '../../pipeline/client-gone.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
@@ -41,7 +41,6 @@ function startRoute(app: App, { connections: { connections, origin } }: Needs): 
       description:
         'For MCP servers that ask for OAuth. Gives the address of a page of this service, on which somebody is told which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to the authorization server, which leads the same browser back to this service, which keeps the access encrypted on the host, and renews it.',
       params: ConnectionParams,
-      querystring: NoQuery,
       body: StartConnectionOAuth,
       response: { 200: { ...ConnectionOAuthSession, 'x-response-description': 'The consent that is waited for.' } },
     },

@@ -1,4 +1,4 @@
-import { Health, NoQuery } from '@lodge/contract';
+import { Health } from '@lodge/contract';
 import type { App } from '../../app-types.ts';
 import type { Readiness } from '../../context.ts';
 
@@ -7,7 +7,6 @@ const schema = {
   tags: ['Service'],
   summary: 'Ask whether the service works',
   description: 'Needs no key. 500 when the service cannot serve.',
-  querystring: NoQuery,
   response: { 200: { ...Health, 'x-response-description': 'The API answers.' } },
 };
 

@@ -7,7 +7,6 @@ import {
   HookMessageList,
   HookParams,
   ListHookMessagesQuery,
-  NoQuery,
 } from '@lodge/contract';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { Cursors } from '../../reply/cursors.ts';
@@ -40,7 +39,6 @@ function listRoute(app: App, { hooks: { hooks } }: Needs): void {
       tags,
       summary: 'List the hooks of an agent',
       params: AgentParams,
-      querystring: NoQuery,
       response: { 200: { ...HookList, 'x-response-description': 'All of them, oldest first.' } },
     },
     config: { scopes: ['agents:read'], errors: ['agent_not_found'] },
@@ -64,7 +62,6 @@ function createRoute(app: App, { hooks: { hooks, origin } }: Needs): void {
       description:
         "An address at which a third party's requests become messages to the agent, one turn each. The token in it is shown this once; with a `signature` the token alone opens nothing. `deliver` says where the answers go. An agent may have 20. The reply is not kept for an Idempotency-Key: it holds a secret.",
       params: AgentParams,
-      querystring: NoQuery,
       body: CreateHook,
       response: { 201: { ...CreatedHook, 'x-response-description': 'The new hook, with its token.' } },
     },
@@ -92,7 +89,6 @@ function removeRoute(app: App, { hooks: { hooks } }: Needs): void {
       summary: 'Remove a hook',
       description: 'With its messages; a turn under way is cut. Its address is nothing from now on.',
       params: HookParams,
-      querystring: NoQuery,
       response: { 200: { ...DeletedHook, 'x-response-description': 'It is no more.' } },
     },
     config: { scopes: ['agents:write'], errors },

@@ -1,4 +1,4 @@
-import { Limits, NoQuery } from '@lodge/contract';
+import { Limits } from '@lodge/contract';
 import type { App } from '../../app-types.ts';
 import { maxBodyBytes } from '../../pipeline/json-body.ts';
 import { spendLimitRecord, spendStanding } from '../../reply/spend-limit.ts';
@@ -10,7 +10,6 @@ const schema = {
   tags: ['Service'],
   summary: 'Quotas, rate limits and spend limits',
   description: 'What the account may have and spend, what it has and has spent, and how often a key may ask.',
-  querystring: NoQuery,
   response: { 200: { ...Limits, 'x-response-description': 'The limits.' } },
 };
 

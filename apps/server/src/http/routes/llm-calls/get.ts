@@ -1,5 +1,5 @@
 import { Refusal } from '@lodge/domain';
-import { LlmCallDetail, LlmCallParams, NoQuery } from '@lodge/contract';
+import { LlmCallDetail, LlmCallParams } from '@lodge/contract';
 import { callContentContext } from '@lodge/ports';
 import type { CallContent, LlmCallDetail as Detail, SecretBox, UsageStore } from '@lodge/ports';
 import { checkAgentId } from '../../reply/agent-record.ts';
@@ -13,7 +13,6 @@ const schema = {
   description:
     'With what was said in it, where the account had its model calls recorded: `record_llm_calls` of the account, off by default. Provider keys are never in it.',
   params: LlmCallParams,
-  querystring: NoQuery,
   response: { 200: { ...LlmCallDetail, 'x-response-description': 'The call.' } },
 };
 

@@ -1,4 +1,4 @@
-import { AgentParams, LlmKeyChecks, NoBody, NoQuery } from '@lodge/contract';
+import { AgentParams, LlmKeyChecks, NoBody } from '@lodge/contract';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { App } from '../../app-types.ts';
 import type { Agents } from '@lodge/engine';
@@ -10,7 +10,6 @@ const schema = {
   description:
     'Asks the provider of each key whether it works, by a request that costs nothing, and says so in one sentence. Takes up to ten seconds; the agent need not run. A create checks its keys with `check_keys: true`.',
   params: AgentParams,
-  querystring: NoQuery,
   body: NoBody,
   response: { 200: { ...LlmKeyChecks, 'x-response-description': 'One entry for each key, by provider.' } },
 };

@@ -8,7 +8,6 @@ import {
   MemberParams,
   maxMemberInstructionBytes,
   maxMembers,
-  NoQuery,
   UpdateMember,
 } from '@lodge/contract';
 import type { AgentMember, AgentRow } from '@lodge/ports';
@@ -21,7 +20,7 @@ import type { Waiting } from '../../needs.ts';
 import { afterEffect } from '../agents/wait.ts';
 
 const tags = ['Members'];
-const shared = { tags, params: MemberParams, querystring: NoQuery };
+const shared = { tags, params: MemberParams };
 const read = { scopes: ['agents:read'], errors: ['agent_not_found'] } as const;
 const change = { scopes: ['agents:write'], errors: ['agent_not_found', 'member_not_found'] } as const;
 
@@ -43,7 +42,6 @@ function readRoutes(app: App, context: Waiting): void {
       description:
         "Further agents in the same machine, with model, instructions, workspace and conversations of their own. They share the agent's files and keys: what one can do, the others can. For runtime_a; the other runtime holds a single agent (400).",
       params: AgentParams,
-      querystring: NoQuery,
       response: { 200: { ...AgentMemberList, 'x-response-description': 'All of them, oldest first.' } },
     },
     config: read,
@@ -82,7 +80,6 @@ function createRoute(app: App, context: Waiting): void {
       description:
         "Comes into effect in the running machine, without a restart; the reply waits for that, for a bounded time, and `pending` says whether it is so. Members are spoken to as the agent is, with `<agent id>/<name>` for the model. Its workspace is `members/<name>` in the agent's.",
       params: AgentParams,
-      querystring: NoQuery,
       body: CreateMember,
       response: { 201: { ...Member, 'x-response-description': 'The new member.' } },
     },

@@ -1,4 +1,4 @@
-import { AgentParams, ModelList, NoQuery } from '@lodge/contract';
+import { AgentParams, ModelList } from '@lodge/contract';
 import type { AgentRow } from '@lodge/ports';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { App } from '../../app-types.ts';
@@ -20,7 +20,6 @@ export function modelRoutes(app: App, { agents }: { readonly agents: Agents }): 
       tags: ['Chat'],
       summary: 'List agents, and their members, as models',
       description: `The newest ${maxModels} agents.`,
-      querystring: NoQuery,
       response,
     },
     config: { scopes },
@@ -49,7 +48,6 @@ export function modelRoutes(app: App, { agents }: { readonly agents: Agents }): 
       summary: 'List the one agent, and its members, as models',
       description: 'For OpenAI clients whose base URL is the agent.',
       params: AgentParams,
-      querystring: NoQuery,
       response,
     },
     config: { scopes, errors: ['agent_not_found'] as const },

@@ -1,4 +1,3 @@
-import { NoQuery } from '@lodge/contract';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
 import { keep, sendKept } from '../../reply/kept.ts';
@@ -10,7 +9,6 @@ const schema = {
   tags: ['Service'],
   summary: 'Read this document',
   description: 'Needs no key.',
-  querystring: NoQuery,
   response: { 200: { ...document, 'x-response-description': 'The OpenAPI 3.1 document.' } },
 };
 

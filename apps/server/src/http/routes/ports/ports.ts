@@ -1,5 +1,5 @@
 import { Refusal } from '@lodge/domain';
-import { AgentParams, DeletedPort, NoQuery, Port, PortList, PortParams, PublishPort } from '@lodge/contract';
+import { AgentParams, DeletedPort, Port, PortList, PortParams, PublishPort } from '@lodge/contract';
 import { guestdPort } from '@lodge/guest';
 import type { AgentPortRow, AgentRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
@@ -35,7 +35,6 @@ function listRoute(app: App, context: Needs): void {
       tags,
       summary: 'List the published ports of an agent',
       params: AgentParams,
-      querystring: NoQuery,
       response: { 200: { ...PortList, 'x-response-description': 'All of them.' } },
     },
     config: { scopes, errors: ['agent_not_found'] },
@@ -92,7 +91,6 @@ function unpublishRoute(app: App, context: Needs): void {
       tags,
       summary: 'Take a published port back',
       params: PortParams,
-      querystring: NoQuery,
       response: { 200: { ...DeletedPort, 'x-response-description': 'It is published no more.' } },
     },
     config: { scopes, errors: ['agent_not_found', 'port_not_found'] },

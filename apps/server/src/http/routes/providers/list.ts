@@ -1,4 +1,4 @@
-import { NoQuery, ProviderList } from '@lodge/contract';
+import { ProviderList } from '@lodge/contract';
 import type { Provider } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
 import type { Agents } from '@lodge/engine';
@@ -8,7 +8,6 @@ const schema = {
   tags: ['Service'],
   summary: 'List LLM providers',
   description: 'Their ids are what `llm_keys[].provider` and the prefix of a runtime_a `model` take.',
-  querystring: NoQuery,
   response: { 200: { ...ProviderList, 'x-response-description': 'All LLM providers of this deployment.' } },
 };
 

@@ -1,4 +1,4 @@
-import { ListRunsQuery, NoBody, NoQuery, ScheduleParams, ScheduleRun, ScheduleRunList } from '@lodge/contract';
+import { ListRunsQuery, NoBody, ScheduleParams, ScheduleRun, ScheduleRunList } from '@lodge/contract';
 import type { Cursors } from '../../reply/cursors.ts';
 import { pageReply } from '../../reply/page.ts';
 import { actorNote } from '../../identity/change-note.ts';
@@ -26,7 +26,6 @@ function runRoute(app: App, { schedules }: Needs): void {
       summary: 'Run a schedule now',
       description: 'Enabled or not; its times stay as they are. The reply does not wait for the answer: read the run.',
       params: ScheduleParams,
-      querystring: NoQuery,
       body: NoBody,
       response: { 201: { ...ScheduleRun, 'x-response-description': 'The run, which waits.' } },
     },

@@ -2,7 +2,6 @@ import {
   AgentParams,
   CreateSchedule,
   DeletedSchedule,
-  NoQuery,
   Schedule,
   ScheduleList,
   ScheduleParams,
@@ -15,7 +14,7 @@ import type { App } from '../../app-types.ts';
 import { errors, inputOf, newId, placeOf, scheduleRecord, tags } from './shared.ts';
 import type { ScheduleNeeds } from './shared.ts';
 
-const shared = { tags, params: ScheduleParams, querystring: NoQuery };
+const shared = { tags, params: ScheduleParams };
 const change = { scopes: ['agents:write'], errors } as const;
 
 /** `GET` and `POST /v1/agents/:id/schedules`, `GET`, `PATCH` and `DELETE` of one by its id. */
@@ -34,7 +33,6 @@ function readRoutes(app: App, { schedules }: ScheduleNeeds): void {
       tags,
       summary: 'List the schedules of an agent',
       params: AgentParams,
-      querystring: NoQuery,
       response: { 200: { ...ScheduleList, 'x-response-description': 'All of them, oldest first.' } },
     },
     config: { scopes: ['agents:read'], errors: ['agent_not_found'] },
@@ -71,7 +69,6 @@ function createRoute(app: App, { schedules }: ScheduleNeeds): void {
       description:
         'Tells the agent something by itself, at the times of a cron expression in a time zone, at an interval, or once. A time that comes wakes the agent in any state but `error`. Times that passed while the service was down are made up for by one run; runs of a schedule never overlap; a run that fails is tried again up to three times. Many that are due at once begin within a minute. An agent may have 100.',
       params: AgentParams,
-      querystring: NoQuery,
       body: CreateSchedule,
       response: { 201: { ...Schedule, 'x-response-description': 'The new schedule.' } },
     },

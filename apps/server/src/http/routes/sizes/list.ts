@@ -1,4 +1,4 @@
-import { NoQuery, SizeList } from '@lodge/contract';
+import { SizeList } from '@lodge/contract';
 import { defaultSize, sizeNames } from '@lodge/domain';
 import { machineOf } from '../../reply/agent-record.ts';
 import type { App } from '../../app-types.ts';
@@ -7,7 +7,6 @@ const schema = {
   operationId: 'listSizes',
   tags: ['Service'],
   summary: 'List machine sizes',
-  querystring: NoQuery,
   response: { 200: { ...SizeList, 'x-response-description': 'All machine sizes.' } },
 };
 

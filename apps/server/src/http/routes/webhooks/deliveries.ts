@@ -2,7 +2,6 @@ import {
   DeliveryParams,
   ListDeliveriesQuery,
   NoBody,
-  NoQuery,
   WebhookDelivery,
   WebhookDeliveryList,
   WebhookParams,
@@ -77,7 +76,6 @@ function testRoute(app: App, { webhooks }: Needs): void {
       description:
         'Of type `webhook.test`, whatever events the webhook wants, at once and once. The reply tells how it went; `pending` after 12 seconds.',
       params: WebhookParams,
-      querystring: NoQuery,
       body: NoBody,
       response: { 200: { ...WebhookDelivery, 'x-response-description': 'The delivery of the test.' } },
     },
@@ -100,7 +98,6 @@ function redeliverRoute(app: App, { webhooks }: Needs): void {
       summary: 'Send a delivery again',
       description: 'Under the same `webhook-id`, with a fresh count of attempts.',
       params: DeliveryParams,
-      querystring: NoQuery,
       body: NoBody,
       response: { 200: { ...WebhookDelivery, 'x-response-description': 'The delivery, which waits again.' } },
     },

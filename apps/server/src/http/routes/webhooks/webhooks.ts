@@ -1,6 +1,5 @@
 import {
   CreateWebhook,
-  NoQuery,
   RotateWebhookSecret,
   UpdateWebhook,
   Webhook,
@@ -43,7 +42,6 @@ function createRoute(app: App, { webhooks }: WebhookNeeds): void {
       summary: 'Have events sent to a server of yours',
       description:
         'Events from now on are sent as they happen: a POST of the event as `GET /v1/events` shows it, signed as Standard Webhooks has it. The secret is in this reply alone, which no Idempotency-Key keeps.',
-      querystring: NoQuery,
       body: CreateWebhook,
       response: { 201: { ...WebhookWithSecret, 'x-response-description': 'The webhook, with its secret.' } },
     },
@@ -67,7 +65,6 @@ function readRoutes(app: App, { webhooks }: WebhookNeeds): void {
       operationId: 'listWebhooks',
       tags,
       summary: 'List the webhooks of the account',
-      querystring: NoQuery,
       response: { 200: { ...WebhookList, 'x-response-description': 'All of them, oldest first.' } },
     },
     config: { scopes: ['agents:read'], errors: [] },
@@ -84,7 +81,6 @@ function readRoutes(app: App, { webhooks }: WebhookNeeds): void {
       tags,
       summary: 'Read a webhook',
       params: WebhookParams,
-      querystring: NoQuery,
       response: { 200: { ...Webhook, 'x-response-description': 'The webhook.' } },
     },
     config: readConfig,
@@ -103,7 +99,6 @@ function changeRoutes(app: App, { webhooks }: WebhookNeeds): void {
       description:
         'What is left out stays. A webhook that is enabled again is sent events from then on, and what was pending.',
       params: WebhookParams,
-      querystring: NoQuery,
       body: UpdateWebhook,
       response: { 200: { ...Webhook, 'x-response-description': 'The webhook as it is now.' } },
     },
@@ -125,7 +120,6 @@ function changeRoutes(app: App, { webhooks }: WebhookNeeds): void {
       summary: 'Remove a webhook',
       description: 'With its deliveries; those that wait are not sent any more.',
       params: WebhookParams,
-      querystring: NoQuery,
       response: { 200: { ...WebhookDeleted, 'x-response-description': 'It is gone.' } },
     },
     config: changeConfig,
@@ -148,7 +142,6 @@ function rotateRoute(app: App, { webhooks }: WebhookNeeds): void {
       description:
         'For the time of the overlap each event is signed with both, so that the receiver can change over at leisure. No Idempotency-Key keeps the reply: it holds a secret.',
       params: WebhookParams,
-      querystring: NoQuery,
       body: RotateWebhookSecret,
       response: { 200: { ...WebhookWithSecret, 'x-response-description': 'The webhook, with its new secret.' } },
     },
