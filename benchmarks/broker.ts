@@ -13,7 +13,6 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createSecretBox } from '@lodge/access';
 import { llmKeyContext } from '@lodge/ports';
-import { migrate } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { Agent, request } from 'undici';
 import type { Figures, ServerOptions } from './broker-server.ts';
@@ -37,7 +36,6 @@ const dispatchers = agents.map(({ address }) => new Agent({ localAddress: addres
 const children: ChildProcess[] = [];
 const database = await testDatabase();
 try {
-  await migrate(database);
   await addAgents();
   const stub = await start({ role: 'stub' });
   const provider = `http://127.0.0.1:${stub.port}/v1`;

@@ -7,7 +7,7 @@
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { AgentLogStore, LogQuery, NewLogEntry } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 
 const { values } = parseArgs({ options: { lines: { type: 'string', default: '1000000' } } });
@@ -21,7 +21,6 @@ const rounds = 10;
 
 const database = await testDatabase();
 try {
-  await migrate(database);
   const store = await openStore({ ...database, log: silent });
   try {
     await fill(await addAgents());

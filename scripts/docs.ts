@@ -3,7 +3,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { migrate } from '@lodge/store';
-import { testDatabase } from '@lodge/testkit/postgres';
+import { emptyDatabase } from '@lodge/testkit/postgres';
 import { configurationMarkdown } from '../apps/server/src/config/reference.ts';
 import { openApiJson } from '../apps/server/src/http/openapi/document.ts';
 import { schemaSql } from '../packages/store/src/database/schema-sql.ts';
@@ -31,7 +31,7 @@ for (const [path, make] of Object.entries(pages)) {
 }
 
 async function migratedSchema(): Promise<string> {
-  const database = await testDatabase();
+  const database = await emptyDatabase();
   try {
     await migrate(database);
     return await schemaSql(database);

@@ -19,6 +19,8 @@ PR_SET_CHILD_SUBREAPER = 36
 node = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../node_modules/.bin/node')
 kernel = ctypes.CDLL(None)
 kernel.prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+# The test run may be killed: then the file ends too.
+kernel.prctl(PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
 
 child = os.fork()
 if child == 0:

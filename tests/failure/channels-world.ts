@@ -22,7 +22,7 @@ import type {
   SecretBox,
   WaitingConversation,
 } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -88,7 +88,6 @@ export class ChannelsWorld {
 
   static async start(agents: number): Promise<ChannelsWorld> {
     const database = await testDatabase();
-    await migrate(database);
     const store = await openStore({ ...database, log: silent });
     const masterKey = randomBytes(32);
     const secrets = await openSecretBox(store.secrets, masterKey);

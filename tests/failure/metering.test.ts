@@ -14,7 +14,6 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { randomFrom } from '@lodge/domain/testing';
-import { migrate } from '@lodge/store';
 import { formOf } from '@lodge/testkit/forms';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -47,7 +46,6 @@ const dispatchers = addresses.map((localAddress) => new Agent({ localAddress, pi
 
 before(async () => {
   database = await testDatabase();
-  await migrate(database);
   await execute(database.connectionString, `insert into accounts (id, name, role) values ('a', 'a', 'owner')`);
   for (const [n, address] of addresses.entries()) {
     await execute(

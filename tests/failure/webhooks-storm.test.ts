@@ -7,7 +7,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecretBox } from '@lodge/access';
 import { webhookSecretContext } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { formOf } from '@lodge/testkit/forms';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
@@ -49,7 +49,6 @@ describeStorm({
 
 async function makeReceivers(): Promise<void> {
   database = await testDatabase();
-  await migrate(database);
   store = await openStore({ ...database, log: silent });
   const accountId = randomUUID();
   await execute(database.connectionString, `insert into accounts (id, name) values ('${accountId}', 'a')`);

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { after, beforeEach, test } from 'node:test';
 import { llmKeyContext, totpContext } from '@lodge/ports';
 import type { SealedValue } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -35,7 +35,6 @@ const asCommand = (connectionString: string): string => `${connectionString}?app
 beforeEach(async () => {
   [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
   database = await testDatabase();
-  await migrate(database);
   const connectionString = asCommand(database.connectionString);
   store = await openStore({ connectionString, log: silent });
   const own = { database, store };
@@ -172,7 +171,6 @@ test('killed at any moment, again and again, it goes on and ends with every secr
 
 test('of processes that open the box of a new deployment at once all seal with the same data key', async () => {
   const fresh = await testDatabase();
-  await migrate(fresh);
   const other = await openStore({ ...fresh, log: silent });
   const boxes = await Promise.all(Array.from({ length: 8 }, () => openSecretBox(other.secrets, oldKey)));
   for (const [n, box] of boxes.entries()) {

@@ -11,7 +11,6 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { makeAgentId } from '@lodge/domain';
-import { migrate } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import type { TurnsJob } from './turns.ts';
@@ -52,7 +51,6 @@ export class ClaimsWorld {
   /** With an account `a`. */
   static async open(options: ClaimsWorldOptions): Promise<ClaimsWorld> {
     const database = await testDatabase();
-    await migrate(database);
     const gateway = createServer();
     gateway.listen(0, '127.0.0.1');
     await once(gateway, 'listening');

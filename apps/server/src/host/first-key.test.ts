@@ -5,7 +5,7 @@ import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -20,7 +20,6 @@ let folder: string;
 before(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lodge-first-key-'));
   database = await testDatabase();
-  await migrate({ connectionString: database.connectionString });
   store = await openStore({ connectionString: database.connectionString, log: silent });
 });
 after(async () => {
@@ -49,7 +48,6 @@ test('of processes that start at once on an empty database one gets a key; it op
 
 test('a key that took effect and was never shown is shown by the next start, one that did not is forgotten', async () => {
   const other = await testDatabase();
-  await migrate(other);
   const fresh = await openStore({ ...other, log: silent });
   const file = join(folder, 'first-key');
   const first = await ensureFirstKey(fresh.apiKeys, file);

@@ -4,7 +4,7 @@ import { mkdtemp, readFile, readdir, rm, stat, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -26,7 +26,6 @@ after(async () => {
 
 beforeEach(async () => {
   database = await testDatabase();
-  await migrate(database);
   store = await openStore({ ...database, log: silent });
   folder = await mkdtemp(join(tmpdir(), 'lodge-owner-link-'));
   const [ownDatabase, ownStore, ownFolder] = [database, store, folder];

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { defaultLifecycle } from '@lodge/domain';
 import { agentRow, testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
@@ -9,7 +9,6 @@ import { createMetrics } from './metrics.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
-await migrate(database);
 const store = await openStore({ ...database, log });
 after(async () => {
   await store.close();

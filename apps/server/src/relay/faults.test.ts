@@ -8,13 +8,12 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { ChannelRow } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { traitsOf } from './faults.ts';
 import type { FaultyStart } from './testing/faulty-relay.ts';
 
 const database = await testDatabase();
-await migrate(database);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const store = await openStore({ ...database, log });
 const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;

@@ -7,7 +7,7 @@ import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { startGoogleStub } from '@lodge/testkit/google';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { readConfig } from '../config/config.ts';
@@ -15,7 +15,6 @@ import { relaySettings } from './settings.ts';
 import { relaysHere } from './testing/relays-here.ts';
 
 const database = await testDatabase();
-await migrate(database);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const store = await openStore({ ...database, log });
 const google = await startGoogleStub();

@@ -11,7 +11,7 @@ import { createChannelFiles } from '@lodge/channels/files';
 import { usualRelayTimings } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { RelaysOptions } from './relays.ts';
@@ -20,7 +20,6 @@ import type { RelaysHere } from './testing/relays-here.ts';
 import type { RunRelays } from './testing/run-relays.ts';
 
 const database = await testDatabase();
-await migrate(database);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const store = await openStore({ ...database, log });
 const telegram = await startTelegramStub();

@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { AgentStatus, EgressMode } from '@lodge/domain';
 import type { AgentRow, AgentRuntime, RefusedConnection, RuntimeLogLine } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -22,7 +22,6 @@ let accountId: string;
 
 before(async () => {
   database = await testDatabase();
-  await migrate(database);
   store = await openStore({ ...database, log: silent });
   const key = { name: 'k', hash: randomBytes(32), last4: 'test', scopes: ['agents:read'], expiresAt: null } as const;
   accountId = (await store.apiKeys.createFirstAccount('test', key))!.accountId;

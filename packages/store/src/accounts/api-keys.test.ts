@@ -4,7 +4,6 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { newKey, silent } from '../testing/fixture.ts';
-import { migrate } from '../database/migrate.ts';
 import { openStore } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
 
@@ -34,7 +33,6 @@ async function account(): Promise<string> {
 test('a key that cannot be written leaves no account behind', async (t) => {
   const empty = await testDatabase();
   t.after(() => empty.drop());
-  await migrate(empty);
   const other = await openStore({ ...empty, log: silent });
   t.after(() => other.close());
   await assert.rejects(other.apiKeys.createFirstAccount('operator', newKey({ scopes: [] })), { code: '23514' });

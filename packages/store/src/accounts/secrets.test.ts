@@ -1,11 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { migrate } from '../database/migrate.ts';
 import { sealedPlaces } from './secrets.ts';
 
 const database = await testDatabase();
-await migrate(database);
 after(() => database.drop());
 
 test('every column whose name says that it is sealed is known to the change of the master key', async () => {

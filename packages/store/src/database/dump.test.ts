@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { emptyDatabase, execute } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
 import { dumpDatabase, loadDatabase, replaceDatabase } from './dump.ts';
@@ -16,7 +16,7 @@ const texts = new Map<string, string[]>();
 let facts: DatabaseFacts;
 
 before(async () => {
-  from = await testDatabase();
+  from = await emptyDatabase();
   await migrate(from);
   await execute(
     from.connectionString,
@@ -54,7 +54,7 @@ async function* pieces(table: string): AsyncIterable<string> {
 test('every row and every sequence comes back, and the next id is a new one', async () => {
   assert.ok(facts.tables.some(({ name, rows }) => name === 'accounts' && rows === 450));
   assert.ok(facts.tables.some(({ name, rows }) => name === 'compute_rates' && rows === 1));
-  const to = await testDatabase();
+  const to = await emptyDatabase();
   try {
     await loadDatabase(to, facts, pieces, [{ text: 'delete from events where id = $1', values: [1] }]);
     const again = new Map<string, string[]>();
@@ -80,7 +80,7 @@ test('every row and every sequence comes back, and the next id is a new one', as
 });
 
 test('a dump takes the place of all that a later release made, or of nothing', async () => {
-  const to = await testDatabase();
+  const to = await emptyDatabase();
   try {
     await migrate(to);
     await execute(
@@ -110,7 +110,7 @@ test('a dump takes the place of all that a later release made, or of nothing', a
 });
 
 test('a dump that cannot be loaded leaves no row', async () => {
-  const to = await testDatabase();
+  const to = await emptyDatabase();
   try {
     const cut = async function* (table: string): AsyncIterable<string> {
       yield* pieces(table);
@@ -127,7 +127,7 @@ test('a dump that cannot be loaded leaves no row', async () => {
 });
 
 test('a dump of a newer release is refused before anything is made', async () => {
-  const to = await testDatabase();
+  const to = await emptyDatabase();
   try {
     const newer = { ...facts, migrations: [...facts.migrations, { name: '9999_later.sql', checksum: 'x' }] };
     await assert.rejects(loadDatabase(to, newer, pieces), /a newer release made it/);

@@ -4,15 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { emptyDatabase, execute } from '@lodge/testkit/postgres';
 import { migrate, MigrationError } from './migrate.ts';
 
 // It keeps the server up between the tests.
-const first = await testDatabase();
+const first = await emptyDatabase();
 after(() => first.drop());
 
 async function setUp(t: TestContext, files: Record<string, string> = {}) {
-  const database = await testDatabase();
+  const database = await emptyDatabase();
   t.after(() => database.drop());
   const folder = await mkdtemp(join(tmpdir(), 'lodge-test-migrations-'));
   t.after(() => rm(folder, { recursive: true }));

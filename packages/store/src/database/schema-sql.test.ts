@@ -2,17 +2,17 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { emptyDatabase, execute } from '@lodge/testkit/postgres';
 import { migrate } from './migrate.ts';
 import { schemaSql } from './schema-sql.ts';
 
 // It keeps the server up between the tests.
-const migrated = await testDatabase();
+const migrated = await emptyDatabase();
 await migrate(migrated);
 after(() => migrated.drop());
 
 async function databaseOf(t: TestContext, sql: string) {
-  const database = await testDatabase();
+  const database = await emptyDatabase();
   t.after(() => database.drop());
   await execute(database.connectionString, sql);
   return database;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { admitAll, changing, firstAccount, newAgent, silent } from '../testing/fixture.ts';
-import { migrate } from '../database/migrate.ts';
 import { openStore } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
 
@@ -106,7 +105,6 @@ test('two hosts may give their VMs the same address, and each knows its own agen
 test('the look-up by address goes over its index, however many agents there are', async (t) => {
   const large = await testDatabase();
   t.after(() => large.drop());
-  await migrate(large);
   await execute(
     large.connectionString,
     `insert into accounts (id, name) values ('a', 'a');

@@ -2,14 +2,12 @@
 import { after } from 'node:test';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { silent } from './fixture.ts';
-import { migrate } from '../database/migrate.ts';
 import { openStore } from '../store.ts';
 import type { Store } from '../store.ts';
 
 /** Returns a store over a separate database for a file of tests. Both end with the file's last test. */
 export async function testStore() {
   const database = await testDatabase();
-  await migrate(database);
   const opened: { close(): Promise<void> }[] = [];
   /** Opens another store, like another process: they share only the database. */
   const another = async (): Promise<Store> => {

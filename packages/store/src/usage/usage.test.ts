@@ -5,13 +5,11 @@ import { randomFrom } from '@lodge/domain/testing';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
 import { admitAll, event, finishedCall, firstAccount, newAgent, silent } from '../testing/fixture.ts';
-import { migrate } from '../database/migrate.ts';
 import { openStore } from '../store.ts';
 import { addUp, makeHistory } from '../testing/usage-history.ts';
 import type { History } from '../testing/usage-history.ts';
 
 const database = await testDatabase();
-await migrate(database);
 const store = await openStore({ ...database, log: silent });
 const sql = new Client(database);
 await sql.connect();

@@ -8,15 +8,14 @@
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, statfs } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startEmbeddedPostgres } from '@lodge/store';
+import { migrate, startEmbeddedPostgres } from '@lodge/store';
 import type { EmbeddedPostgres } from '@lodge/store';
 import { Client } from 'pg';
 import { placePrograms } from './postgres-programs.ts';
 
-/** A fresh, empty database (no migration applied). */
 export interface TestDatabase {
   readonly connectionString: string;
   /** Removes the database, even with open connections; the last one ends the server. */
@@ -39,13 +38,21 @@ const variable = 'TESTS_POSTGRES_SERVER';
 
 const maxConnections = 500;
 
+/** The database that others are copies of. */
+const migrated = 'migrated';
+
+/** Bytes that must be free for a shared server in memory: 600 MiB were the most that one took. */
+const roomInMemory = { ofServer: 2 ** 30, ofAll: 4 * 2 ** 30 };
+
 /** For the test run: one server for all files begun from here on. Resolves with what ends it. */
 export async function shareServer(): Promise<() => Promise<void>> {
-  const { folder, postgres: first } = await startShared();
+  const { folder, postgres: first } = await startShared(await parentInMemory());
   // Files beside one another have pools of their own; the setting takes a start.
   await execute(first.connectionString, `alter system set max_connections = ${maxConnections}`);
   // No test kills this server, so commits need not wait for the disk. The server's own settings say otherwise; a role's win.
   await execute(first.connectionString, 'alter role lodge set synchronous_commit = off');
+  for (const setting of ['fsync = off', "max_wal_size = '256MB'"])
+    await execute(first.connectionString, `alter system set ${setting}`);
   await first.stop();
   const postgres = await startEmbeddedPostgres({ ...folder, log: silent });
   process.env[variable] = postgres.connectionString;
@@ -58,16 +65,22 @@ export async function shareServer(): Promise<() => Promise<void>> {
 let shared: Promise<{ readonly folder: TestServerFolder; readonly postgres: EmbeddedPostgres }> | null = null;
 let databases = 0;
 
-export async function testDatabase(): Promise<TestDatabase> {
+/** A fresh database with all migrations: a copy of one that was migrated once. */
+export const testDatabase = (): Promise<TestDatabase> => makeDatabase(`template ${migrated} strategy file_copy`);
+
+/** A fresh database without any migration. */
+export const emptyDatabase = (): Promise<TestDatabase> => makeDatabase('');
+
+async function makeDatabase(how: string): Promise<TestDatabase> {
   const server = process.env[variable];
   if (server !== undefined) {
-    const database = await createDatabase(server);
+    const database = await createDatabase(server, how);
     return { ...database, drop: database.remove };
   }
   databases += 1;
-  shared ??= startShared();
+  shared ??= startShared(tmpdir());
   const { folder, postgres } = await shared;
-  const { connectionString, remove } = await createDatabase(postgres.connectionString);
+  const { connectionString, remove } = await createDatabase(postgres.connectionString, how);
   let dropped = false;
   return {
     connectionString,
@@ -84,18 +97,21 @@ export async function testDatabase(): Promise<TestDatabase> {
 }
 
 /** A database with a name of its own; `remove` may be called again. */
-async function createDatabase(server: string): Promise<{ connectionString: string; remove: () => Promise<void> }> {
+async function createDatabase(
+  server: string,
+  how: string,
+): Promise<{ connectionString: string; remove: () => Promise<void> }> {
   const name = `test_${randomBytes(6).toString('hex')}`;
-  await execute(server, `create database ${name}`);
+  await execute(server, `create database ${name} ${how}`);
   return {
-    connectionString: server.replace(/[^/]+$/, name),
+    connectionString: connectionTo(name, server),
     remove: async () => void (await execute(server, `drop database if exists ${name} with (force)`)),
   };
 }
 
 /** For tests that start and kill a server of their own. */
-export async function testServerFolder(): Promise<TestServerFolder> {
-  const dataDir = await mkdtemp(join(tmpdir(), 'lodge-test-postgres-'));
+export async function testServerFolder(parent = tmpdir()): Promise<TestServerFolder> {
+  const dataDir = await mkdtemp(join(parent, 'lodge-test-postgres-'));
   await chmod(dataDir, 0o711);
   const guard = spawn('/bin/sh', ['-c', guardScript, 'guard', dataDir], {
     detached: true,
@@ -128,11 +144,28 @@ export async function execute<Row extends object>(connectionString: string, sql:
   }
 }
 
-async function startShared(): Promise<{ folder: TestServerFolder; postgres: EmbeddedPostgres }> {
-  const folder = await testServerFolder();
+async function startShared(parent: string): Promise<{ folder: TestServerFolder; postgres: EmbeddedPostgres }> {
+  const folder = await testServerFolder(parent);
   await placePrograms(folder.dataDir);
-  return { folder, postgres: await startEmbeddedPostgres({ ...folder, log: silent }) };
+  const postgres = await startEmbeddedPostgres({ ...folder, log: silent });
+  await execute(postgres.connectionString, `create database ${migrated}`);
+  await migrate({ connectionString: connectionTo(migrated, postgres.connectionString) });
+  return { folder, postgres };
 }
+
+/**
+ * A database is hundreds of files. ext4 takes a tenth of a second of a core to make them where as many were deleted in the
+ * last seconds, and memory nearly none. Returns the usual folder where memory is short, or runs no programs.
+ */
+async function parentInMemory(): Promise<string> {
+  const mounts = await readFile('/proc/mounts', 'utf8');
+  const options = /^\S+ \/dev\/shm tmpfs (\S+)/m.exec(mounts)?.[1]?.split(',');
+  if (!options || options.includes('noexec') || process.availableMemory() < roomInMemory.ofAll) return tmpdir();
+  const { bavail, bsize } = await statfs('/dev/shm');
+  return bavail * bsize < roomInMemory.ofServer ? tmpdir() : '/dev/shm';
+}
+
+const connectionTo = (name: string, server: string): string => server.replace(/[^/]+$/, name);
 
 /** The user the set-up script makes for Postgres; on a machine without it, the one that owns nothing. */
 function unprivilegedUser(): string {

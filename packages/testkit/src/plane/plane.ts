@@ -9,7 +9,7 @@ import { createEngine } from '@lodge/engine';
 import type { ChannelParts, CreateAgentInput, Engine, EngineDeps, ScheduleParts, HookParts } from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -66,7 +66,6 @@ export class World {
 
   static async open(): Promise<World> {
     const database = await testDatabase();
-    await migrate(database);
     const store = await openStore({ ...database, log: silent });
     const key = { name: 't', hash: randomBytes(32), last4: 'test', scopes: ['agents:write'], expiresAt: null } as const;
     const row = await store.apiKeys.createFirstAccount('test', key);

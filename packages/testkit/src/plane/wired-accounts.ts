@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { cryptography } from '@lodge/access';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -59,7 +59,6 @@ export interface OpenedAccounts extends WiredAccounts {
 /** The same over a database of its own, with the account that the first start makes. */
 export async function openAccounts(given: Given = {}): Promise<OpenedAccounts> {
   const database = await testDatabase();
-  await migrate(database);
   const store = await openStore({ ...database, log: silent });
   const wired = accountsOver(store, given);
   const first = (await ensureFirstKey(store.apiKeys, join(tmpdir(), `lodge-key-${randomBytes(6).toString('hex')}`)))!;

@@ -3,7 +3,7 @@ import { link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { readConfig } from '../../config/config.ts';
 import { agentRow } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
@@ -29,7 +29,6 @@ test('a database that has no agents yet, or none at all, is no fault', async () 
 });
 
 test('agents have their status, and templates what they take up and how many agents need them', async () => {
-  await migrate(database);
   const store = await openStore({ ...database, log });
   const key = { name: 'k', hash: new Uint8Array(32), last4: 'abcd', scopes: ['agents:read'], expiresAt: null } as const;
   const { accountId } = (await store.apiKeys.createFirstAccount('first', key))!;

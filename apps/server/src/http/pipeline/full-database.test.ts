@@ -6,14 +6,13 @@ import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { cryptography } from '@lodge/access';
 import { createApiKeyVerifier } from '@lodge/engine';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
 import { ensureFirstKey } from '../../host/first-key.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
-await migrate(database);
 const store = await openStore({ ...database, log: silent, maxConnections: 2, waitMs: 300 });
 const first = (await ensureFirstKey(store.apiKeys, join(tmpdir(), `key-${randomBytes(6).toString('hex')}`)))!;
 await first.shown();

@@ -14,7 +14,7 @@ import { createChannelFiles } from '@lodge/channels/files';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { closeAll } from '../../closing.ts';
 import type { Closing } from '../../closing.ts';
@@ -48,7 +48,6 @@ before(async () => {
   const database = await testDatabase();
   closing.push(() => database.drop());
   ({ connectionString } = database);
-  await migrate(database);
   dataDir = await mkdtemp(join(tmpdir(), 'lodge-takeover-'));
   closing.push(() => rm(dataDir, { recursive: true }));
   await writeFile(join(dataDir, 'master.key'), masterKey, { mode: 0o644 });

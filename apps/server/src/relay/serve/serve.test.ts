@@ -14,7 +14,7 @@ import { openedStore } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext, LeaseLost, NoRoomError } from '@lodge/ports';
 import type { InboundMessage } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { Channel } from '@lodge/vm/channel';
 import { Calls } from '../client/calls.ts';
@@ -23,7 +23,6 @@ import { remoteStore } from '../client/remote-store.ts';
 import { maxCallsUnderWay, serveRelay } from './serve.ts';
 
 const database = await testDatabase();
-await migrate(database);
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const store = await openStore({ ...database, log });
 const secrets = await openSecretBox(store.secrets, randomBytes(32));

@@ -3,13 +3,12 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
-await migrate(database);
 const store = await openStore({ ...database, log });
 after(async () => {
   await store.close();

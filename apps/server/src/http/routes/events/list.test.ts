@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { defaultLifecycle, publicEvents } from '@lodge/domain';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { accountId } from '../../../../../../packages/testkit/src/plane/http/memory-agents.ts';
 import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
-await migrate(database);
 /** Two servers on one database. */
 const [here, there] = [await openStore({ ...database, log }), await openStore({ ...database, log })];
 for (const id of [accountId, 'stranger']) {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogEntry } from '@lodge/ports';
-import { migrate, openStore } from '@lodge/store';
+import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { agentRow } from '../../../../../../../packages/testkit/src/plane/http/memory-agents.ts';
@@ -11,7 +11,6 @@ import type { FollowRequest } from './follow.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
-await migrate(database);
 /** Two servers on one database. */
 const [here, there] = [await openStore({ ...database, log }), await openStore({ ...database, log })];
 after(async () => {
