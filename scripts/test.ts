@@ -21,7 +21,7 @@ import { TemplateJobs } from './testing/template-jobs.ts';
 import { measureYardstick } from './testing/yardstick.ts';
 
 /** The pool books more cores than there are, because a file's share of a core is a mean and no core shall be idle. */
-const bounds = { cores: 1.3 * availableParallelism(), jobs: 1 + 2 * availableParallelism() };
+const bounds = { cores: 1.4 * availableParallelism(), jobs: 2 + 3 * availableParallelism() };
 const slowestShown = 25;
 const labels: Readonly<Record<string, string>> = { passed: 'pass', failed: 'fail' };
 
