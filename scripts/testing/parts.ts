@@ -37,10 +37,18 @@ const rounds = 'packages/runtimes/conformance/*-round.test.ts';
 const runtimes = 'packages/runtimes/conformance/**/*.test.ts';
 
 /** These need no virtual machine either, but they need root, or they take longer than somebody who has just cloned should wait. */
-const thorough: readonly string[] = ['tests/e2e/contract/boundaries.test.ts'];
+const thorough: readonly string[] = [
+  'apps/server/src/cli/{accounts,runtimes/runtimes}.test.ts',
+  'apps/server/src/host/weaknesses/table.test.ts',
+  'packages/{connections/src,engine/src/accounts}/guessing.test.ts',
+  'packages/store/src/embedded/embedded-postgres.test.ts',
+  'tests/e2e/{connection-renewal,files,limits}.test.ts',
+  'tests/e2e/contract/{boundaries,fuzz}.test.ts',
+  'tests/web/account.test.ts',
+];
 
 export const parts: readonly Part[] = [
-  { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], ...light },
+  { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], except: thorough, ...light },
   {
     name: 'api',
     stage: 'quick',

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openStore } from '@lodge/store';
-import { testDatabase } from '@lodge/testkit/postgres';
+import { emptyDatabase, testDatabase } from '@lodge/testkit/postgres';
 import { readConfig } from '../../config/config.ts';
 import { agentRow } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
 import { agentsSection } from './agents.ts';
@@ -22,7 +22,10 @@ const detailOf = ({ findings }: Awaited<ReturnType<typeof agentsSection>>, name:
   findings.find((finding) => finding.name.trim() === name)?.detail;
 
 test('a database that has no agents yet, or none at all, is no fault', async () => {
-  assert.match(detailOf(await agentsSection(config, log, false), 'agents')!, /^none; the database is not running/);
+  const empty = await emptyDatabase();
+  const first = readConfig({ ...base, DATABASE_URL: empty.connectionString });
+  assert.match(detailOf(await agentsSection(first, log, false), 'agents')!, /^none; the database is not running/);
+  await empty.drop();
   const none = await agentsSection(readConfig(base), log, false);
   assert.match(detailOf(none, 'agents')!, /^none/);
   assert.equal(detailOf(none, 'templates'), 'none');
