@@ -32,13 +32,13 @@ need_root() {
 }
 
 # node_as_root WHY FILE ARGUMENT...: becomes Lodge's Node on that file, as root. The cache halves the time it takes to load;
-# it lies where only root writes, for root runs what is in it.
+# it lies where only root writes, for root runs what is in it. `through` may name a command to run Node by.
 node_as_root() {
   local why=$1
   shift
   export NODE_COMPILE_CACHE="${LODGE_CACHE_DIR:-/var/cache/lodge}/node"
   need_root "$why"
-  exec "${as_root[@]}" "$lodge_node" "$@"
+  exec "${as_root[@]}" ${through:+"$through"} "$lodge_node" "$@"
 }
 
 # part NAME COMMAND...: runs the command, says how it ended and how long it took, and remembers a failure for finish_parts.

@@ -7,7 +7,8 @@ source "$(dirname "$0")/lib.sh"
 part set-up bash scripts/setup.sh tests
 part pages "$lodge_node" scripts/build-web.ts
 finish_parts
+through=scripts/testing/opened.sh
 if [ "$*" = quick ]; then
-  exec "$lodge_node" scripts/test.ts quick
+  exec "$through" "$lodge_node" scripts/test.ts quick
 fi
 node_as_root 'run virtual machines in tests' scripts/test.ts "$@"

@@ -55,7 +55,7 @@ before(
     await git(releases, 'remote', 'add', 'origin', origin);
     await release('first');
     await git(place, 'clone', '--quiet', origin, checkout);
-    // Links where they can be: nothing writes into packages.
+    // Hard links suffice, because nothing writes into packages.
     const packages = [join(project, 'node_modules'), join(checkout, 'node_modules')];
     await run('cp', ['-al', ...packages]).catch(() => run('cp', ['-a', ...packages]));
     const env = { LODGE_PORT: String(await freePort()), NODE_COMPILE_CACHE: join(place, 'compiled') };
@@ -69,7 +69,7 @@ before(
   { timeout: 20 * minuteMs },
 );
 after(async () => {
-  // It knows the migrations that there are now.
+  // The release knows the migrations that exist now.
   if (service) await run(join(checkout, 'node_modules/.bin/node'), [join(checkout, cli), 'down'], { env: service.env });
   for (const child of commands) if (child.exitCode === null && child.signalCode === null) child.kill('SIGKILL');
   await service?.destroy();
@@ -88,7 +88,7 @@ async function release(subject: string, ...more: string[]): Promise<string> {
   return git(releases, 'rev-parse', 'HEAD');
 }
 
-/** Commits after that one are no longer published. */
+/** Takes back the commits that were published after this one. */
 async function withdrawTo(commit: string): Promise<void> {
   await git(releases, 'reset', '--quiet', '--hard', commit);
 }
@@ -115,23 +115,23 @@ function watched(child: ChildProcess): Said {
   return new Said(child);
 }
 
-/** By default the command has the settings of Lodge. */
+/** Starts `upgrade`, by default with the settings of Lodge. */
 function start(args: readonly string[] = [], env: NodeJS.ProcessEnv = service.env): Said {
   const command = [join(checkout, cli), 'upgrade', '--timeout', '900', ...args];
   const node = join(checkout, 'node_modules/.bin/node');
   return watched(spawn(node, command, { env, stdio: ['ignore', 'pipe', 'pipe'] }));
 }
 
-/** To its end, or until Lodge runs as its child. */
+/** Resolves when the command has ended, or when Lodge runs as its child. */
 const upgrade = (...args: string[]): Promise<Said> => start(args).until(runsHere);
 
-/** `npm start`, until the API answers or it has ended. */
+/** Runs `npm start` until the API answers or the command has ended. */
 function npmStart(): Promise<Said> {
   const options = { env: service.env, stdio: ['ignore', 'pipe', 'pipe'] as ['ignore', 'pipe', 'pipe'] };
   return watched(spawn('bash', [join(checkout, 'scripts/start.sh')], options)).until('  API  ');
 }
 
-/** By default as a loss of power does, but for the agents. */
+/** Ends Lodge, by default as a loss of power does; agents go on. */
 async function endLodge(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   const holder = await lockHolder(service.dataDir);
   if (holder === null) return;
@@ -139,7 +139,7 @@ async function endLodge(signal: NodeJS.Signals = 'SIGKILL'): Promise<void> {
   while ((await lockHolder(service.dataDir)) !== null) await sleep(20);
 }
 
-/** The API answers, and the agent's machine is the one that was. */
+/** Asserts that the API answers, and that the agent's machine is still the same process. */
 async function agentWentOn(): Promise<void> {
   const deadline = Date.now() + 10 * minuteMs;
   let status = '';
@@ -274,7 +274,7 @@ test('one that does not start, or does not answer in time, is taken back; the da
   assert.equal((await service.call('GET', `/agents/${since}`)).body.status, 'running');
 });
 
-/** Killed as soon as it says that. */
+/** Kills the command as soon as it says that. */
 async function killedAt(words: string): Promise<void> {
   const said = await start().until(words);
   assert.equal(said.code, null, said.text);

@@ -33,7 +33,7 @@ before(
 );
 after(() => service?.destroy());
 
-/** The recipe of bare guests but for one file, as `runtimes update` leaves it; what its tests said of it, too. */
+/** Writes the recipe of bare guests with one other file, as `runtimes update` leaves it, and the verdict of its tests. */
 async function install(version: string, passed: boolean): Promise<void> {
   const recipe = installed.recipeOf(runtime, version);
   await cp(new URL('../../images/base', import.meta.url), recipe, { recursive: true });
@@ -74,7 +74,7 @@ const canUpgrade = async (id: string): Promise<boolean> => (await agent(id)).upg
 test('a version that failed is given to nobody, though it was offered', async () => {
   await install('2', false);
   await offer({ fresh: '2', upgrade: '2' });
-  // It is looked every 10 s; each look finds the verdict.
+  // Lodge looks every 10 s, and each look finds the verdict.
   await sleep(25_000);
   assert.deepEqual([await canUpgrade(old), (await agent(old)).runtime.version], [false, '1']);
   const other = await create('Other');

@@ -1,4 +1,7 @@
-/** Webhooks over a real store, whose receivers are on loopback. */
+/**
+ * Webhooks over a real store, whose receivers are on loopback. They stay beside `openLodge`: tests of deliveries set bounds and
+ * retries, and stop one of several deliverers.
+ */
 import { randomUUID } from 'node:crypto';
 import { WebhookDelivering, createWebhooks } from '@lodge/engine';
 import type { DeliveringDeps, Webhooks } from '@lodge/engine';

@@ -1,6 +1,6 @@
 /**
  * One VM from nothing to running processors: namespace, disk and control group side by side, then QEMU. Every create takes
- * this path, so it is kept lean; `floor.ts` measures it bare.
+ * this path, so it is kept lean; `benchmarks/bare-machine.ts` measures it bare.
  */
 import { chmod, chown } from 'node:fs/promises';
 import type { EgressRules } from '@lodge/domain';
