@@ -72,7 +72,7 @@ for (const stage of stages) {
     all.push(running);
     for (const file of running.files) {
       const after = [...templates.before(part, file), ...before];
-      jobs.push({ cost: placeOf(file), after, run: () => runInPart(running, file) });
+      jobs.push({ cost: placeOf(part, file), after, run: () => runInPart(running, file) });
     }
   }
 }
@@ -112,9 +112,10 @@ async function filesOf(part: Part): Promise<string[]> {
 }
 
 /** Gives a file's place in the pool: how long it takes, and how much of a core it keeps busy meanwhile. */
-function placeOf(file: string): Job['cost'] {
+function placeOf({ boots }: Part, file: string): Job['cost'] {
   const { seconds, cpu } = costOf(file);
-  return { seconds, cores: Math.min(cpu / seconds, availableParallelism()) };
+  // A file that keeps all cores busy would not begin before all others are over.
+  return { seconds, cores: Math.max(boots ? 0.6 : 0, Math.min(cpu / seconds, 0.6 * availableParallelism())) };
 }
 
 async function runInPart(running: Running, file: string): Promise<void> {

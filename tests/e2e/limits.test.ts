@@ -101,8 +101,8 @@ test('60 a minute of an address without a valid key; then 429 comes before 401, 
   const most = 60 + Math.ceil((performance.now() - started) / 1000 + 2);
   assert.ok(unauthorized >= 54 && unauthorized <= most, `54 <= ${unauthorized} <= ${most}`);
   assert.equal(withStatus(answers, 429).length, 120 - unauthorized);
-  const forged = await send(one.url, 'GET', '/v1/health', { headers: { 'x-forwarded-for': '203.0.113.9' } });
-  assert.equal(forged.status, 429, 'nobody is trusted to say who asks');
+  const forged = await burst(20, 'GET', '/v1/health', { headers: { 'x-forwarded-for': '203.0.113.9' } });
+  assert.ok(withStatus(forged, 429).length > 0, 'nobody is trusted to say who asks');
   assert.equal((await send(one.url, 'GET', '/v1/sizes', { key: world.key })).status, 200);
 });
 

@@ -55,9 +55,12 @@ before(
     await git(releases, 'remote', 'add', 'origin', origin);
     await release('first');
     await git(place, 'clone', '--quiet', origin, checkout);
-    // Hard links suffice, because nothing writes into packages.
-    const packages = [join(project, 'node_modules'), join(checkout, 'node_modules')];
-    await run('cp', ['-al', ...packages]).catch(() => run('cp', ['-a', ...packages]));
+    // Hard links suffice, because nothing writes into packages. They do not reach another file system or mount.
+    const [from, to] = [project, checkout].map((folder) => join(folder, 'node_modules')) as [string, string];
+    await run('cp', ['-al', from, to]).catch(async () => {
+      await rm(to, { recursive: true, force: true });
+      await run('cp', ['-a', from, to]);
+    });
     const env = { LODGE_PORT: String(await freePort()), NODE_COMPILE_CACHE: join(place, 'compiled') };
     service = await Service.start({ entry: pathToFileURL(join(checkout, entry)), env });
     await service.awaitTemplate(10 * minuteMs);

@@ -35,9 +35,12 @@ export class Kept {
     await this.isOnDisk(agent);
   }
 
+  /** The file's content. Only the runner of the command knows it, because it is in no message. */
+  get written(): string {
+    return `${createHash('sha256').update(this.seed).digest('hex')}  -\n`;
+  }
+
   async isOnDisk(agent: Tested): Promise<void> {
-    // Only the runner of the command knows this value, because it is in no message.
-    const written = `${createHash('sha256').update(this.seed).digest('hex')}  -\n`;
-    assert.equal(await agent.file('/workspace/kept.txt'), written);
+    assert.equal(await agent.file('/workspace/kept.txt'), this.written);
   }
 }
