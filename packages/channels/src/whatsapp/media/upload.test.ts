@@ -117,7 +117,7 @@ describe('files of answers', () => {
     stub.media.endLeaves();
     await send(each, partOf(pdf), message);
     assert.equal(leaves(), before + 2);
-    assert.equal(shown(each).length, 3);
+    await each.host.until(() => shown(each).length === 3, 'all three files');
   });
 });
 
