@@ -28,8 +28,12 @@ export async function readAgentRows(config: DatabaseConfig, id: string): Promise
     };
     const agents = (await rowsOf('agents', 'id')).filter((row) => row['deleted_at'] === null);
     if (agents.length === 0) return null;
-    const [keys, connections, headers] = await Promise.all(tables.map((table) => rowsOf(table, 'agent_id')));
-    return { agents, llm_keys: keys!, connections: connections!, connection_headers: headers! };
+    return {
+      agents,
+      llm_keys: await rowsOf('llm_keys', 'agent_id'),
+      connections: await rowsOf('connections', 'agent_id'),
+      connection_headers: await rowsOf('connection_headers', 'agent_id'),
+    };
   });
 }
 
