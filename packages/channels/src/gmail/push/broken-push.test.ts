@@ -71,7 +71,7 @@ describe('push that is broken', () => {
     const { host } = connect(t, platform());
     await host.reaches('connected', patienceMs);
     writeTo('by time');
-    await host.message('by time', 3_000);
+    await host.message('by time', patienceMs);
     await host.until(() => noteOf(host)?.startsWith('Gmail tells nothing') === true, 'a note', patienceMs);
     world.google.pubsub.isDeaf = false;
     await host.until(() => noteOf(host) === null, 'no note', patienceMs);

@@ -11,9 +11,9 @@ describe('push', () => {
     const { host } = connect(t, platform());
     await slowed(host);
     writeTo('one');
-    await host.message('one', 3_000);
+    await host.message('one', patienceMs);
     writeTo('two');
-    await host.message('two', 3_000);
+    await host.message('two', patienceMs);
     await host.until(() => world.google.pubsub.backlogOf(world.subscription) === 0, 'acknowledgement', patienceMs);
     await slowed(host);
     assert.equal(noteOf(host), null);
@@ -29,7 +29,7 @@ describe('push', () => {
     for (let round = 0; round < 3; round += 1)
       for (const { who, host } of all) {
         writeTo(`${round}`, world.google.mailbox(who));
-        await host.message(`${round}`, 3_000);
+        await host.message(`${round}`, patienceMs);
       }
   });
 
@@ -94,7 +94,7 @@ describe('push', () => {
     assert.equal(looksAt(world.address), looks);
     assert.equal(world.google.callsOf('stranger@x.example'), 0);
     writeTo('still here');
-    await host.message('still here', 3_000);
+    await host.message('still here', patienceMs);
     assert.equal(noteOf(host), null);
   });
 
@@ -131,6 +131,6 @@ describe('push', () => {
     world.google.pubsub.isDeaf = true;
     writeTo('unheard');
     for (const listener of world.notices.listeners) listener(null);
-    await host.message('unheard', 3_000);
+    await host.message('unheard', patienceMs);
   });
 });
