@@ -8,6 +8,8 @@ export PATH="$PATH:/usr/local/sbin:/usr/sbin:/sbin"
 
 # Lodge's own Node, from package-lock.json. The host's only runs npm.
 lodge_node=node_modules/.bin/node
+# A command to run it by as root, which a script may set; never the environment's.
+through=
 
 say() { printf '%s\n' "$*" >&2; }
 die() {
@@ -32,7 +34,7 @@ need_root() {
 }
 
 # node_as_root WHY FILE ARGUMENT...: becomes Lodge's Node on that file, as root. The cache halves the time it takes to load;
-# it lies where only root writes, for root runs what is in it. `through` may name a command to run Node by.
+# it lies where only root writes, for root runs what is in it.
 node_as_root() {
   local why=$1
   shift

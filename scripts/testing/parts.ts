@@ -73,7 +73,7 @@ export const parts: readonly Part[] = [
   { name: 'runtimes', stage: 'rest', files: [runtimes], except: [rounds], templates: 'warm', ...machines },
   { name: 'failure', stage: 'rest', files: ['tests/failure/**/*.test.ts', realPort], ...machines },
   { name: 'security', stage: 'rest', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines },
-  { name: 'long', stage: 'long', files: ['tests/long/**/*.test.ts'], ...machines },
+  { name: 'long', stage: 'long', files: ['tests/long/**/*.test.ts'], ...light },
 ];
 
 /** Files of `npm run test:long`: those whose tests have a long form, and those that have no short one. */

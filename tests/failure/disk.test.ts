@@ -18,7 +18,7 @@ import { databasePid, FaultWorld } from './fault-world.ts';
 
 const run = promisify(execFile);
 const floorMib = 1024;
-const { writers, disk: size } = formOf({ short: { writers: 4, disk: '2700m' }, long: { writers: 10, disk: '5g' } });
+const { writers, disk: size } = formOf({ short: { writers: 4, disk: '3500m' }, long: { writers: 10, disk: '5g' } });
 /** Together more than the disk has; past the guest's own memory, so that it is written out at once; not zeros, which take no room. */
 const fill = [
   'yes full | head -c 4M > /dev/shm/block',

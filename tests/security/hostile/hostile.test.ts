@@ -38,7 +38,7 @@ before(
     run = await runAttacks(world, {
       quietMs: formOf({ short: 4_000, long: 6_000 }),
       betweenMs: 700,
-      attackMs: formOf({ short: 1_000, long: 1_500 }),
+      attackMs: 1500,
       mixedMs: formOf({ short: 6_000, long: 10_000 }),
       only: isChosen,
     });

@@ -41,7 +41,7 @@ const maxConnections = 500;
 /** The database that others are copies of. */
 const migrated = 'migrated';
 
-/** Bytes that must be free for a shared server in memory: 600 MiB were the most that one took. */
+/** Bytes that must be free for a shared server in memory. The tests of the store alone took 176 MiB. */
 const roomInMemory = { ofServer: 2 ** 30, ofAll: 4 * 2 ** 30 };
 
 /** For the test run: one server for all files begun from here on. Resolves with what ends it. */
