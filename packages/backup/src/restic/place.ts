@@ -40,11 +40,20 @@ export function repositoryIn({ name }: Place, keyId: string): string {
   return name.endsWith('/') || name.endsWith(':') ? `${name}${folder}` : `${name}/${folder}`;
 }
 
-/** ssh asks nobody for a password, and tells of a host that has gone away. */
+/**
+ * ssh asks nobody for a password, and tells of a host that has gone away. At the level ERROR it writes nothing that the host
+ * can lengthen at will, such as banners.
+ */
 function sshArguments(name: string, config: string | null): string {
   const { user, host, port } = sshHost(name);
-  const waits = ['BatchMode=yes', 'ConnectTimeout=30', 'ServerAliveInterval=15', 'ServerAliveCountMax=4'];
-  const parts = waits.flatMap((wait) => ['-o', wait]);
+  const options = [
+    'BatchMode=yes',
+    'LogLevel=ERROR',
+    'ConnectTimeout=30',
+    'ServerAliveInterval=15',
+    'ServerAliveCountMax=4',
+  ];
+  const parts = options.flatMap((option) => ['-o', option]);
   if (config !== null) parts.push('-F', config);
   if (port !== undefined) parts.push('-p', port);
   if (user !== undefined) parts.push('-l', user);
