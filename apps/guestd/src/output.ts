@@ -26,15 +26,24 @@ export class Output {
     this.ended = this.run(stream).finally(() => (this.isOver = true));
   }
 
-  /** Resolves when all has been passed on, or is not worth waiting for; with `gone`, at once. */
+  /**
+   * Resolves when all has been passed on, or is not worth waiting for; with `gone`, at once. The end of a process may be
+   * told before its last output, so the quiet time begins here and passes in steps of the event loop, each of which reads.
+   */
   async settled(gone: AbortSignal): Promise<void> {
     const deadline = performance.now() + longestMs;
+    let heardAt = this.lastAt;
+    let quietSteps = 0;
     const isQuiet = (): boolean => {
       const now = performance.now();
       if (this.isHeldUp) return now - this.lastAt > heldUpMs;
-      return now - this.lastAt > quietMs || now > deadline;
+      return quietSteps >= quietMs / pollMs || now > deadline;
     };
-    while (!this.isOver && !gone.aborted && !isQuiet()) await Promise.race([this.ended, sleep(pollMs)]);
+    while (!this.isOver && !gone.aborted && !isQuiet()) {
+      await Promise.race([this.ended, sleep(pollMs)]);
+      quietSteps = this.lastAt === heardAt ? quietSteps + 1 : 0;
+      heardAt = this.lastAt;
+    }
   }
 
   private async run(stream: Readable | null): Promise<void> {
