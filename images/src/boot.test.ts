@@ -22,8 +22,13 @@ import { guestProcessor } from '@lodge/ports';
 import { notRoot, sharedBuilder } from './testing.ts';
 
 const emulated = {
-  x64: { emulator: 'qemu-system-x86_64', machine: 'q35', console: 'ttyS0 no_timer_check tsc=reliable' },
-  arm64: { emulator: 'qemu-system-aarch64', machine: 'virt', console: 'ttyAMA0' },
+  x64: {
+    emulator: 'qemu-system-x86_64',
+    machine: 'q35',
+    processor: 'max,erms=off,fsrm=off',
+    console: 'ttyS0 no_timer_check tsc=reliable',
+  },
+  arm64: { emulator: 'qemu-system-aarch64', machine: 'virt', processor: 'max', console: 'ttyAMA0' },
 }[guestProcessor];
 
 let folder = '';
@@ -49,7 +54,7 @@ async function boot(): Promise<void> {
   const create = ['create', '-q', '-f', 'qcow2', '-b', image.rootDisk, '-F', 'qcow2', disk];
   assert.equal(spawnSync('qemu-img', create).status, 0);
   const port = await freePort();
-  const size = ['-cpu', 'max', '-smp', '2', '-m', '1024'];
+  const size = ['-cpu', emulated.processor, '-smp', '2', '-m', '1024'];
   const machine = ['-machine', emulated.machine, '-accel', 'tcg,thread=multi', ...size];
   const plain = ['-nodefaults', '-no-user-config', '-display', 'none', '-serial', `file:${join(folder, 'console')}`];
   const kernel = ['-kernel', image.kernel, '-initrd', image.initrd];
