@@ -59,18 +59,7 @@ function commandLine({ emulator, machine, overlay, jobDisk, consoleFile, memoryM
   const disk = (name: string, options: string): string[] => ['-drive', `file=${name},if=virtio,${options}`];
   return [
     [...emulator, '-name', 'lodge-kvm-tests', '-nodefaults', '-display', 'none', '-no-reboot'],
-    [
-      '-machine',
-      'q35',
-      '-accel',
-      'tcg,thread=multi,tb-size=1024',
-      '-cpu',
-      'max,erms=off,fsrm=off',
-      '-smp',
-      '2',
-      '-m',
-      `${memoryMib}`,
-    ],
+    ['-machine', 'q35', '-accel', 'tcg,thread=multi,tb-size=1024', '-cpu', 'max', '-smp', '2', '-m', `${memoryMib}`],
     ['-kernel', machine.kernel, '-initrd', machine.initrd],
     ['-append', 'root=LABEL=machine rw console=ttyS0 mitigations=off quiet systemd.journald.forward_to_console=1'],
     disk(overlay, 'format=qcow2,cache=unsafe,discard=unmap'),

@@ -34,7 +34,7 @@ const x64: Architecture = {
   // Pages of one guest are never merged with another's: the time of a write would reveal the other's contents.
   machine: 'q35,memory-backend=ram,mem-merge=off,vmport=off,smbus=off,sata=off,hpet=off',
   // A kernel that is offered fast string instructions clears and copies its pages by them, and QEMU emulates those byte by
-  // byte: an emulated guest boots with two thirds of the processor time without them.
+  // byte: without them an emulated guest boots with three quarters of the processor time.
   processor: (accelerator) => (accelerator === 'kvm' ? 'host,vmx=off,svm=off' : 'max,erms=off,fsrm=off'),
   pluggedProcessor: (accelerator) => (accelerator === 'kvm' ? 'host-x86_64-cpu' : 'max-x86_64-cpu'),
   console: 'ttyS0',
