@@ -1,4 +1,5 @@
-// Writes the generated pages: docs/reference, and the database's schema from an embedded Postgres, which needs no root.
+// Writes the generated pages: docs/reference, the SDK's types, and the database's schema from an embedded Postgres, which
+// needs no root.
 // With --check it only names those that are out of date, and fails if any is.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -7,10 +8,12 @@ import { emptyDatabase } from '@lodge/testkit/postgres';
 import { configurationMarkdown } from '../apps/server/src/config/reference.ts';
 import { openApiJson } from '../apps/server/src/http/openapi/document.ts';
 import { schemaSql } from '../packages/store/src/database/schema-sql.ts';
+import { typescriptTypes } from './sdk/typescript.ts';
 
 const pages: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/reference/configuration.md': configurationMarkdown,
   'docs/reference/openapi.json': openApiJson,
+  'packages/sdk/src/types.ts': async () => typescriptTypes(await openApiJson()),
   'packages/store/schema.sql': migratedSchema,
 };
 

@@ -25,21 +25,30 @@ const LinkToken = Type.String({ maxLength: 128 });
 /** Six digits, or a recovery code. */
 const Code = Type.String({ minLength: 1, maxLength: 64 });
 
-export const LinkQuestion = Type.Object({ token: LinkToken }, closed);
-export const JoinByLink = Type.Object({ token: LinkToken, email: Email, name: Name, password: NewPassword }, closed);
-export const Register = Type.Object({ email: Email, name: Name, password: NewPassword }, closed);
+export const LinkQuestion = Type.Object({ token: LinkToken }, { title: 'ReadAccountLink', ...closed });
+export const JoinByLink = Type.Object(
+  { token: LinkToken, email: Email, name: Name, password: NewPassword },
+  { title: 'JoinByLink', ...closed },
+);
+export const Register = Type.Object(
+  { email: Email, name: Name, password: NewPassword },
+  { title: 'Register', ...closed },
+);
 export const SignIn = Type.Object(
   { email: Type.String({ maxLength: 254 }), password: Password, code: Type.Optional(Code) },
-  closed,
+  { title: 'SignIn', ...closed },
 );
-export const ChangePassword = Type.Object({ current_password: Password, new_password: NewPassword }, closed);
+export const ChangePassword = Type.Object(
+  { current_password: Password, new_password: NewPassword },
+  { title: 'ChangePassword', ...closed },
+);
 export const ResetPassword = Type.Object(
   { token: LinkToken, password: NewPassword, code: Type.Optional(Code) },
-  closed,
+  { title: 'ResetPassword', ...closed },
 );
-export const BeginTotp = Type.Object({ password: Password }, closed);
-export const ConfirmTotp = Type.Object({ code: Code }, closed);
-export const RemoveTotp = Type.Object({ password: Password, code: Code }, closed);
+export const BeginTotp = Type.Object({ password: Password }, { title: 'BeginTotp', ...closed });
+export const ConfirmTotp = Type.Object({ code: Code }, { title: 'ConfirmTotp', ...closed });
+export const RemoveTotp = Type.Object({ password: Password, code: Code }, { title: 'RemoveTotp', ...closed });
 export const CreateKey = Type.Object(
   {
     name: Name,
@@ -51,7 +60,7 @@ export const CreateKey = Type.Object(
       nullable(Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp })),
     ),
   },
-  closed,
+  { title: 'CreateApiKey', ...closed },
 );
 export const CreateInvitation = Type.Object(
   {
@@ -60,45 +69,63 @@ export const CreateInvitation = Type.Object(
     ),
     role: Type.Optional(oneOf(invitedRoles, { default: 'member', description: 'Of the account that it makes.' })),
   },
-  closed,
+  { title: 'CreateInvitation', ...closed },
 );
 
-export const SetSpendLimit = Type.Object({ spend_limit: nullable(SpendLimitInput) }, closed);
+export const SetSpendLimit = Type.Object(
+  { spend_limit: nullable(SpendLimitInput) },
+  { title: 'SetSpendLimit', ...closed },
+);
 /** `spend_limit` is the account's own; with null the deployment's applies. */
-export const AccountSpend = Type.Object({ ...spendStanding, spend_limit: nullable(SpendLimit) });
+export const AccountSpend = Type.Object(
+  { ...spendStanding, spend_limit: nullable(SpendLimit) },
+  { title: 'AccountSpend' },
+);
 export type AccountSpend = Static<typeof AccountSpend>;
 
-export const SessionBody = Type.Object({
-  session: Type.Object({ id: Type.String(), created_at: Timestamp, expires_at: Timestamp }),
-  account: PersonalAccount,
-  csrf_token: Type.String(),
-});
+export const SessionBody = Type.Object(
+  {
+    session: Type.Object({ id: Type.String(), created_at: Timestamp, expires_at: Timestamp }),
+    account: PersonalAccount,
+    csrf_token: Type.String(),
+  },
+  { title: 'SessionBody' },
+);
 export type SessionBody = Static<typeof SessionBody>;
 
-export const AccountOptions = Type.Object({ registration_open: Type.Boolean(), api_base_url: Type.String() });
+export const AccountOptions = Type.Object(
+  { registration_open: Type.Boolean(), api_base_url: Type.String() },
+  { title: 'AccountOptions' },
+);
 export type AccountOptions = Static<typeof AccountOptions>;
 
-export const AccountLink = Type.Object({
-  kind: oneOf(['owner', 'invite', 'reset']),
-  email: nullable(Type.String()),
-  expires_at: Timestamp,
-});
+export const AccountLink = Type.Object(
+  {
+    kind: oneOf(['owner', 'invite', 'reset']),
+    email: nullable(Type.String()),
+    expires_at: Timestamp,
+  },
+  { title: 'AccountLink' },
+);
 export type AccountLink = Static<typeof AccountLink>;
 
-export const SessionRecord = Type.Object({
-  id: Type.String(),
-  created_at: Timestamp,
-  last_seen_at: Timestamp,
-  expires_at: Timestamp,
-  address: Type.String(),
-  user_agent: nullable(Type.String()),
-  current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
-});
+export const SessionRecord = Type.Object(
+  {
+    id: Type.String(),
+    created_at: Timestamp,
+    last_seen_at: Timestamp,
+    expires_at: Timestamp,
+    address: Type.String(),
+    user_agent: nullable(Type.String()),
+    current: Type.Boolean({ description: 'Whether it is the one that asks.' }),
+  },
+  { title: 'SessionRecord' },
+);
 export type SessionRecord = Static<typeof SessionRecord>;
-export const SessionList = Type.Object({ data: Type.Array(SessionRecord) });
+export const SessionList = Type.Object({ data: Type.Array(SessionRecord) }, { title: 'SessionList' });
 
-export const TotpBegun = Type.Object({ secret: Type.String(), otpauth_url: Type.String() });
-export const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String()) });
+export const TotpBegun = Type.Object({ secret: Type.String(), otpauth_url: Type.String() }, { title: 'TotpBegun' });
+export const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String()) }, { title: 'RecoveryCodes' });
 
 const keyFields = {
   id: Type.String(),
@@ -110,10 +137,10 @@ const keyFields = {
   revoked_at: nullable(Timestamp),
   last_used_at: nullable(Timestamp),
 };
-export const KeyRecord = Type.Object(keyFields);
+export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' });
 export type KeyRecord = Static<typeof KeyRecord>;
-export const CreatedKey = Type.Object({ ...keyFields, key: Type.String() });
-export const KeyList = Type.Object({ data: Type.Array(KeyRecord) });
+export const CreatedKey = Type.Object({ ...keyFields, key: Type.String() }, { title: 'CreatedApiKey' });
+export const KeyList = Type.Object({ data: Type.Array(KeyRecord) }, { title: 'ApiKeyList' });
 
 const invitationFields = {
   id: Type.String(),
@@ -123,20 +150,26 @@ const invitationFields = {
   expires_at: Timestamp,
   accepted_at: nullable(Timestamp),
 };
-export const Invitation = Type.Object(invitationFields);
+export const Invitation = Type.Object(invitationFields, { title: 'Invitation' });
 export type Invitation = Static<typeof Invitation>;
-export const CreatedInvitation = Type.Object({ ...invitationFields, url: Type.String() });
-export const InvitationList = Type.Object({ data: Type.Array(Invitation) });
+export const CreatedInvitation = Type.Object(
+  { ...invitationFields, url: Type.String() },
+  { title: 'CreatedInvitation' },
+);
+export const InvitationList = Type.Object({ data: Type.Array(Invitation) }, { title: 'InvitationList' });
 
-export const Person = Type.Object({
-  id: Type.String(),
-  name: Type.String(),
-  email: nullable(Type.String()),
-  role: Role,
-  created_at: Timestamp,
-  agents: Type.Integer(),
-  spend_limit: nullable(SpendLimit),
-});
+export const Person = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    email: nullable(Type.String()),
+    role: Role,
+    created_at: Timestamp,
+    agents: Type.Integer(),
+    spend_limit: nullable(SpendLimit),
+  },
+  { title: 'Person' },
+);
 export type Person = Static<typeof Person>;
-export const PersonList = Type.Object({ data: Type.Array(Person) });
+export const PersonList = Type.Object({ data: Type.Array(Person) }, { title: 'PersonList' });
 export const Nothing = Type.Object({}, closed);

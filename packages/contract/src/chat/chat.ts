@@ -4,8 +4,12 @@ import { ErrorBody } from '../errors.ts';
 import { plainEvent, streamOf } from '../events/stream.ts';
 import { nullable, patterns } from '../text.ts';
 
+/** An object that is passed on as it is: what it holds is OpenAI's. */
+export const openAiObject = (title: string, description: string) =>
+  Type.Object({}, { title, description, additionalProperties: true });
+
 const chatFields = {
-  messages: Type.Array(Type.Object({}, { additionalProperties: true }), {
+  messages: Type.Array(openAiObject('ChatMessage', "OpenAI's message of a conversation."), {
     minItems: 1,
     description: "OpenAI's messages. With `user` set, only the new message is needed.",
     examples: [[{ role: 'user', content: 'Hello' }]],
@@ -70,7 +74,7 @@ export const ChatCompletion = Type.Object(
     object: Type.Literal('chat.completion'),
     created: Type.Integer(),
     model: Type.String({ description: "The agent's id, or `<agent id>/<member>`." }),
-    choices: Type.Array(Type.Object({}, { additionalProperties: true })),
+    choices: Type.Array(openAiObject('ChatChoice', "OpenAI's choice: the answer. There is one.")),
     usage: Type.Object(
       { prompt_tokens: Type.Integer(), completion_tokens: Type.Integer(), total_tokens: Type.Integer() },
       { additionalProperties: true, description: 'Model usage of the turn, all its model calls added up.' },
@@ -98,7 +102,7 @@ const ChatCompletionChunk = Type.Object(
     object: Type.Literal('chat.completion.chunk'),
     created: Type.Integer(),
     model: Type.String({ description: "The agent's id, or `<agent id>/<member>`." }),
-    choices: Type.Array(Type.Object({}, { additionalProperties: true })),
+    choices: Type.Array(openAiObject('ChatChunkChoice', "OpenAI's choice of a chunk: what was said since the last.")),
   },
   { title: 'ChatCompletionChunk', additionalProperties: true },
 );

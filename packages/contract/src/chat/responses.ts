@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { AgentChat, ModelChat } from './chat.ts';
+import { AgentChat, ModelChat, openAiObject } from './chat.ts';
 import { ErrorBody } from '../errors.ts';
 import { jsonText, namedEvent, streamOf } from '../events/stream.ts';
 import { nullable, patterns } from '../text.ts';
@@ -11,7 +11,7 @@ const responseFields = {
   input: Type.Unsafe<string | readonly Readonly<Record<string, unknown>>[]>({
     anyOf: [
       { type: 'string', maxLength: 1024 * 1024, pattern: patterns.text },
-      { type: 'array', minItems: 1, items: { type: 'object', additionalProperties: true } },
+      { type: 'array', minItems: 1, items: openAiObject('ResponseItem', "OpenAI's input item.") },
     ],
     description: "OpenAI's input: a text, or items. In a conversation that goes on only the new ones are needed.",
     examples: ['Hello'],
@@ -52,7 +52,7 @@ export const AgentResponse = Type.Object(
     created_at: Type.Integer(),
     status: Type.String(),
     model: Type.String({ description: "The agent's id, or `<agent id>/<member>`." }),
-    output: Type.Array(Type.Object({}, { additionalProperties: true })),
+    output: Type.Array(openAiObject('ResponseOutput', "OpenAI's output item.")),
     usage: Type.Object(
       { input_tokens: Type.Integer(), output_tokens: Type.Integer(), total_tokens: Type.Integer() },
       { additionalProperties: true, description: 'Model usage of the turn, all its model calls added up.' },
