@@ -29,7 +29,7 @@ export class TypeWriter {
     if (schema['contentSchema'] !== undefined) return this.type(schema['contentSchema'] as Json, indent);
     const union = (schema['anyOf'] ?? schema['oneOf']) as readonly Json[] | undefined;
     if (union !== undefined) return unionOf(union.map((each) => this.type(each, indent)));
-    return unionOf([schema['type'] ?? 'any'].flat().map((type) => this.#plain(String(type), schema, indent)));
+    return unionOf(typesOf(schema).map((type) => this.#plain(type, schema, indent)));
   }
 
   object(fields: readonly Field[], indent: string, rest?: string): string {
@@ -40,7 +40,7 @@ export class TypeWriter {
       return `${commented(description, inner)}${inner}${key}${isRequired ? '' : '?'}: ${type};\n`;
     });
     if (rest !== undefined) lines.push(`${inner}[name: string]: ${rest};\n`);
-    return lines.length === 0 ? 'Record<never, never>' : `{\n${lines.join('')}${indent}}`;
+    return lines.length === 0 ? 'unknown' : `{\n${lines.join('')}${indent}}`;
   }
 
   #reference(name: string): string {
@@ -108,3 +108,5 @@ export function commented(text: unknown, indent: string): string {
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join('\n')}\n${indent} */\n`;
 }
+
+const typesOf = ({ type = 'any' }: Json): readonly string[] => [type as string | readonly string[]].flat();

@@ -57,7 +57,7 @@ export function typescriptTypes(openApi: string): string {
   });
   return `${head}
 ${components.join('\n')}
-/** What each operation takes and gives, by its operationId. */
+/** Parameters, body and reply of each operation, by its operationId. */
 export interface Operations {
 ${table.join('')}}
 `;

@@ -2178,11 +2178,11 @@ export interface WebhookWithSecret {
   secret: string;
 }
 
-/** What each operation takes and gives, by its operationId. */
+/** Parameters, body and reply of each operation, by its operationId. */
 export interface Operations {
   /** POST /v1/agents: Create an agent */
   createAgent: {
-    path: Record<never, never>;
+    path: unknown;
     query: {
       /** `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both are sent. */
       wait?: boolean | undefined;
@@ -2195,7 +2195,7 @@ export interface Operations {
   };
   /** GET /v1/agents: List agents */
   listAgents: {
-    path: Record<never, never>;
+    path: unknown;
     query: {
       /** Agents per page. */
       limit?: number | undefined;
@@ -2238,7 +2238,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: UpdateAgent;
     reply: Agent;
     stream: never;
@@ -2347,7 +2347,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: Record<string, never>;
     reply: LlmKeyChecks;
     stream: never;
@@ -2384,7 +2384,7 @@ export interface Operations {
   };
   /** GET /v1/usage: Usage and cost of the account */
   getUsage: {
-    path: Record<never, never>;
+    path: unknown;
     query: {
       /** Widened to the beginning of its bucket. By default an hour (`1m`), a day (`1h`) or 30 days before `ending_at`. */
       starting_at?: string | undefined;
@@ -2451,14 +2451,14 @@ export interface Operations {
       /** The call's id. */
       call_id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: LlmCallDetail;
     stream: never;
   };
   /** GET /v1/audit-events: List audit events */
   listAuditEvents: {
-    path: Record<never, never>;
+    path: unknown;
     query: {
       /** Events per page. */
       limit?: number | undefined;
@@ -2473,7 +2473,7 @@ export interface Operations {
   };
   /** GET /v1/events: Read or follow events */
   listEvents: {
-    path: Record<never, never>;
+    path: unknown;
     query: {
       /** Events per page. With `follow`: how many of the newest come first. */
       limit?: number | undefined;
@@ -2512,7 +2512,7 @@ export interface Operations {
   };
   /** POST /v1/chat/completions: Talk to the agent that `model` names */
   createChatCompletion: {
-    path: Record<never, never>;
+    path: unknown;
     query: {
       /** `true`: a stopped agent is started first. A paused one is resumed in any case. */
       wake?: boolean | undefined;
@@ -2523,8 +2523,8 @@ export interface Operations {
   };
   /** GET /v1/models: List agents, and their members, as models */
   listModels: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: ModelList;
     stream: never;
@@ -2535,7 +2535,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: ModelList;
     stream: never;
@@ -2656,16 +2656,16 @@ export interface Operations {
   };
   /** GET /v1/sizes: List machine sizes */
   listSizes: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: SizeList;
     stream: never;
   };
   /** GET /v1/providers: List LLM providers */
   listProviders: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: ProviderList;
     stream: never;
@@ -2676,7 +2676,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: CreateLink;
     reply: Link;
     stream: never;
@@ -2687,7 +2687,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: AgentMemberList;
     stream: never;
@@ -2698,7 +2698,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: CreateMember;
     reply: AgentMember;
     stream: never;
@@ -2711,7 +2711,7 @@ export interface Operations {
       /** The member's name. */
       name: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: AgentMember;
     stream: never;
@@ -2724,7 +2724,7 @@ export interface Operations {
       /** The member's name. */
       name: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: UpdateMember;
     reply: AgentMember;
     stream: never;
@@ -2737,7 +2737,7 @@ export interface Operations {
       /** The member's name. */
       name: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: DeletedMember;
     stream: never;
@@ -2748,7 +2748,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: PortList;
     stream: never;
@@ -2759,7 +2759,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: PublishPort;
     reply: Port;
     stream: never;
@@ -2771,7 +2771,7 @@ export interface Operations {
       id: string;
       port: number;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: DeletedPort;
     stream: never;
@@ -2782,7 +2782,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: ChannelList;
     stream: never;
@@ -2795,7 +2795,7 @@ export interface Operations {
       /** slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`. */
       channel: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: Channel;
     stream: never;
@@ -2824,7 +2824,7 @@ export interface Operations {
       /** slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`. */
       channel: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: DeletedChannel;
     stream: never;
@@ -2837,7 +2837,7 @@ export interface Operations {
       /** slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`. */
       channel: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: Record<string, never>;
     reply: Channel;
     stream: never;
@@ -2850,7 +2850,7 @@ export interface Operations {
       /** slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`. */
       channel: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: TestChannel;
     reply: ChannelTest;
     stream: never;
@@ -2879,7 +2879,7 @@ export interface Operations {
       /** slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`. */
       channel: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: DecideApproval;
     reply: Approval;
     stream: never;
@@ -2890,7 +2890,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: PairWhatsApp;
     reply: Pairing;
     stream: never;
@@ -2901,7 +2901,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: Pairing;
     stream: PairingStreamEvent;
@@ -2912,7 +2912,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: StartOAuth;
     reply: OAuthSession;
     stream: never;
@@ -2923,7 +2923,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: ConnectionList;
     stream: never;
@@ -2936,7 +2936,7 @@ export interface Operations {
       /** Lower case letters, digits and hyphens, a letter first, at most 32. */
       name: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: Connection;
     stream: never;
@@ -2949,7 +2949,7 @@ export interface Operations {
       /** Lower case letters, digits and hyphens, a letter first, at most 32. */
       name: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: PutConnection;
     reply: Connection;
     stream: never;
@@ -2962,7 +2962,7 @@ export interface Operations {
       /** Lower case letters, digits and hyphens, a letter first, at most 32. */
       name: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: DeletedConnection;
     stream: never;
@@ -2975,7 +2975,7 @@ export interface Operations {
       /** Lower case letters, digits and hyphens, a letter first, at most 32. */
       name: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: StartConnectionOAuth;
     reply: ConnectionOAuthSession;
     stream: never;
@@ -3010,23 +3010,23 @@ export interface Operations {
       /** The message's id. */
       message: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: Record<string, never>;
     reply: ChannelMessage;
     stream: never;
   };
   /** POST /v1/webhooks: Have events sent to a server of yours */
   createWebhook: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: CreateWebhook;
     reply: WebhookWithSecret;
     stream: never;
   };
   /** GET /v1/webhooks: List the webhooks of the account */
   listWebhooks: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: WebhookList;
     stream: never;
@@ -3037,7 +3037,7 @@ export interface Operations {
       /** The webhook's id. */
       webhook: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: Webhook;
     stream: never;
@@ -3048,7 +3048,7 @@ export interface Operations {
       /** The webhook's id. */
       webhook: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: UpdateWebhook;
     reply: Webhook;
     stream: never;
@@ -3059,7 +3059,7 @@ export interface Operations {
       /** The webhook's id. */
       webhook: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: WebhookDeleted;
     stream: never;
@@ -3070,7 +3070,7 @@ export interface Operations {
       /** The webhook's id. */
       webhook: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: RotateWebhookSecret;
     reply: WebhookWithSecret;
     stream: never;
@@ -3099,7 +3099,7 @@ export interface Operations {
       /** The webhook's id. */
       webhook: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: Record<string, never>;
     reply: WebhookDelivery;
     stream: never;
@@ -3112,7 +3112,7 @@ export interface Operations {
       /** The delivery's id. */
       delivery: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: Record<string, never>;
     reply: WebhookDelivery;
     stream: never;
@@ -3123,7 +3123,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: ScheduleList;
     stream: never;
@@ -3134,7 +3134,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: CreateSchedule;
     reply: Schedule;
     stream: never;
@@ -3147,7 +3147,7 @@ export interface Operations {
       /** The schedule's id. */
       schedule: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: Schedule;
     stream: never;
@@ -3160,7 +3160,7 @@ export interface Operations {
       /** The schedule's id. */
       schedule: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: UpdateSchedule;
     reply: Schedule;
     stream: never;
@@ -3173,7 +3173,7 @@ export interface Operations {
       /** The schedule's id. */
       schedule: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: DeletedSchedule;
     stream: never;
@@ -3186,7 +3186,7 @@ export interface Operations {
       /** The schedule's id. */
       schedule: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: Record<string, never>;
     reply: ScheduleRun;
     stream: never;
@@ -3215,7 +3215,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: HookList;
     stream: never;
@@ -3226,7 +3226,7 @@ export interface Operations {
       /** The agent's id. */
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: CreateHook;
     reply: CreatedHook;
     stream: never;
@@ -3239,7 +3239,7 @@ export interface Operations {
       /** The hook's id. */
       hook: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: DeletedHook;
     stream: never;
@@ -3278,7 +3278,7 @@ export interface Operations {
   };
   /** POST /v1/responses: Have the agent respond that `model` names */
   createResponse: {
-    path: Record<never, never>;
+    path: unknown;
     query: {
       /** `true`: a stopped agent is started first. A paused one is resumed in any case. */
       wake?: boolean | undefined;
@@ -3289,88 +3289,88 @@ export interface Operations {
   };
   /** GET /v1/account: Read the account of the key */
   getAccount: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: Account;
     stream: never;
   };
   /** PATCH /v1/account: Change the account of the key */
   updateAccount: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: UpdateAccount;
     reply: Account;
     stream: never;
   };
   /** GET /v1/limits: Quotas, rate limits and spend limits */
   getLimits: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: Limits;
     stream: never;
   };
   /** GET /v1/health: Ask whether the service works */
   getHealth: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: Health;
     stream: never;
   };
   /** GET /v1/openapi.json: Read this document */
   getOpenApi: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: Record<string, unknown>;
     stream: never;
   };
   /** GET /v1/account/options: Read what the account area offers */
   getAccountOptions: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: AccountOptions;
     stream: never;
   };
   /** GET /v1/account/session: Read the session of this browser */
   getSession: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: SessionBody;
     stream: never;
   };
   /** POST /v1/account/sign-in: Sign in */
   signIn: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: SignIn;
     reply: SessionBody;
     stream: never;
   };
   /** POST /v1/account/sign-out: End the session of this browser */
   signOut: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: Record<string, never>;
     reply: Record<string, never>;
     stream: never;
   };
   /** GET /v1/account/sessions: List the sessions of the account */
   listSessions: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: SessionList;
     stream: never;
   };
   /** DELETE /v1/account/sessions: End every other session */
   endOtherSessions: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: Record<string, never>;
     stream: never;
@@ -3380,95 +3380,95 @@ export interface Operations {
     path: {
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: Record<string, never>;
     stream: never;
   };
   /** POST /v1/account/links: Read what a link is for */
   readAccountLink: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: ReadAccountLink;
     reply: AccountLink;
     stream: never;
   };
   /** POST /v1/account/setup: Make the first account yours */
   setUpAccount: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: JoinByLink;
     reply: SessionBody;
     stream: never;
   };
   /** POST /v1/account/invitations/accept: Accept an invitation */
   acceptInvitation: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: JoinByLink;
     reply: SessionBody;
     stream: never;
   };
   /** POST /v1/account/register: Make an account */
   register: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: Register;
     reply: SessionBody;
     stream: never;
   };
   /** POST /v1/account/password: Change the password */
   changePassword: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: ChangePassword;
     reply: SessionBody;
     stream: never;
   };
   /** POST /v1/account/password-reset: Set a password by the operator's link */
   resetPassword: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: ResetPassword;
     reply: SessionBody;
     stream: never;
   };
   /** POST /v1/account/totp: Begin a second factor */
   beginTotp: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: BeginTotp;
     reply: TotpBegun;
     stream: never;
   };
   /** DELETE /v1/account/totp: Take the second factor off */
   removeTotp: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: RemoveTotp;
     reply: Record<string, never>;
     stream: never;
   };
   /** POST /v1/account/totp/confirm: Put the second factor in force */
   confirmTotp: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: ConfirmTotp;
     reply: RecoveryCodes;
     stream: never;
   };
   /** GET /v1/account/keys: List the API keys of the account */
   listApiKeys: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: ApiKeyList;
     stream: never;
   };
   /** POST /v1/account/keys: Make an API key */
   createApiKey: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: CreateApiKey;
     reply: CreatedApiKey;
     stream: never;
@@ -3478,31 +3478,31 @@ export interface Operations {
     path: {
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: ApiKey;
     stream: never;
   };
   /** GET /v1/account/people: List the people of the deployment */
   listPeople: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: PersonList;
     stream: never;
   };
   /** GET /v1/account/invitations: List invitations */
   listInvitations: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: InvitationList;
     stream: never;
   };
   /** POST /v1/account/invitations: Invite somebody */
   createInvitation: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: CreateInvitation;
     reply: CreatedInvitation;
     stream: never;
@@ -3512,15 +3512,15 @@ export interface Operations {
     path: {
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: undefined;
     reply: Record<string, never>;
     stream: never;
   };
   /** GET /v1/account/spend: Read what the account has spent and may spend */
   getAccountSpend: {
-    path: Record<never, never>;
-    query: Record<never, never>;
+    path: unknown;
+    query: unknown;
     body: undefined;
     reply: AccountSpend;
     stream: never;
@@ -3530,7 +3530,7 @@ export interface Operations {
     path: {
       id: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: SetSpendLimit;
     reply: Record<string, never>;
     stream: never;
@@ -3541,7 +3541,7 @@ export interface Operations {
       /** The hook's token. */
       token: string;
     };
-    query: Record<never, never>;
+    query: unknown;
     body: Uint8Array;
     reply: HookReceipt;
     stream: never;
