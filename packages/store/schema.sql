@@ -110,6 +110,7 @@ CREATE TABLE agents (
   egress_applied integer NOT NULL DEFAULT 1,
   models text[],
   peers text[] NOT NULL DEFAULT '{}'::text[],
+  labels jsonb NOT NULL DEFAULT '{}'::jsonb,
   CONSTRAINT agents_pkey PRIMARY KEY (id),
   CONSTRAINT agents_deleted_was_wanted CHECK (deleted_at IS NULL OR desired = 'deleted'::text),
   CONSTRAINT agents_desired_check CHECK (desired = ANY (ARRAY['running'::text, 'deleted'::text])),
@@ -120,6 +121,7 @@ CREATE TABLE agents (
   CONSTRAINT agents_idle_timeout_seconds_check CHECK (idle_timeout_seconds >= 0),
   CONSTRAINT agents_instructions_check CHECK (octet_length(instructions) >= 1 AND octet_length(instructions) <= 32768),
   CONSTRAINT agents_keep_awake_check CHECK (keep_awake = ANY (ARRAY['auto'::text, 'always'::text])),
+  CONSTRAINT agents_labels_check CHECK (jsonb_typeof(labels) = 'object'::text),
   CONSTRAINT agents_lease_whole CHECK ((lease_holder IS NULL) = (lease_until IS NULL)),
   CONSTRAINT agents_machine_disk_gib_check CHECK (machine_disk_gib > 0),
   CONSTRAINT agents_machine_memory_mib_check CHECK (machine_memory_mib > 0),
@@ -139,6 +141,7 @@ CREATE TABLE agents (
   CONSTRAINT agents_stop_after_seconds_check CHECK (stop_after_seconds >= 0),
   CONSTRAINT agents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
+CREATE INDEX agents_labels ON agents USING gin (labels jsonb_path_ops) WHERE deleted_at IS NULL;
 CREATE INDEX agents_live ON agents USING btree (account_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE UNIQUE INDEX agents_vm_address ON agents USING btree (vm_address, host) NULLS NOT DISTINCT WHERE deleted_at IS NULL AND vm_address IS NOT NULL;
 

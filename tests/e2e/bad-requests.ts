@@ -133,6 +133,13 @@ const nested: BadRequest[] = [
   create('an endless key in metadata', { metadata: { ['k'.repeat(65)]: 'x' } }, 'metadata'),
   create('an endless value in metadata', { metadata: { team: 'x'.repeat(501) } }, 'metadata.team'),
   create('NUL in metadata', { metadata: { team: '\0' } }, 'metadata.team'),
+  create('a label in capitals', { labels: { Team: 'x' } }, ['labels', 'lower case']),
+  create('a label that ends with a dot', { labels: { 'team.': 'x' } }, 'labels'),
+  create('a label without a name', { labels: { '': 'x' } }, 'labels'),
+  create('an endless key of a label', { labels: { ['k'.repeat(64)]: 'x' } }, 'labels'),
+  create('an endless value of a label', { labels: { team: 'x'.repeat(64) } }, 'labels.team'),
+  create('null as a label', { labels: { team: null } }, 'labels.team'),
+  create('51 labels', { labels: many(51) }, ['labels', '50']),
   create('NUL in a key of metadata', { metadata: { 'a\0': 'x' } }, 'metadata'),
 ];
 
@@ -257,6 +264,9 @@ const queries: BadRequest[] = [
   wrongQuery('two limits', 'limit=1&limit=2', 'limit'),
   wrongQuery('a cursor that is not ours', 'cursor=abc', 'cursor'),
   wrongQuery('metadata without a key', 'metadata=x', 'metadata'),
+  wrongQuery('a label without a key', 'label=x', 'label'),
+  wrongQuery('a label in capitals', 'label[Team]=x', 'label'),
+  wrongQuery('a key of no label', 'has_label=a b', 'has_label'),
   wrongQuery('bad percent-encoding in a filter', 'name=%E0%A4%A', 'percent'),
   get('a wait of no time', '/v1/agents/{id}?wait_for=running&timeout=0', { ...invalid, names: 'timeout' }),
   get('a timeout of nothing', '/v1/agents/{id}?timeout=5', { ...invalid, names: 'timeout' }),

@@ -21,7 +21,7 @@ before(async () => {
   world = await openWorld();
   owner = new Client(world);
   stranger = new Client(world, await world.keyOf(await world.newAccount()));
-  const fields = { name: marks[0], description: marks[1], metadata: { team: marks[2] } };
+  const fields = { name: marks[0], description: marks[1], metadata: { team: marks[2] }, labels: { team: marks[2] } };
   const agent = await owner.agent('running', fields);
   const stopped = await owner.agent('stopped', fields);
   const cursorOf = async (path: string): Promise<string> => (await owner.call('GET', path)).body.next_cursor as string;
@@ -147,7 +147,7 @@ test('lists, usage of quotas and audit show the own account alone', async () => 
   const { data } = (await stranger.call('GET', '/agents?limit=100')).body;
   assert.ok(data.some(({ id }: { id: string }) => id === own.id));
   assert.ok(data.every(({ name }: { name: string }) => name !== marks[0]));
-  for (const query of [`name=${marks[0]}`, `metadata[team]=${marks[2]}`]) {
+  for (const query of [`name=${marks[0]}`, `metadata[team]=${marks[2]}`, `label[team]=${marks[2]}`, 'has_label=team']) {
     assert.deepEqual((await stranger.call('GET', `/agents?${query}`)).body.data, []);
   }
   const { quotas } = (await stranger.call('GET', '/limits')).body;

@@ -18,6 +18,8 @@ export const patterns = {
   peer: '^(?:\\*|[a-z][a-z0-9]{11})$',
   /** A member's name, without names that mean something to a runtime. */
   memberName: '^(?!(?:main|default|openclaw)$)[a-z][a-z0-9-]{0,30}[a-z0-9]$',
+  /** A label's key; dots and slashes join words, as in `example.com/team`. */
+  labelKey: '^[a-z0-9]+(?:[._/-]+[a-z0-9]+)*$',
   phoneNumber: '^\\+?[1-9]\\d{6,14}$',
   /** A web address in printable ASCII to which a page may lead. */
   webUrl: '^https?://[\\u0021\\u0023-\\u003b\\u003d\\u003f-\\u005b\\u005d\\u005f\\u0061-\\u007a\\u007e]+$',

@@ -13,6 +13,8 @@ export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.cursor]: 'must be a next_cursor as it was given',
   [patterns.localPath]: 'must be a path such as /chat?new=1, in printable ASCII',
   [patterns.token]: 'must be printable ASCII without spaces',
+  [patterns.labelKey]:
+    'must be lower case letters and digits, and between them also dots, hyphens, slashes and underscores',
   [patterns.phoneNumber]: 'must be a phone number with its country, such as +4915112345678',
   [patterns.webUrl]: 'must be a URL that begins with https:// or http://, in printable ASCII',
   [patterns.eventPattern]: 'must be a type such as agent.paused, a family such as agent.*, or *',
@@ -38,10 +40,10 @@ export function nullable<T extends TSchema & { readonly type: string }>(schema: 
 
 export const Timestamp = Type.String({ format: 'date-time', examples: ['2026-01-31T12:00:00.000Z'] });
 
-/** Up to 50 pairs of strings for the client's own use. */
+/** Up to 50 pairs of strings for the client's own notes. */
 const metadata = {
   type: 'object',
-  description: 'Up to 50 pairs of strings for your own use.',
+  description: 'Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`.',
   maxProperties: 50,
   propertyNames: { type: 'string', minLength: 1, maxLength: 64, pattern: patterns.text },
   additionalProperties: { type: 'string', maxLength: 500, pattern: patterns.text },
@@ -54,6 +56,31 @@ export const MetadataChange = Type.Unsafe<Record<string, string | null> | null>(
   ...metadata,
   type: ['object', 'null'],
   additionalProperties: { ...metadata.additionalProperties, type: ['string', 'null'] },
+  description: 'Pairs to set or, with null, to remove; others stay. Null removes all.',
+});
+
+const label = { type: 'string', maxLength: 63, pattern: patterns.text };
+const labelKey = { type: 'string', minLength: 1, maxLength: 63, pattern: patterns.labelKey };
+
+/** Up to 50 short pairs that lists select by. */
+const labels = {
+  type: 'object',
+  description: 'Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`.',
+  maxProperties: 50,
+  propertyNames: labelKey,
+  additionalProperties: label,
+  examples: [{ team: 'support', 'example.com/env': 'prod' }],
+};
+export const Labels = Type.Unsafe<Record<string, string>>(labels);
+
+/** A key of a label, in a query. */
+export const LabelKey = Type.Unsafe<string>({ ...labelKey, examples: ['team'] });
+
+/** Changes of labels: null removes a pair, or all. */
+export const LabelsChange = Type.Unsafe<Record<string, string | null> | null>({
+  ...labels,
+  type: ['object', 'null'],
+  additionalProperties: { ...label, type: ['string', 'null'] },
   description: 'Pairs to set or, with null, to remove; others stay. Null removes all.',
 });
 

@@ -7,7 +7,7 @@ import { EgressInput } from './egress.ts';
 import { ChannelsInput, VerifyQuery } from './channel-input.ts';
 import { Instructions } from './instructions.ts';
 import { goesWith, withRules } from '../rules.ts';
-import { Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
+import { LabelKey, Labels, Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
 /** A flag in a query, where every value is text. */
 const flag = (description: string) => oneOf(['true', 'false'], { description });
@@ -98,6 +98,7 @@ export const CreateAgent = Type.Object(
     lifecycle: Type.Optional(
       Type.Partial(Lifecycle, { additionalProperties: false, description: 'What is left out keeps its default.' }),
     ),
+    labels: Type.Optional(Labels),
     metadata: Type.Optional(Metadata),
     channels: Type.Optional(ChannelsInput),
     spend_limit: Type.Optional(nullable(SpendLimitInput)),
@@ -145,6 +146,17 @@ export const ListAgentsQuery = Type.Object(
         description: 'Only agents whose name contains this, in any case.',
       }),
     ),
+    label: Type.Optional(
+      Type.Unsafe<Record<string, string>>({
+        ...Labels,
+        description: 'Only agents with these labels, all of them: `label[team]=support&label[env]=prod`.',
+        examples: [{ team: 'support' }],
+      }),
+    ),
+    has_label: Type.Optional({
+      ...LabelKey,
+      description: 'Only agents that have a label of this key, whatever its value.',
+    }),
     metadata: Type.Optional(
       Type.Unsafe<Record<string, string>>({
         ...Metadata,

@@ -6,7 +6,7 @@ import { Instructions } from './instructions.ts';
 import { sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimitInput } from '../account/spend.ts';
-import { MetadataChange, nullable, oneOf, patterns } from '../text.ts';
+import { LabelsChange, MetadataChange, nullable, oneOf, patterns } from '../text.ts';
 
 const { name, model, description } = CreateAgent.properties;
 
@@ -68,6 +68,7 @@ export const UpdateAgent = Type.Object(
     ),
     machine_size: Type.Optional(nullable(oneOf(sizeNames, { description: 'Another name for `size`.' }))),
     lifecycle: Type.Optional(nullable(LifecycleChange)),
+    labels: Type.Optional(LabelsChange),
     metadata: Type.Optional(MetadataChange),
     spend_limit: Type.Optional(
       nullable({

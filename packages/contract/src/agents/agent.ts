@@ -11,7 +11,7 @@ import {
 } from '@lodge/domain';
 import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
-import { Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
+import { Labels, Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
 
 /** One year, which is longer than any agent idles on purpose. */
 const maxSeconds = 31_536_000;
@@ -132,6 +132,7 @@ export const Agent = Type.Object(
       description: 'Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account.',
       examples: [['*']],
     }),
+    labels: Labels,
     metadata: Metadata,
     created_at: Timestamp,
     updated_at: Timestamp,

@@ -43,6 +43,7 @@ export interface CreateAgentInput {
   readonly runtimeKind: RuntimeKind;
   readonly size: SizeName;
   readonly lifecycle: Lifecycle;
+  readonly labels?: Readonly<Record<string, string>>;
   readonly metadata: Readonly<Record<string, string>>;
   /** Channels as `Channels.check` returns them. */
   readonly channels?: readonly CheckedChannel[];
@@ -64,6 +65,8 @@ export interface UpdateAgentInput {
   readonly llmKeys?: readonly { readonly provider: string; readonly apiKey: string | null }[] | null;
   readonly size?: SizeName;
   readonly lifecycle?: Partial<Lifecycle>;
+  /** Pairs to set or, with null, to remove. Null removes all. */
+  readonly labels?: Readonly<Record<string, string | null>> | null;
   readonly metadata?: Readonly<Record<string, string | null>> | null;
   readonly instructions?: string | null;
   readonly dashboard?: boolean;

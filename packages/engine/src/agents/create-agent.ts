@@ -37,6 +37,7 @@ export async function createAgent(
     model,
     size: input.size,
     lifecycle: input.lifecycle,
+    labels: input.labels ?? {},
     metadata: input.metadata,
     instructions: input.instructions ?? null,
     dashboard: input.dashboard ?? false,

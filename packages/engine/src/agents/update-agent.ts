@@ -8,7 +8,8 @@ import type { AgentsDeps } from './deps.ts';
 import { checkedPeers } from './peers.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 
-const maxMetadata = 50;
+/** Most pairs of labels, and of metadata. */
+const maxPairs = 50;
 const maxLlmKeys = 20;
 
 /**
@@ -52,7 +53,8 @@ export async function updateAgent(
       ...(models !== undefined && { models }),
       ...(peers !== undefined && { peers }),
       ...(input.lifecycle && { lifecycle: { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle } }),
-      ...(input.metadata !== undefined && { metadata: metadataOf(row, input.metadata) }),
+      ...(input.labels !== undefined && { labels: pairsOf('labels', row.labels, input.labels) }),
+      ...(input.metadata !== undefined && { metadata: pairsOf('metadata', row.metadata, input.metadata) }),
     };
   };
   const changed = await deps.store.change(accountId, id, decide, note);
@@ -92,11 +94,14 @@ function keysOf(
   return [...kept, ...set];
 }
 
-function metadataOf(row: AgentRow, given: NonNullable<UpdateAgentInput['metadata']> | null): Record<string, string> {
-  const merged = given === null ? {} : { ...row.metadata, ...given };
+type Pairs = Readonly<Record<string, string>>;
+
+/** The pairs of a field after a change, in which null removes a pair or all. */
+function pairsOf(field: string, there: Pairs, given: Readonly<Record<string, string | null>> | null): Pairs {
+  const merged = given === null ? {} : { ...there, ...given };
   const set = Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null);
-  if (set.length > maxMetadata) {
-    throw new Refusal('invalid_request', `metadata would have more than ${maxMetadata} pairs.`);
+  if (set.length > maxPairs) {
+    throw new Refusal('invalid_request', `${field} would have more than ${maxPairs} pairs.`);
   }
   return Object.fromEntries(set);
 }

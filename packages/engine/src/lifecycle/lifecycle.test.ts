@@ -293,17 +293,29 @@ test('a change of the record replaces what it names and keeps the rest', async (
   const plane = await startPlane(world, host);
   const { id } = await plane.agents.create(world.accountId, {
     ...input,
+    labels: { team: 'x', tier: 'y' },
     metadata: { a: '1', b: '2' },
     llmKeys: [{ provider: 'p', apiKey: 'key-number-one' }],
   });
-  const change = { name: 'B', metadata: { a: null, c: '3' }, lifecycle: { autoStart: true } };
+  const change = {
+    name: 'B',
+    labels: { tier: null, env: 'z' },
+    metadata: { a: null, c: '3' },
+    lifecycle: { autoStart: true },
+  };
   const row = await plane.agents.update(world.accountId, id, change);
   assert.deepEqual([row.name, row.metadata, row.llmKeys.length], ['B', { b: '2', c: '3' }, 1]);
+  assert.deepEqual(row.labels, { team: 'x', env: 'z' });
   assert.deepEqual(row.lifecycle, { ...input.lifecycle, autoStart: true });
   const bare = await plane.agents.update(world.accountId, id, { llmKeys: [{ provider: 'p', apiKey: null }] });
   assert.deepEqual(bare.llmKeys, []);
   await plane.agents.update(world.accountId, id, { llmKeys: [{ provider: 'p', apiKey: 'key-number-two' }] });
   assert.deepEqual((await plane.agents.update(world.accountId, id, { llmKeys: null })).llmKeys, []);
+  const many = Object.fromEntries(Array.from({ length: 49 }, (_, at) => [`k${at}`, '']));
+  await assert.rejects(plane.agents.update(world.accountId, id, { labels: many }), {
+    message: 'labels would have more than 50 pairs.',
+  });
+  assert.deepEqual((await plane.agents.update(world.accountId, id, { labels: null })).labels, {});
   await assert.rejects(plane.agents.update(world.accountId, id, { model: 'q/m' }), { code: 'invalid_request' });
   await assert.rejects(plane.agents.update('another', id, { name: 'C' }), { code: 'agent_not_found' });
   await plane.end();

@@ -30,6 +30,9 @@ export interface AgentRow {
   readonly model: string;
   readonly size: SizeName;
   readonly lifecycle: Lifecycle;
+  /** Pairs that lists select by. */
+  readonly labels: Readonly<Record<string, string>>;
+  /** The owner's own notes. */
   readonly metadata: Readonly<Record<string, string>>;
   /** Text for its runtime: the agent's identity and way of working. */
   readonly instructions: string | null;
@@ -111,7 +114,7 @@ export interface NewAgent
       AgentRow,
       'id' | 'accountId' | 'name' | 'description' | 'runtimeKind' | 'model' | 'size' | 'lifecycle' | 'metadata'
     >,
-    Partial<Pick<AgentRow, 'instructions' | 'dashboard' | 'spendLimit' | 'egress' | 'models' | 'peers'>> {
+    Partial<Pick<AgentRow, 'labels' | 'instructions' | 'dashboard' | 'spendLimit' | 'egress' | 'models' | 'peers'>> {
   readonly llmKeys: readonly Omit<LlmKeyRow, 'createdAt'>[];
   /** The channels to create with the agent. */
   readonly channels?: readonly NewChannel[];
@@ -188,6 +191,7 @@ export interface AgentChange extends Partial<
     | 'peers'
     | 'members'
     | 'lifecycle'
+    | 'labels'
     | 'metadata'
   >
 > {
@@ -216,6 +220,10 @@ export interface AgentFilter {
   readonly status?: AgentStatus;
   readonly runtimeKind?: RuntimeKind;
   readonly name?: string;
+  /** Only agents that have all of these labels. */
+  readonly labels?: Readonly<Record<string, string>>;
+  /** Only agents that have a label of this key. */
+  readonly hasLabel?: string;
   readonly metadata?: Readonly<Record<string, string>>;
   readonly order: 'asc' | 'desc';
 }

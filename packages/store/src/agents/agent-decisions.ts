@@ -144,13 +144,14 @@ async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: read
 
 function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable> {
   const { name, description, model, size, lifecycle, metadata, instructions, dashboard, spendLimit, members } = change;
-  const { egress, models, peers } = change;
+  const { egress, models, peers, labels } = change;
   return {
     ...(name !== undefined && { name }),
     ...(description !== undefined && { description }),
     ...(model !== undefined && { model }),
     ...(size !== undefined && { size }),
     ...(lifecycle !== undefined && lifecycleColumns(lifecycle)),
+    ...(labels !== undefined && { labels: JSON.stringify(labels) }),
     ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     ...(instructions !== undefined && { instructions }),
     ...(dashboard !== undefined && { dashboard }),

@@ -34,6 +34,7 @@ const columns = [
   'auto_resume',
   'auto_start',
   'wake_on_message',
+  'labels',
   'metadata',
   'instructions',
   'dashboard',
@@ -117,14 +118,8 @@ export function toAgentRow(row: SelectedAgent | InJson<SelectedAgent>): AgentRow
     runtimeKind: row.runtime_kind,
     model: row.model,
     size: row.size,
-    lifecycle: {
-      idleTimeoutSeconds: row.idle_timeout_seconds,
-      stopAfterSeconds: row.stop_after_seconds,
-      keepAwake: row.keep_awake,
-      autoResume: row.auto_resume,
-      autoStart: row.auto_start,
-      wakeOnMessage: row.wake_on_message,
-    },
+    lifecycle: lifecycleOf(row),
+    labels: row.labels,
     metadata: row.metadata,
     instructions: row.instructions,
     dashboard: row.dashboard,
@@ -170,3 +165,12 @@ export function toAgentRow(row: SelectedAgent | InJson<SelectedAgent>): AgentRow
 }
 
 const dateOf = (at: Date | string | null): Date | null => (at === null ? null : new Date(at));
+
+const lifecycleOf = (row: SelectedAgent | InJson<SelectedAgent>): AgentRow['lifecycle'] => ({
+  idleTimeoutSeconds: row.idle_timeout_seconds,
+  stopAfterSeconds: row.stop_after_seconds,
+  keepAwake: row.keep_awake,
+  autoResume: row.auto_resume,
+  autoStart: row.auto_start,
+  wakeOnMessage: row.wake_on_message,
+});

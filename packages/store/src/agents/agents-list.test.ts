@@ -149,6 +149,44 @@ test('the metadata filter finds exact pairs, all of them', async () => {
   assert.equal((await found({})).length, 3);
 });
 
+test('labels select agents: every pair must be there, and a key alone finds every value', async () => {
+  const accountId = await newAccount();
+  const both = await create(accountId, { labels: { team: 'a', 'example.com/env': 'prod' } });
+  const one = await create(accountId, { labels: { team: 'a', 'example.com/env': 'production' } });
+  const empty = await create(accountId, { labels: { team: '' }, metadata: { env: 'prod' } });
+  const foreign = await create(await newAccount(), { labels: { team: 'a' } });
+  const found = async (filter: Pick<AgentFilter, 'labels' | 'hasLabel'>) =>
+    (await agents.list({ accountId, limit: 10, order: 'asc', ...filter })).rows.map(({ id }) => id);
+  assert.deepEqual(await found({ labels: { team: 'a' } }), [both.id, one.id]);
+  assert.deepEqual(await found({ labels: { team: 'a', 'example.com/env': 'prod' } }), [both.id]);
+  assert.deepEqual(await found({ labels: { team: '' } }), [empty.id]);
+  assert.deepEqual(await found({ labels: { env: 'prod' } }), [], 'metadata is no label');
+  assert.deepEqual(await found({ labels: { team: "a' or 'a'='a" } }), []);
+  assert.deepEqual(await found({ labels: { team: '\0' } }), []);
+  assert.deepEqual(await found({ hasLabel: 'team' }), [both.id, one.id, empty.id]);
+  assert.deepEqual(await found({ hasLabel: 'example.com/env', labels: { team: 'a' } }), [both.id, one.id]);
+  assert.deepEqual(await found({ hasLabel: 'a' }), []);
+  assert.deepEqual(await found({ hasLabel: '\0' }), []);
+  assert.equal((await agents.get(foreign.accountId, foreign.id))!.labels['team'], 'a');
+});
+
+test('an index serves the filter by labels among thousands of agents', async () => {
+  const accountId = await newAccount();
+  await execute(
+    database.connectionString,
+    `insert into agents (id, account_id, name, runtime_kind, model, size, idle_timeout_seconds, stop_after_seconds,
+       keep_awake, auto_resume, auto_start, wake_on_message, labels, metadata, created_at, updated_at)
+     select 'm' || lpad(n::text, 11, '0'), '${accountId}', 'n', 'runtime_a', 'm', 'small', 0, 0, 'auto', true, false, true,
+       jsonb_build_object('team', 't' || n), '{}', now(), now() from generate_series(1, 3000) n;
+     analyze agents`,
+  );
+  const plan = await execute<{ 'QUERY PLAN': string }>(
+    database.connectionString,
+    `explain select id from agents where account_id = '${accountId}' and deleted_at is null and labels @> '{"team":"t7"}'`,
+  );
+  assert.match(JSON.stringify(plan), /agents_labels/);
+});
+
 test('status and runtime filters', async () => {
   const accountId = await newAccount();
   const a = await create(accountId);

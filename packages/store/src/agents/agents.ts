@@ -102,7 +102,7 @@ export class PostgresAgentStore implements AgentStore {
 
   async list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }> {
     const after = filter.cursor === undefined ? null : decodeCursor(filter.cursor);
-    if (!canBeStored(filter.name ?? '', ...Object.entries(filter.metadata ?? {}).flat())) {
+    if (!canBeStored(...textsOf(filter))) {
       return { rows: [], nextCursor: null };
     }
     const found = await this.database.repeatable((db) =>
@@ -302,6 +302,7 @@ async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<v
       model: agent.model,
       size: agent.size,
       ...lifecycleColumns(agent.lifecycle),
+      labels: JSON.stringify(agent.labels ?? {}),
       metadata: JSON.stringify(agent.metadata),
       instructions: agent.instructions ?? null,
       dashboard: agent.dashboard ?? false,
@@ -318,16 +319,25 @@ async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<v
 
 function conditionsOf(
   eb: ExpressionBuilder<Schema, 'agents'>,
-  { status, runtimeKind, name, metadata }: AgentFilter,
+  { status, runtimeKind, name, labels, hasLabel, metadata }: AgentFilter,
 ): ExpressionWrapper<Schema, 'agents', SqlBool>[] {
   return [
     ...(status === undefined ? [] : [eb('status', '=', status)]),
     ...(runtimeKind === undefined ? [] : [eb('runtime_kind', '=', runtimeKind)]),
     // `ilike` would give a meaning to some characters, which are plain here.
     ...(name === undefined ? [] : [eb(sql<number>`position(lower(${name}) in lower(name))`, '>', 0)]),
+    ...(labels === undefined ? [] : [eb('labels', '@>', sql<never>`${JSON.stringify(labels)}::jsonb`)]),
+    ...(hasLabel === undefined ? [] : [eb('labels', '?', sql<never>`${hasLabel}`)]),
     ...(metadata === undefined ? [] : [eb('metadata', '@>', sql<never>`${JSON.stringify(metadata)}::jsonb`)]),
   ];
 }
+
+/** The texts of a filter that somebody wrote. */
+const textsOf = ({ name = '', labels = {}, hasLabel = '', metadata = {} }: AgentFilter): string[] => [
+  name,
+  hasLabel,
+  ...[labels, metadata].flatMap((pairs) => Object.entries(pairs).flat()),
+];
 
 /**
  * Whether Postgres can store the texts. It stores no NUL and no half of a surrogate pair, so no row matches such a text, and

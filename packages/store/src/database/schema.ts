@@ -138,6 +138,8 @@ export interface AgentsTable {
   auto_resume: boolean;
   auto_start: boolean;
   wake_on_message: boolean;
+  /** Indexed for lists. */
+  labels: ColumnType<Record<string, string>, string | undefined, string>;
   metadata: ColumnType<Record<string, string>, string, string>;
   instructions: Generated<string | null>;
   dashboard: Generated<boolean>;

@@ -50,6 +50,7 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     egress: { mode: row.egress.mode, allow: [...row.egress.allow] },
     models: row.models && [...row.models],
     peers: [...row.peers],
+    labels: { ...row.labels },
     metadata: { ...row.metadata },
     created_at: row.createdAt.toISOString(),
     updated_at: row.updatedAt.toISOString(),

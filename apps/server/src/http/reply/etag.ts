@@ -12,7 +12,7 @@ export function etagOf(row: AgentRow): string {
   const facts = [
     [row.generation, row.status, row.statusReason, row.operation, row.machine],
     [row.name, row.description, row.model, row.size, row.lifecycle, sorted(row.metadata), sorted(keys)],
-    [row.instructions, row.dashboard, row.spendLimit, row.settingsApplied],
+    [sorted(row.labels), row.instructions, row.dashboard, row.spendLimit, row.settingsApplied],
     [row.egressVersion, row.egressApplied, row.models, row.peers],
     [row.startedAt, row.pausedAt, row.stoppedAt],
   ];

@@ -20,6 +20,7 @@ export function agentRow(row: Partial<AgentRow> = {}): AgentRow {
     model: 'anthropic/claude-sonnet-5',
     size: 'medium',
     lifecycle: defaultLifecycle,
+    labels: {},
     metadata: {},
     instructions: null,
     dashboard: false,
@@ -138,8 +139,8 @@ export class MemoryAgents implements Agents {
       last4: apiKey.slice(-4),
       createdAt: at,
     }));
-    const { egress = publicEgress, models = null, peers = [] } = input;
-    const given = { name, runtimeKind, size, lifecycle, metadata, description, llmKeys, egress, models, peers };
+    const { egress = publicEgress, models = null, peers = [], labels = {} } = input;
+    const given = { name, runtimeKind, size, lifecycle, labels, metadata, description, llmKeys, egress, models, peers };
     const { id } = options;
     const row = agentRow({
       ...given,

@@ -44,6 +44,7 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     egress: { mode: 'public', allow: [] },
     models: null,
     peers: [],
+    labels: {},
     metadata: {},
     created_at: at,
     updated_at: at,
@@ -65,6 +66,7 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
     runtime_kind: 'openclaw',
     machine_size: 'xlarge',
     lifecycle: { idle_timeout_seconds: 0, keep_awake: 'always' },
+    labels: { 'example.com/team': 'support', tier: '' },
     metadata: { team: 'support', 'the key': '' },
     channels: {},
     spend_limit: null,
@@ -94,6 +96,7 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
     [0, 'always', 1800],
   );
   assert.deepEqual(llm_keys, [{ provider: 'anthropic', last4: 'h3Qw', created_at: '2026-01-31T12:00:00.000Z' }]);
+  assert.deepEqual(answer.body.labels, body.labels);
   assert.deepEqual(answer.body.egress, { mode: 'allowlist', allow: ['*.example.com', '9.9.9.9/32'] });
   assert.deepEqual(answer.body.models, ['openai/gpt-5-mini']);
   assert.deepEqual(answer.body.peers, ['*']);

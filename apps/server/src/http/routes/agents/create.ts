@@ -111,6 +111,7 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     runtimeKind: kindOf(body),
     size: sizeOf(body) ?? defaultSize,
     lifecycle: lifecycleOf(body.lifecycle ?? {}),
+    labels: body.labels ?? {},
     metadata: body.metadata ?? {},
     instructions: instructionsOf(body) ?? null,
     dashboard: body.dashboard ?? false,

@@ -26,7 +26,8 @@ test('pages are linked by next_cursor until has_more is false', async () => {
 test('filters reach the store as they are meant', async () => {
   const { call, agents } = testApp();
   await call('GET', '/v1/agents');
-  const query = 'limit=7&status=error&runtime_kind=hermes&name=a%26b+c&metadata[team]=x&metadata%5Bk%5D=y&order=asc';
+  const query =
+    'limit=7&status=error&runtime_kind=hermes&name=a%26b+c&metadata[team]=x&metadata%5Bk%5D=y&label[example.com/a]=b&label[c]=&has_label=d&order=asc';
   await call('GET', `/v1/agents?${query}`);
   const [plain, filtered] = agents.lists;
   assert.deepEqual(plain, { accountId: 'account', limit: 20, order: 'desc' });
@@ -38,6 +39,8 @@ test('filters reach the store as they are meant', async () => {
     runtimeKind: 'runtime_b',
     name: 'a&b c',
     metadata: { team: 'x', k: 'y' },
+    labels: { 'example.com/a': 'b', c: '' },
+    hasLabel: 'd',
   });
 });
 
@@ -59,6 +62,11 @@ test('a wrong, unknown or repeated parameter is a 400 that names it', async () =
     ['metadata[]=x', 'metadata'],
     ['metadata[a]=1&metadata[a]=2', 'metadata.a'],
     ['metadata[a]=1&metadata=2', 'metadata'],
+    ['label=x', 'label'],
+    ['label[A]=x', 'label'],
+    ['label[a]=1&label[a]=2', 'label.a'],
+    ['has_label=', 'has_label'],
+    ['has_label[a]=1', 'has_label'],
     ['name[a]=1', 'name'],
     ['page=2', 'page'],
     ['__proto__=1', '__proto__'],

@@ -23,7 +23,7 @@ export function listAgentsRoute(
     schema,
     config: { scopes: ['agents:read'] },
     handler: async (request) => {
-      const { limit = 20, order = 'desc', runtime_kind, cursor, ...filter } = request.query;
+      const { limit = 20, order = 'desc', runtime_kind, cursor, label, has_label, ...filter } = request.query;
       const { accountId } = request.principal;
       const { rows, nextCursor } = await agents.list({
         accountId,
@@ -31,6 +31,8 @@ export function listAgentsRoute(
         limit,
         order,
         ...filter,
+        ...(label && { labels: label }),
+        ...(has_label && { hasLabel: has_label }),
         ...(runtime_kind && { runtimeKind: runtimeKindAliases[runtime_kind]! }),
       });
       return {

@@ -33,6 +33,7 @@ test('200: every field reaches the engine as it was given, and no secret comes b
     ],
     machine_size: 'large',
     lifecycle: { idle_timeout_seconds: 0, auto_start: true, keep_awake: null },
+    labels: { team: 'support', old: null },
     metadata: { team: 'support', old: null },
     spend_limit: null,
     egress: { mode: 'allowlist', allow: ['API.example.com'] },
@@ -53,6 +54,7 @@ test('200: every field reaches the engine as it was given, and no secret comes b
       ],
       size: 'large',
       lifecycle: { idleTimeoutSeconds: 0, autoStart: true, keepAwake: 'auto' },
+      labels: { team: 'support', old: null },
       metadata: { team: 'support', old: null },
       spendLimit: null,
       egress: { mode: 'allowlist', allow: ['api.example.com'] },
@@ -68,10 +70,10 @@ test('200: every field reaches the engine as it was given, and no secret comes b
 test('200: null resets a field to its default', async () => {
   const { patch, agents } = withAgent();
   await patch({ description: null, model: null, size: null, lifecycle: null, metadata: null, llm_keys: null });
-  await patch({ egress: null, models: null, peers: null });
+  await patch({ labels: null, egress: null, models: null, peers: null });
   assert.deepEqual(agents.updates, [
     { description: null, model: null, size: 'medium', lifecycle: defaultLifecycle, metadata: null, llmKeys: null },
-    { egress: publicEgress, models: null, peers: [] },
+    { labels: null, egress: publicEgress, models: null, peers: [] },
   ]);
 });
 
@@ -115,6 +117,8 @@ test('400: each wrong field is named', async () => {
     [{ lifecycle: { idle: 1 } }, /^lifecycle\.idle is not a known field/],
     [{ lifecycle: { idle_timeout_seconds: -1 } }, /^lifecycle\.idle_timeout_seconds must be at least 0/],
     [{ metadata: { a: 1 } }, /^metadata\.a must be a string or null/],
+    [{ labels: { a: 1 } }, /^labels\.a must be a string or null/],
+    [{ labels: { 'A b': 'x' } }, /^labels/],
     [{ runtime_kind: 'runtime_b' }, /^runtime_kind is not a known field/],
     [{ status: 'running' }, /^status is not a known field/],
     [{ spend_limit: { daily_usd: '5' } }, /^spend_limit\.action is required/],

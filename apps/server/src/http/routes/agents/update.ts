@@ -68,6 +68,7 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     ...(body.egress !== undefined && { egress: egressOf(body.egress) }),
     ...(body.models !== undefined && { models: body.models }),
     ...(body.peers !== undefined && { peers: body.peers ?? [] }),
+    ...(body.labels !== undefined && { labels: body.labels }),
     ...(body.metadata !== undefined && { metadata: body.metadata }),
   };
 }
