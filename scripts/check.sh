@@ -11,5 +11,6 @@ part lint oxlint --type-aware --deny-warnings
 part format oxfmt --check
 part 'dead code' knip
 part 'generated documents' node scripts/docs.ts --check
+part 'rules of the API document' env REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true redocly lint lodge
 part 'shell syntax' shell_syntax
 finish_parts

@@ -45,7 +45,7 @@ const thorough: readonly string[] = [
   'packages/{connections/src,engine/src/accounts}/guessing.test.ts',
   'packages/store/src/embedded/embedded-postgres.test.ts',
   'tests/e2e/{connection-renewal,files,limits}.test.ts',
-  'tests/e2e/contract/{boundaries,fuzz}.test.ts',
+  'tests/e2e/contract/{boundaries,examples,fuzz}.test.ts',
   'tests/web/account.test.ts',
 ];
 

@@ -18,8 +18,10 @@ export const exactlyOneOf = (...names: readonly string[]): Words => ({
 
 export const atMostOneOf = (...names: readonly string[]): Words => ({
   description: `takes at most one of ${listed(names)}`,
-  not: { anyOf: names.flatMap((one, i) => names.slice(i + 1).map((other) => have(one, other))) },
+  not: anyOf(names.flatMap((one, i) => names.slice(i + 1).map((other) => have(one, other)))),
 });
+
+const anyOf = (words: readonly Words[]): Words => (words.length === 1 ? words[0]! : { anyOf: words });
 
 /** A field that is allowed only beside another. */
 export const goesWith = (name: string, other: string): Words => ({ dependentRequired: { [name]: [other] } });

@@ -102,7 +102,9 @@ export interface Agent {
   models: string[] | null;
   /** Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account. */
   peers: string[];
-  /** Up to 50 pairs of strings for your own use. */
+  /** Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`. */
+  labels: Record<string, string>;
+  /** Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`. */
   metadata: Record<string, string>;
   created_at: string;
   updated_at: string;
@@ -685,7 +687,9 @@ export interface CreateAgent {
     /** A message on a channel wakes the agent. */
     wake_on_message?: boolean | undefined;
   } | undefined;
-  /** Up to 50 pairs of strings for your own use. */
+  /** Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`. */
+  labels?: Record<string, string> | undefined;
+  /** Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`. */
   metadata?: Record<string, string> | undefined;
   channels?: ChannelsInput | undefined;
   spend_limit?: SpendLimitInput | null | undefined;
@@ -1912,6 +1916,8 @@ export interface UpdateAgent {
     wake_on_message?: boolean | null | undefined;
   } | null | undefined;
   /** Pairs to set or, with null, to remove; others stay. Null removes all. */
+  labels?: Record<string, string | null> | null | undefined;
+  /** Pairs to set or, with null, to remove; others stay. Null removes all. */
   metadata?: Record<string, string | null> | null | undefined;
   spend_limit?: SpendLimitInput | null | undefined;
   /** Replaces the rules as a whole; null: every public address. */
@@ -2207,6 +2213,10 @@ export interface Operations {
       runtime_kind?: 'runtime_a' | 'runtime_b' | 'openclaw' | 'hermes' | undefined;
       /** Only agents whose name contains this, in any case. */
       name?: string | undefined;
+      /** Only agents with these labels, all of them: `label[team]=support&label[env]=prod`. */
+      label?: Record<string, string> | undefined;
+      /** Only agents that have a label of this key, whatever its value. */
+      has_label?: string | undefined;
       /** Only agents with these pairs: `metadata[team]=support`. */
       metadata?: Record<string, string> | undefined;
       /** By time of creation; newest first by default. */

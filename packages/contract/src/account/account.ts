@@ -11,6 +11,10 @@ import { SpendLimit, SpendLimitInput } from './spend.ts';
 import { nullable, oneOf, patterns, Timestamp } from '../text.ts';
 
 const closed = { additionalProperties: false } as const;
+const closedLike = (title: string, ...examples: readonly object[]) => ({ title, ...closed, examples });
+
+const ada = { email: 'ada@example.com', name: 'Ada', password: 'correct horse battery staple' };
+const { password } = ada;
 
 /** Some text, an @, some text. Nobody checks whether mail arrives there. */
 export const emailPattern =
@@ -25,30 +29,30 @@ const LinkToken = Type.String({ maxLength: 128 });
 /** Six digits, or a recovery code. */
 const Code = Type.String({ minLength: 1, maxLength: 64 });
 
-export const LinkQuestion = Type.Object({ token: LinkToken }, { title: 'ReadAccountLink', ...closed });
+export const LinkQuestion = Type.Object({ token: LinkToken }, closedLike('ReadAccountLink', { token: '<TOKEN>' }));
 export const JoinByLink = Type.Object(
   { token: LinkToken, email: Email, name: Name, password: NewPassword },
-  { title: 'JoinByLink', ...closed },
+  closedLike('JoinByLink', { token: '<TOKEN>', ...ada }),
 );
-export const Register = Type.Object(
-  { email: Email, name: Name, password: NewPassword },
-  { title: 'Register', ...closed },
-);
+export const Register = Type.Object({ email: Email, name: Name, password: NewPassword }, closedLike('Register', ada));
 export const SignIn = Type.Object(
   { email: Type.String({ maxLength: 254 }), password: Password, code: Type.Optional(Code) },
-  { title: 'SignIn', ...closed },
+  closedLike('SignIn', { email: ada.email, password }, { email: ada.email, password, code: '123456' }),
 );
 export const ChangePassword = Type.Object(
   { current_password: Password, new_password: NewPassword },
-  { title: 'ChangePassword', ...closed },
+  closedLike('ChangePassword', { current_password: password, new_password: 'a pot of very strong tea' }),
 );
 export const ResetPassword = Type.Object(
   { token: LinkToken, password: NewPassword, code: Type.Optional(Code) },
-  { title: 'ResetPassword', ...closed },
+  closedLike('ResetPassword', { token: '<TOKEN>', password }),
 );
-export const BeginTotp = Type.Object({ password: Password }, { title: 'BeginTotp', ...closed });
-export const ConfirmTotp = Type.Object({ code: Code }, { title: 'ConfirmTotp', ...closed });
-export const RemoveTotp = Type.Object({ password: Password, code: Code }, { title: 'RemoveTotp', ...closed });
+export const BeginTotp = Type.Object({ password: Password }, closedLike('BeginTotp', { password }));
+export const ConfirmTotp = Type.Object({ code: Code }, closedLike('ConfirmTotp', { code: '123456' }));
+export const RemoveTotp = Type.Object(
+  { password: Password, code: Code },
+  closedLike('RemoveTotp', { password, code: '123456' }),
+);
 export const CreateKey = Type.Object(
   {
     name: Name,
@@ -60,7 +64,11 @@ export const CreateKey = Type.Object(
       nullable(Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp })),
     ),
   },
-  { title: 'CreateApiKey', ...closed },
+  closedLike('CreateApiKey', {
+    name: 'CI',
+    scopes: ['agents:read', 'agents:chat'],
+    expires_at: '2031-01-31T12:00:00Z',
+  }),
 );
 export const CreateInvitation = Type.Object(
   {
@@ -69,12 +77,12 @@ export const CreateInvitation = Type.Object(
     ),
     role: Type.Optional(oneOf(invitedRoles, { default: 'member', description: 'Of the account that it makes.' })),
   },
-  { title: 'CreateInvitation', ...closed },
+  closedLike('CreateInvitation', { email: 'bo@example.com', role: 'member' }),
 );
 
 export const SetSpendLimit = Type.Object(
   { spend_limit: nullable(SpendLimitInput) },
-  { title: 'SetSpendLimit', ...closed },
+  closedLike('SetSpendLimit', { spend_limit: { monthly_usd: '12.50', action: 'block' } }),
 );
 /** `spend_limit` is the account's own; with null the deployment's applies. */
 export const AccountSpend = Type.Object(

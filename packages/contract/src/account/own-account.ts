@@ -43,5 +43,5 @@ export type PersonalAccount = Static<typeof PersonalAccount>;
 
 export const UpdateAccount = Type.Object(
   { record_llm_calls: recordLlmCalls },
-  { title: 'UpdateAccount', additionalProperties: false },
+  { title: 'UpdateAccount', additionalProperties: false, examples: [{ record_llm_calls: true }] },
 );

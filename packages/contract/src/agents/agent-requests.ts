@@ -216,4 +216,7 @@ export const CreateAgentQuery = Type.Object(
 );
 
 /** The body of a request whose path says everything. */
-export const NoBody = Type.Object({}, { additionalProperties: false, description: 'Nothing, or an empty object.' });
+export const NoBody = Type.Object(
+  {},
+  { additionalProperties: false, description: 'Nothing, or an empty object.', examples: [{}] },
+);

@@ -90,6 +90,7 @@ export const TestChannel = Type.Object(
     title: 'TestChannel',
     additionalProperties: false,
     description: 'Nothing: the platform is asked, and told nothing.',
+    examples: [{}],
   },
 );
 
@@ -156,7 +157,12 @@ export const PairWhatsApp = Type.Object(
       }),
     ),
   },
-  { title: 'PairWhatsApp', additionalProperties: false, description: 'Nothing: a code to scan is asked for.' },
+  {
+    title: 'PairWhatsApp',
+    additionalProperties: false,
+    description: 'Nothing: a code to scan is asked for.',
+    examples: [{}],
+  },
 );
 
 export const Pairing = Type.Object(
@@ -197,7 +203,7 @@ export const StartOAuth = Type.Object(
       }),
     ),
   },
-  { title: 'StartOAuth', additionalProperties: false },
+  { title: 'StartOAuth', additionalProperties: false, examples: [{ login_hint: 'bot@example.com' }] },
 );
 
 export const OAuthSession = Type.Object(

@@ -265,7 +265,7 @@ export const StartConnectionOAuth = Type.Object(
       }),
     ),
   },
-  { title: 'StartConnectionOAuth', additionalProperties: false },
+  { title: 'StartConnectionOAuth', additionalProperties: false, examples: [{ scope: 'issues:read' }] },
 );
 
 export const ConnectionOAuthSession = Type.Object(

@@ -42,7 +42,7 @@ export const CreateLink = withRules(
         }),
       ),
     },
-    { title: 'CreateLink', additionalProperties: false },
+    { title: 'CreateLink', additionalProperties: false, examples: [{}, { page: 'port', port: 3000, path: '/' }] },
   ),
   where('page', 'port', { required: ['port'], properties: { port: { type: 'integer' } } }),
   onlyWhere('page', 'port', { port: { type: 'null' } }),

@@ -27,7 +27,7 @@ export const PublishPort = Type.Object(
       }),
     ),
   },
-  { title: 'PublishPort', additionalProperties: false },
+  { title: 'PublishPort', additionalProperties: false, examples: [{ port: 3000 }] },
 );
 
 export const PortParams = Type.Object({ ...AgentParams.properties, port: Type.Integer(number) });

@@ -39,7 +39,14 @@ export const AgentChat = Type.Object(
       }),
     ),
   },
-  { title: 'AgentChat', additionalProperties: true },
+  {
+    title: 'AgentChat',
+    additionalProperties: true,
+    examples: [
+      { messages: [{ role: 'user', content: 'Hello' }] },
+      { messages: [{ role: 'user', content: 'And in French?' }], user: 'ada', stream: true },
+    ],
+  },
 );
 export type AgentChat = Static<typeof AgentChat>;
 
@@ -53,7 +60,11 @@ export const ModelChat = Type.Object(
       examples: ['k7d2m9q4x1ab'],
     }),
   },
-  { title: 'ModelChat', additionalProperties: true },
+  {
+    title: 'ModelChat',
+    additionalProperties: true,
+    examples: [{ model: 'k7d2m9q4x1ab', messages: [{ role: 'user', content: 'Hello' }] }],
+  },
 );
 
 export const ConversationHeaders = Type.Object({

@@ -34,14 +34,14 @@ const responseFields = {
 /** OpenAI's request for a response from one agent. Unknown fields are passed to the agent unchanged. */
 export const AgentResponseRequest = Type.Object(
   { ...responseFields, model: AgentChat.properties.model },
-  { title: 'AgentResponseRequest', additionalProperties: true },
+  { title: 'AgentResponseRequest', additionalProperties: true, examples: [{ input: 'Hello' }] },
 );
 export type AgentResponseRequest = Static<typeof AgentResponseRequest>;
 
 /** The same request; `model` names the agent. */
 export const ModelResponseRequest = Type.Object(
   { ...responseFields, model: ModelChat.properties.model },
-  { title: 'ModelResponseRequest', additionalProperties: true },
+  { title: 'ModelResponseRequest', additionalProperties: true, examples: [{ model: 'k7d2m9q4x1ab', input: 'Hello' }] },
 );
 
 /** OpenAI's response, as the agent's runtime gives it. */

@@ -22,4 +22,4 @@ export const entryEvent = (data: TSchema) =>
  * describes the single event, with the fields of the event stream format.
  */
 export const streamOf = (title: string, anyOf: readonly TSchema[]) =>
-  Type.Unsafe<string>({ title, type: 'object', required: ['data'], anyOf });
+  Type.Unsafe<string>({ title, type: 'object', required: ['data'], ...(anyOf.length === 1 ? anyOf[0] : { anyOf }) });

@@ -53,7 +53,11 @@ export const WebhookList = wholeList(Webhook, 'WebhookList');
 
 export const CreateWebhook = Type.Object(
   { url, events, description: Type.Optional(description), enabled: Type.Optional(enabled) },
-  { title: 'CreateWebhook', additionalProperties: false },
+  {
+    title: 'CreateWebhook',
+    additionalProperties: false,
+    examples: [{ url: 'https://example.com/hooks/lodge', events: ['agent.*', 'usage.limit_reached'] }],
+  },
 );
 
 export const UpdateWebhook = Type.Object(
@@ -63,7 +67,7 @@ export const UpdateWebhook = Type.Object(
     description: Type.Optional(description),
     enabled: Type.Optional(enabled),
   },
-  { title: 'UpdateWebhook', additionalProperties: false, minProperties: 1 },
+  { title: 'UpdateWebhook', additionalProperties: false, minProperties: 1, examples: [{ enabled: false }] },
 );
 
 export const RotateWebhookSecret = Type.Object(
@@ -77,7 +81,7 @@ export const RotateWebhookSecret = Type.Object(
       }),
     ),
   },
-  { title: 'RotateWebhookSecret', additionalProperties: false },
+  { title: 'RotateWebhookSecret', additionalProperties: false, examples: [{ overlap_seconds: 3600 }] },
 );
 
 export const WebhookParams = Type.Object({ webhook: Type.String({ description: "The webhook's id." }) });

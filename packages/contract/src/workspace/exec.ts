@@ -71,7 +71,11 @@ export const ExecRequest = withRules(
       ),
       stream: Type.Optional(nullable(Type.Boolean({ description: 'Answer as server-sent events.' }))),
     },
-    { title: 'ExecRequest', additionalProperties: false },
+    {
+      title: 'ExecRequest',
+      additionalProperties: false,
+      examples: [{ command: 'ls -la' }, { argv: ['wc', '-l', 'notes.md'], timeout_seconds: 30, stream: true }],
+    },
   ),
   exactlyOneOf('command', 'argv'),
 );

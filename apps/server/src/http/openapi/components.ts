@@ -4,6 +4,7 @@ export type Json = { [key: string]: unknown };
 
 interface Operation {
   parameters?: Json[];
+  requestBody?: { required: boolean; readonly content: Readonly<Record<string, { readonly schema: Json }>> };
   responses: Record<string, Json>;
 }
 
@@ -29,11 +30,12 @@ const everyReply: Json = {
 
 /** Moves what repeats to the document's components, so that readers and generators see one of each. */
 export function withComponents(document: Json): Json {
+  for (const { requestBody } of operationsOf(document['paths'])) {
+    if (requestBody !== undefined) requestBody.required = !isOptional(requestBody.content['application/json']?.schema);
+  }
   const schemas: Json = {};
   const paths = withoutTitled(document['paths'], schemas);
-  const operations = Object.values(paths as Record<string, Record<string, Operation>>).flatMap((item) =>
-    Object.values(item),
-  );
+  const operations = operationsOf(paths);
   const responses = shareErrors(operations);
   const parameters = shareParameters(operations);
   const components = {
@@ -45,6 +47,13 @@ export function withComponents(document: Json): Json {
   };
   return { ...document, components, paths };
 }
+
+const operationsOf = (paths: unknown): Operation[] =>
+  Object.values(paths as Record<string, Record<string, Operation>>).flatMap((item) => Object.values(item));
+
+/** The service reads no body as an empty object: none is needed where that is good. */
+const isOptional = (schema: Json | undefined): boolean =>
+  schema !== undefined && !['required', 'minProperties', 'allOf'].some((word) => word in schema);
 
 /** Copies `node` with a reference in place of every schema that has a title, and puts those into `schemas`. */
 function withoutTitled(node: unknown, schemas: Json): unknown {

@@ -28,6 +28,7 @@ export function registerOpenApi(app: App): void {
         { name: 'Shell', description: "Run commands in an agent's machine, and open terminals on it." },
         { name: 'Audit', description: 'Who did what.' },
         { name: 'Events', description: 'What happened.' },
+        { name: 'Webhooks', description: 'Events, sent to a server of yours.' },
         { name: 'Service', description: 'What this deployment offers.' },
         {
           name: 'Account area',
@@ -116,7 +117,11 @@ const idempotencyKey = {
     'Makes the request safe to repeat for 24 hours: the same request with the same key has its effect once, and its reply is given again, with `Idempotent-Replayed: true`. Replies with 409, 429 or most 5xx are not kept: then the request is tried anew. An account keeps 64 MiB of replies and 100,000 keys; beyond that the oldest go first, and no key within an hour (429 `quota_exceeded` then). A repeated request whose reply is not kept gets 409, and is not carried out again. A chat that streams is carried out once; its reply is not given again (409). A chat whose server was killed in its midst is carried out anew.',
 };
 
-const anyBytes = { content: { 'application/octet-stream': { schema: { type: 'string', format: 'binary' } } } };
+const anyBytes = {
+  content: {
+    'application/octet-stream': { schema: { type: 'string', format: 'binary', examples: ['{"greeting":"Hello"}\n'] } },
+  },
+};
 
 /** Headers of the request, with those that every route of its method takes. */
 function requestHeaders(schema: FastifySchema, route: RouteOptions): object | undefined {
