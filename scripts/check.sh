@@ -12,5 +12,6 @@ part format oxfmt --check
 part 'dead code' knip
 part 'generated documents' node scripts/docs.ts --check
 part 'rules of the API document' env REDOCLY_TELEMETRY=off REDOCLY_SUPPRESS_UPDATE_NOTICE=true redocly lint lodge
+part 'breaks of the API' node scripts/openapi-breaks.ts
 part 'shell syntax' shell_syntax
 finish_parts
