@@ -1,4 +1,4 @@
-// Writes the generated pages: docs/reference, the SDK's types, and the database's schema from an embedded Postgres, which
+// Writes the generated pages: docs/reference, what the SDKs have of it, and the database's schema from an embedded Postgres, which
 // needs no root.
 // With --check it only names those that are out of date, and fails if any is.
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
@@ -8,19 +8,21 @@ import { emptyDatabase } from '@lodge/testkit/postgres';
 import { configurationMarkdown } from '../apps/server/src/config/reference.ts';
 import { openApiJson } from '../apps/server/src/http/openapi/document.ts';
 import { schemaSql } from '../packages/store/src/database/schema-sql.ts';
+import { pythonPages } from './sdk/python.ts';
 import { typescriptTypes } from './sdk/typescript.ts';
 
-const pages: Readonly<Record<string, () => string | Promise<string>>> = {
+const pages: Readonly<Record<string, string | (() => string | Promise<string>)>> = {
   'docs/reference/configuration.md': configurationMarkdown,
   'docs/reference/openapi.json': openApiJson,
   'packages/sdk/src/types.ts': async () => typescriptTypes(await openApiJson()),
   'packages/store/schema.sql': migratedSchema,
+  ...(await pythonPages(await openApiJson())),
 };
 
 const checkOnly = process.argv.includes('--check');
 for (const [path, make] of Object.entries(pages)) {
   const file = new URL(`../${path}`, import.meta.url);
-  const wanted = await make();
+  const wanted = typeof make === 'string' ? make : await make();
   const present = await readFile(file, 'utf8').catch(() => null);
   if (present === wanted) continue;
   if (checkOnly) {

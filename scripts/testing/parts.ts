@@ -46,6 +46,7 @@ const thorough: readonly string[] = [
   'packages/store/src/embedded/embedded-postgres.test.ts',
   'tests/e2e/{connection-renewal,files,limits}.test.ts',
   'tests/e2e/contract/{boundaries,examples,fuzz}.test.ts',
+  'tests/hands/python.test.ts',
   'tests/web/account.test.ts',
 ];
 
@@ -79,6 +80,7 @@ export const parts: readonly Part[] = [
 /** Files of `npm run test:long`: those whose tests have a long form, and those that have no short one. */
 export const longForms: readonly string[] = [
   'tests/long',
+  'tests/hands/python.test.ts',
   'tests/e2e/contract/fuzz.test.ts',
   'tests/failure/channels-storm.test.ts',
   'tests/failure/disk.test.ts',

@@ -1,0 +1,3301 @@
+"""The methods that are one request each.
+
+`node scripts/docs.ts` writes this file from docs/reference/openapi.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from .. import params
+from .._events import ExecEvent, ResponseEvent, chat_chunk, exec_event, lodge_event, log_entry, response_event
+from .._types import NOT_GIVEN, Call, NotGiven, RequestOptions, segment, silence
+from ..models import (
+    Account,
+    AccountLink,
+    AccountOptions,
+    AccountSpend,
+    Agent,
+    AgentMember,
+    AgentResponse,
+    ApiKey,
+    ApiKeyList,
+    Approval,
+    AuditEvent,
+    Channel,
+    ChannelMessage,
+    ChannelTest,
+    ChatCompletion,
+    ChatCompletionChunk,
+    Connection,
+    ConnectionAllow,
+    ConnectionOAuthSession,
+    CreatedApiKey,
+    CreatedHook,
+    CreatedInvitation,
+    DeletedAgent,
+    DeletedChannel,
+    DeletedConnection,
+    DeletedHook,
+    DeletedMember,
+    DeletedPort,
+    DeletedSchedule,
+    ExecResult,
+    Health,
+    Hook,
+    HookMessage,
+    InvitationList,
+    Limits,
+    Link,
+    LlmCall,
+    LlmCallDetail,
+    LlmKeyCheck,
+    LodgeEvent,
+    LogEntry,
+    ModelList,
+    OAuthSession,
+    Pairing,
+    PersonList,
+    Port,
+    Provider,
+    RecoveryCodes,
+    Schedule,
+    ScheduleRun,
+    SessionBody,
+    SessionList,
+    Size,
+    TotpBegun,
+    Usage,
+    Webhook,
+    WebhookDeleted,
+    WebhookDelivery,
+    WebhookWithSecret,
+)
+from .client import AsyncResource
+from .pages import AsyncPages
+from .streams import AsyncStream
+
+
+class AsyncAgentsOperations(AsyncResource):
+    async def create(
+        self,
+        *,
+        name: str,
+        wait: bool | NotGiven = NOT_GIVEN,
+        verify: bool | NotGiven = NOT_GIVEN,
+        model: str | NotGiven = NOT_GIVEN,
+        description: str | None | NotGiven = NOT_GIVEN,
+        llm_keys: Sequence[params.CreateAgentLlmKey] | NotGiven = NOT_GIVEN,
+        check_keys: bool | NotGiven = NOT_GIVEN,
+        runtime_kind: Literal["runtime_a", "runtime_b", "openclaw", "hermes"] | NotGiven = NOT_GIVEN,
+        size: Literal["small", "medium", "large", "xlarge"] | NotGiven = NOT_GIVEN,
+        machine_size: Literal["small", "medium", "large", "xlarge"] | NotGiven = NOT_GIVEN,
+        lifecycle: params.CreateAgentLifecycle | NotGiven = NOT_GIVEN,
+        labels: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        channels: params.ChannelsInput | NotGiven = NOT_GIVEN,
+        spend_limit: params.SpendLimitInput | None | NotGiven = NOT_GIVEN,
+        egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
+        models: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        instructions: str | None | NotGiven = NOT_GIVEN,
+        dashboard: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Create an agent.
+
+        Provisioning starts at once, and the reply comes when the agent runs. When that takes longer than the
+        create wait (60 s unless set otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202
+        with the agent in `provisioning`: poll the agent then.
+
+        Scope: `agents:write`.
+
+        Args:
+            name: Display name, 1 to 100 characters after trimming.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+            verify: `false`: no platform is asked whether new credentials are good.
+            model: `<provider>/<model_name>` for runtime_a; bare `<model_name>` for runtime_b, whose provider
+                is that of its keys. Without it the deployment chooses.
+            description: Free text; only a label.
+            llm_keys: Keys of LLM providers, one per provider.
+            check_keys: True: each key is checked first, and one that its provider does not accept is a 400.
+                One that cannot be checked is taken.
+            runtime_kind: `openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`.
+            size: Machine size.
+            machine_size: Another name for `size`.
+            lifecycle: What is left out keeps its default.
+            labels: Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are
+                `metadata`.
+            metadata: Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`.
+            egress: What the agent's machine may reach; given as a whole. Without `mode` it is `public`.
+            models: Models that the agent may call beside its own and its members', each as
+                `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key
+                for; under a spend limit, any with a known price.
+            peers: Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all. None
+                by default.
+            instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
+                identity. Null, or nothing but white space: none.
+            dashboard: For runtime_b alone.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "POST",
+                "/agents",
+                query={"wait": wait, "verify": verify},
+                body={
+                    "name": name,
+                    "model": model,
+                    "description": description,
+                    "llm_keys": llm_keys,
+                    "check_keys": check_keys,
+                    "runtime_kind": runtime_kind,
+                    "size": size,
+                    "machine_size": machine_size,
+                    "lifecycle": lifecycle,
+                    "labels": labels,
+                    "metadata": metadata,
+                    "channels": channels,
+                    "spend_limit": spend_limit,
+                    "egress": egress,
+                    "models": models,
+                    "peers": peers,
+                    "instructions": instructions,
+                    "dashboard": dashboard,
+                },
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        status: Literal["provisioning", "running", "paused", "stopped", "error"] | NotGiven = NOT_GIVEN,
+        runtime_kind: Literal["runtime_a", "runtime_b", "openclaw", "hermes"] | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        label: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        has_label: str | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        order: Literal["asc", "desc"] | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Agent]:
+        """List agents.
+
+        Scope: `agents:read`.
+
+        Args:
+            limit: Agents per page.
+            cursor: `next_cursor` of the page before.
+            status: Only agents in this status.
+            runtime_kind: `openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`.
+            name: Only agents whose name contains this, in any case.
+            label: Only agents with these labels, all of them: `label[team]=support&label[env]=prod`.
+            has_label: Only agents that have a label of this key, whatever its value.
+            metadata: Only agents with these pairs: `metadata[team]=support`.
+            order: By time of creation; newest first by default.
+        """
+        return self._client.pages(
+            Agent,
+            Call(
+                "GET",
+                "/agents",
+                query={
+                    "limit": limit,
+                    "cursor": cursor,
+                    "status": status,
+                    "runtime_kind": runtime_kind,
+                    "name": name,
+                    "label": label,
+                    "has_label": has_label,
+                    "metadata": metadata,
+                    "order": order,
+                },
+            ),
+            options,
+        )
+
+    async def get(
+        self,
+        agent_id: str,
+        *,
+        wait_for: Literal["running", "paused", "stopped"] | NotGiven = NOT_GIVEN,
+        timeout: int | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Read an agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            wait_for: Answer once the agent is in this status or in `error`, or `timeout` has passed.
+            timeout: Seconds; only with `wait_for`.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}",
+                query={"wait_for": wait_for, "timeout": timeout},
+                patience=silence(timeout, 30),
+            ),
+            options,
+        )
+
+    async def update(
+        self,
+        agent_id: str,
+        *,
+        if_match: str | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        description: str | None | NotGiven = NOT_GIVEN,
+        llm_keys: Sequence[params.UpdateAgentLlmKey] | None | NotGiven = NOT_GIVEN,
+        size: Literal["small", "medium", "large", "xlarge"] | None | NotGiven = NOT_GIVEN,
+        machine_size: Literal["small", "medium", "large", "xlarge"] | None | NotGiven = NOT_GIVEN,
+        lifecycle: params.UpdateAgentLifecycle | None | NotGiven = NOT_GIVEN,
+        labels: Mapping[str, str | None] | None | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, str | None] | None | NotGiven = NOT_GIVEN,
+        spend_limit: params.SpendLimitInput | None | NotGiven = NOT_GIVEN,
+        egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
+        models: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        instructions: str | None | NotGiven = NOT_GIVEN,
+        dashboard: bool | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Change an agent.
+
+        Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in
+        effect at once, without a restart; so are instructions and egress, for which the reply waits a bounded
+        time: `settings_pending` says whether they are. Connections that new egress rules do not allow end. A
+        size that the running machine cannot take is taken with the next start: until then `machine` differs
+        from `size`.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            if_match: ETag of the record the change is meant for: if it has changed since, nothing is done and
+                412 says so.
+            name: Display name, 1 to 100 characters after trimming.
+            model: `<provider>/<model_name>` for runtime_a, bare `<model_name>` for runtime_b; null: the
+                deployment chooses.
+            description: Free text; only a label.
+            llm_keys: Keys to set or, with null, to remove; those of other providers stay. Null removes all.
+            size: Taken by the running machine where it can be; else with the next start. Null: `medium`.
+            machine_size: Another name for `size`.
+            lifecycle: What is left out stays as it is; null resets a field, or all of them.
+            labels: Pairs to set or, with null, to remove; others stay. Null removes all.
+            metadata: Pairs to set or, with null, to remove; others stay. Null removes all.
+            egress: Replaces the rules as a whole; null: every public address.
+            models: Models that the agent may call beside its own and its members', each as
+                `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key
+                for; under a spend limit, any with a known price. Replaces the list.
+            peers: Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all.
+                Replaces the list; null: none.
+            instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
+                identity. Null, or nothing but white space: none.
+            dashboard: For runtime_b alone.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "PATCH",
+                f"/agents/{segment(agent_id)}",
+                headers={"if-match": if_match},
+                body={
+                    "name": name,
+                    "model": model,
+                    "description": description,
+                    "llm_keys": llm_keys,
+                    "size": size,
+                    "machine_size": machine_size,
+                    "lifecycle": lifecycle,
+                    "labels": labels,
+                    "metadata": metadata,
+                    "spend_limit": spend_limit,
+                    "egress": egress,
+                    "models": models,
+                    "peers": peers,
+                    "instructions": instructions,
+                    "dashboard": dashboard,
+                },
+            ),
+            options,
+        )
+
+    async def delete(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> DeletedAgent:
+        """Delete an agent.
+
+        In any status; while it is being provisioned, that is cancelled. Its disk and its keys are gone for
+        good.
+
+        Scope: `agents:delete`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+        """
+        return await self._client.call(
+            DeletedAgent,
+            Call(
+                "DELETE",
+                f"/agents/{segment(agent_id)}",
+                query={"wait": wait},
+                patience=150,
+            ),
+            options,
+        )
+
+    async def start(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Start an agent.
+
+        A paused agent goes on, a stopped one comes back from its snapshot, one in `error` is booted from its
+        disk. Nothing to do when it runs.
+
+        The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
+        otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its
+        `transition` set: poll the agent then. The same request again joins what is under way.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/start",
+                query={"wait": wait},
+                body={},
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
+    async def resume(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Resume an agent.
+
+        As start, but not from `error`.
+
+        The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
+        otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its
+        `transition` set: poll the agent then. The same request again joins what is under way.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/resume",
+                query={"wait": wait},
+                body={},
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
+    async def pause(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Pause an agent.
+
+        The machine's CPUs are frozen; its memory stays. Nothing to do when it is paused. A paused agent
+        resumes by itself with the next request that needs it, unless `lifecycle.auto_resume` is false.
+
+        The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
+        otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its
+        `transition` set: poll the agent then. The same request again joins what is under way.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/pause",
+                query={"wait": wait},
+                body={},
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
+    async def stop(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Stop an agent.
+
+        The turn in hand ends (within a bound), memory and disk are saved, and the machine is given up.
+        Nothing to do when it is stopped. An agent whose snapshot fails goes on running. From `error` it goes
+        to `stopped` with its disk alone.
+
+        The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
+        otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its
+        `transition` set: poll the agent then. The same request again joins what is under way.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/stop",
+                query={"wait": wait},
+                body={},
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
+    async def restart(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Restart an agent.
+
+        The machine is ended in good order and booted from its disk. A stopped agent is started, not
+        restarted.
+
+        The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
+        otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its
+        `transition` set: poll the agent then. The same request again joins what is under way.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/restart",
+                query={"wait": wait},
+                body={},
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
+    async def upgrade(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Move an agent to the newest image.
+
+        The agent is stopped, its machine is kept aside as it is, and another is made from the newest image
+        with the files of its home and workspace. When that one runs and its gateway answers, the old one is
+        freed; when it does not, the old one comes back by itself, with its memory, and the reply is a 500
+        that says why. The host needs room for both disks meanwhile. Nothing to do when the agent is on the
+        newest image already (`upgrade_available` is false). A stopped agent is started first.
+
+        The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
+        otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its
+        `transition` set: poll the agent then. The same request again joins what is under way.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/upgrade",
+                query={"wait": wait},
+                body={},
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
+    def check_llm_keys(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[LlmKeyCheck]:
+        """Check an agent's LLM keys.
+
+        Asks the provider of each key whether it works, by a request that costs nothing, and says so in one
+        sentence. Takes up to ten seconds; the agent need not run. A create checks its keys with `check_keys:
+        true`.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return self._client.pages(
+            LlmKeyCheck,
+            Call("POST", f"/agents/{segment(agent_id)}/llm_keys/check", body={}, keyed=True),
+            options,
+        )
+
+    def logs(
+        self,
+        agent_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        direction: Literal["desc", "asc"] | NotGiven = NOT_GIVEN,
+        since: datetime | str | NotGiven = NOT_GIVEN,
+        until: datetime | str | NotGiven = NOT_GIVEN,
+        level: Literal["debug", "info", "warn", "error"] | NotGiven = NOT_GIVEN,
+        source: Literal["system", "console", "gateway", "channel", "egress"] | NotGiven = NOT_GIVEN,
+        search: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[LogEntry]:
+        """Read an agent's log.
+
+        In every status. Newest entries first; `direction=asc` reads oldest first. With `follow=true` the
+        reply is `text/event-stream`, oldest first: an event per entry, its `id` the entry's and its `data`
+        the entry as JSON; comments while there is nothing to tell. It ends with the API key. Reconnect with
+        `Last-Event-ID` and nothing is missed or told twice. Old entries are removed: how many and how long
+        they are kept is a setting of the deployment.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            limit: Entries per page. With `follow`: how many of the newest come first.
+            cursor: `next_cursor` of the page before; it holds for this agent and its direction.
+            direction: Newest entries first by default, oldest first with `asc`; with `follow` always `asc`.
+            since: Only entries of this time or later.
+            until: Only entries before this time.
+            level: Only entries of this level or a more severe one.
+            source: Only entries of this source.
+            search: Only entries whose message contains this, in any case.
+        """
+        return self._client.pages(
+            LogEntry,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/logs",
+                query={
+                    "limit": limit,
+                    "cursor": cursor,
+                    "direction": direction,
+                    "since": since,
+                    "until": until,
+                    "level": level,
+                    "source": source,
+                    "search": search,
+                },
+            ),
+            options,
+        )
+
+    def follow_logs(
+        self,
+        agent_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        since: datetime | str | NotGiven = NOT_GIVEN,
+        level: Literal["debug", "info", "warn", "error"] | NotGiven = NOT_GIVEN,
+        source: Literal["system", "console", "gateway", "channel", "egress"] | NotGiven = NOT_GIVEN,
+        search: str | NotGiven = NOT_GIVEN,
+        last_event_id: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncStream[LogEntry]:
+        """Read an agent's log.
+
+        In every status. Newest entries first; `direction=asc` reads oldest first. With `follow=true` the
+        reply is `text/event-stream`, oldest first: an event per entry, its `id` the entry's and its `data`
+        the entry as JSON; comments while there is nothing to tell. It ends with the API key. Reconnect with
+        `Last-Event-ID` and nothing is missed or told twice. Old entries are removed: how many and how long
+        they are kept is a setting of the deployment.
+
+        Scope: `agents:read`.
+
+        As an iterator, oldest first, that goes on where it was after a cut.
+
+        Args:
+            agent_id: The agent's id.
+            limit: Entries per page. With `follow`: how many of the newest come first.
+            since: Only entries of this time or later.
+            level: Only entries of this level or a more severe one.
+            source: Only entries of this source.
+            search: Only entries whose message contains this, in any case.
+            last_event_id: Id of the last entry that was seen: those behind it come, and nothing else.
+        """
+        return self._client.follow(
+            log_entry,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/logs",
+                query={"limit": limit, "since": since, "level": level, "source": source, "search": search},
+                headers={"last-event-id": last_event_id},
+            ),
+            options,
+        )
+
+
+class AsyncUsageOperations(AsyncResource):
+    async def get(
+        self,
+        *,
+        starting_at: datetime | str | NotGiven = NOT_GIVEN,
+        ending_at: datetime | str | NotGiven = NOT_GIVEN,
+        bucket_width: Literal["1m", "1h", "1d", "all"] | NotGiven = NOT_GIVEN,
+        group_by: Literal["agent", "model", "provider"] | NotGiven = NOT_GIVEN,
+        time_zone: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Usage:
+        """Usage and cost of the account.
+
+        What was used, in buckets of time, and what it cost. Figures are exact up to this moment; a model call
+        counts at the moment it began, and is there once it is over. Deleted agents are counted for as long as
+        they were.
+
+        Scope: `usage:read`.
+
+        Args:
+            starting_at: Widened to the beginning of its bucket. By default an hour (`1m`), a day (`1h`) or 30
+                days before `ending_at`.
+            ending_at: Widened to the end of its bucket. Now by default.
+            bucket_width: `all`: the whole range, in whole days, as one bucket. Up to 1500 buckets, and 10000
+                with all groups.
+            group_by: One record for each, in each bucket.
+            time_zone: Whose days are meant with `1d` and `all`: a name of the IANA time zone database.
+        """
+        return await self._client.call(
+            Usage,
+            Call(
+                "GET",
+                "/usage",
+                query={
+                    "starting_at": starting_at,
+                    "ending_at": ending_at,
+                    "bucket_width": bucket_width,
+                    "group_by": group_by,
+                    "time_zone": time_zone,
+                },
+            ),
+            options,
+        )
+
+    async def agent(
+        self,
+        agent_id: str,
+        *,
+        starting_at: datetime | str | NotGiven = NOT_GIVEN,
+        ending_at: datetime | str | NotGiven = NOT_GIVEN,
+        bucket_width: Literal["1m", "1h", "1d", "all"] | NotGiven = NOT_GIVEN,
+        group_by: Literal["agent", "model", "provider"] | NotGiven = NOT_GIVEN,
+        time_zone: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Usage:
+        """Usage and cost of an agent.
+
+        What was used, in buckets of time, and what it cost. Figures are exact up to this moment; a model call
+        counts at the moment it began, and is there once it is over. Deleted agents have theirs too.
+
+        Scope: `usage:read`.
+
+        Args:
+            agent_id: The agent's id.
+            starting_at: Widened to the beginning of its bucket. By default an hour (`1m`), a day (`1h`) or 30
+                days before `ending_at`.
+            ending_at: Widened to the end of its bucket. Now by default.
+            bucket_width: `all`: the whole range, in whole days, as one bucket. Up to 1500 buckets, and 10000
+                with all groups.
+            group_by: One record for each, in each bucket.
+            time_zone: Whose days are meant with `1d` and `all`: a name of the IANA time zone database.
+        """
+        return await self._client.call(
+            Usage,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/usage",
+                query={
+                    "starting_at": starting_at,
+                    "ending_at": ending_at,
+                    "bucket_width": bucket_width,
+                    "group_by": group_by,
+                    "time_zone": time_zone,
+                },
+            ),
+            options,
+        )
+
+
+class AsyncLlmCallsOperations(AsyncResource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[LlmCall]:
+        """List an agent's model calls.
+
+        Finished ones, newest first, each with its tokens, cost and time. Deleted agents have theirs too.
+
+        Scope: `usage:read`.
+
+        Args:
+            agent_id: The agent's id.
+            limit: Calls per page.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._client.pages(
+            LlmCall,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/llm-calls",
+                query={"limit": limit, "cursor": cursor},
+            ),
+            options,
+        )
+
+    async def get(
+        self,
+        agent_id: str,
+        call_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> LlmCallDetail:
+        """Read one of an agent's model calls.
+
+        With what was said in it, where the account had its model calls recorded: `record_llm_calls` of the
+        account, off by default. Provider keys are never in it.
+
+        Scope: `usage:read`.
+
+        Args:
+            agent_id: The agent's id.
+            call_id: The call's id.
+        """
+        return await self._client.call(
+            LlmCallDetail,
+            Call("GET", f"/agents/{segment(agent_id)}/llm-calls/{segment(call_id)}"),
+            options,
+        )
+
+
+class AsyncAuditEventsOperations(AsyncResource):
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        order: Literal["desc", "asc"] | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[AuditEvent]:
+        """List audit events.
+
+        Who did what to which of the account's things, and from where.
+
+        Scope: `agents:read`.
+
+        Args:
+            limit: Events per page.
+            cursor: `next_cursor` of the page before, with the same `order`.
+            order: Newest first by default.
+        """
+        return self._client.pages(
+            AuditEvent,
+            Call(
+                "GET",
+                "/audit-events",
+                query={"limit": limit, "cursor": cursor, "order": order},
+            ),
+            options,
+        )
+
+
+class AsyncEventsOperations(AsyncResource):
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        direction: Literal["desc", "asc"] | NotGiven = NOT_GIVEN,
+        type: params.ListEventsType | NotGiven = NOT_GIVEN,
+        agent_id: str | NotGiven = NOT_GIVEN,
+        since: datetime | str | NotGiven = NOT_GIVEN,
+        until: datetime | str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[LodgeEvent]:
+        """Read or follow events.
+
+        What happened to the account's agents, keys and limits. Newest first; `direction=asc` reads oldest
+        first. With `follow=true`, or `Accept: text/event-stream`, the reply is a stream, oldest first: a
+        server-sent event for each event, its `id` the event's and its `data` the event as JSON; comments
+        while there is nothing to tell. It ends with the API key or session. Reconnect with `Last-Event-ID`
+        and nothing is missed or told twice. Old events are removed: how many and how long they are kept is a
+        setting of the deployment.
+
+        Scope: `agents:read`.
+
+        Args:
+            limit: Events per page. With `follow`: how many of the newest come first.
+            cursor: `next_cursor` of the page before; it holds for its direction.
+            direction: Newest events first by default, oldest first with `asc`; with `follow` always `asc`.
+            type: Only events of this type.
+            agent_id: Only events of this agent.
+            since: Only events of this time or later.
+            until: Only events before this time.
+        """
+        return self._client.pages(
+            LodgeEvent,
+            Call(
+                "GET",
+                "/events",
+                query={
+                    "limit": limit,
+                    "cursor": cursor,
+                    "direction": direction,
+                    "type": type,
+                    "agent_id": agent_id,
+                    "since": since,
+                    "until": until,
+                },
+            ),
+            options,
+        )
+
+    def follow(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        type: params.ListEventsType | NotGiven = NOT_GIVEN,
+        agent_id: str | NotGiven = NOT_GIVEN,
+        since: datetime | str | NotGiven = NOT_GIVEN,
+        last_event_id: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncStream[LodgeEvent]:
+        """Read or follow events.
+
+        What happened to the account's agents, keys and limits. Newest first; `direction=asc` reads oldest
+        first. With `follow=true`, or `Accept: text/event-stream`, the reply is a stream, oldest first: a
+        server-sent event for each event, its `id` the event's and its `data` the event as JSON; comments
+        while there is nothing to tell. It ends with the API key or session. Reconnect with `Last-Event-ID`
+        and nothing is missed or told twice. Old events are removed: how many and how long they are kept is a
+        setting of the deployment.
+
+        Scope: `agents:read`.
+
+        As an iterator, oldest first, that goes on where it was after a cut.
+
+        Args:
+            limit: Events per page. With `follow`: how many of the newest come first.
+            type: Only events of this type.
+            agent_id: Only events of this agent.
+            since: Only events of this time or later.
+            last_event_id: Id of the last entry that was seen: those behind it come, and nothing else.
+        """
+        return self._client.follow(
+            lodge_event,
+            Call(
+                "GET",
+                "/events",
+                query={"limit": limit, "type": type, "agent_id": agent_id, "since": since},
+                headers={"last-event-id": last_event_id},
+            ),
+            options,
+        )
+
+
+class AsyncChatOperations(AsyncResource):
+    async def create(
+        self,
+        agent_id: str,
+        *,
+        messages: Sequence[Mapping[str, Any]],
+        wake: bool | NotGiven = NOT_GIVEN,
+        user: str | None | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+        **more: Any,
+    ) -> ChatCompletion:
+        """Talk to an agent.
+
+        OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
+        `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent
+        works with its own tools: a request's `tools` are not offered to its model. Closing the connection
+        cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or
+        its `lifecycle.auto_start` says that it is to be started.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        Args:
+            agent_id: The agent's id.
+            messages: OpenAI's messages. With `user` set, only the new message is needed.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
+            model: `<agent id>/<member>` for a member; any other name means the agent that the path names.
+        """
+        return await self._client.call(
+            ChatCompletion,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/chat/completions",
+                query={"wake": wake},
+                body={"messages": messages, "user": user, "model": model, **more},
+                keyed=True,
+                patience=660,
+            ),
+            options,
+        )
+
+    def stream(
+        self,
+        agent_id: str,
+        *,
+        messages: Sequence[Mapping[str, Any]],
+        wake: bool | NotGiven = NOT_GIVEN,
+        user: str | None | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+        **more: Any,
+    ) -> AsyncStream[ChatCompletionChunk]:
+        """Talk to an agent.
+
+        OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
+        `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent
+        works with its own tools: a request's `tools` are not offered to its model. Closing the connection
+        cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or
+        its `lifecycle.auto_start` says that it is to be started.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        As an iterator of what comes. Leave it by `close`, or use it in a `with`: the server then stops.
+
+        Args:
+            agent_id: The agent's id.
+            messages: OpenAI's messages. With `user` set, only the new message is needed.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
+            model: `<agent id>/<member>` for a member; any other name means the agent that the path names.
+        """
+        return self._client.stream(
+            chat_chunk,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/chat/completions",
+                query={"wake": wake},
+                body={"messages": messages, "user": user, "model": model, "stream": True, **more},
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def completions(
+        self,
+        *,
+        messages: Sequence[Mapping[str, Any]],
+        model: str,
+        wake: bool | NotGiven = NOT_GIVEN,
+        user: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+        **more: Any,
+    ) -> ChatCompletion:
+        """Talk to the agent that `model` names.
+
+        OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
+        `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent
+        works with its own tools: a request's `tools` are not offered to its model. Closing the connection
+        cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or
+        its `lifecycle.auto_start` says that it is to be started.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        Args:
+            messages: OpenAI's messages. With `user` set, only the new message is needed.
+            model: The agent's id, or `<agent id>/<member>`.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
+        """
+        return await self._client.call(
+            ChatCompletion,
+            Call(
+                "POST",
+                "/chat/completions",
+                query={"wake": wake},
+                body={"messages": messages, "user": user, "model": model, **more},
+                keyed=True,
+                patience=660,
+            ),
+            options,
+        )
+
+    def stream_completions(
+        self,
+        *,
+        messages: Sequence[Mapping[str, Any]],
+        model: str,
+        wake: bool | NotGiven = NOT_GIVEN,
+        user: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+        **more: Any,
+    ) -> AsyncStream[ChatCompletionChunk]:
+        """Talk to the agent that `model` names.
+
+        OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
+        `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent
+        works with its own tools: a request's `tools` are not offered to its model. Closing the connection
+        cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or
+        its `lifecycle.auto_start` says that it is to be started.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        As an iterator of what comes. Leave it by `close`, or use it in a `with`: the server then stops.
+
+        Args:
+            messages: OpenAI's messages. With `user` set, only the new message is needed.
+            model: The agent's id, or `<agent id>/<member>`.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
+        """
+        return self._client.stream(
+            chat_chunk,
+            Call(
+                "POST",
+                "/chat/completions",
+                query={"wake": wake},
+                body={"messages": messages, "user": user, "model": model, "stream": True, **more},
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncModelsOperations(AsyncResource):
+    async def list(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ModelList:
+        """List agents, and their members, as models.
+
+        The newest 1000 agents.
+
+        Scope: `agents:write` or `agents:chat`.
+        """
+        return await self._client.call(ModelList, Call("GET", "/models"), options)
+
+    async def agent(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ModelList:
+        """List the one agent, and its members, as models.
+
+        For OpenAI clients whose base URL is the agent.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return await self._client.call(ModelList, Call("GET", f"/agents/{segment(agent_id)}/models"), options)
+
+
+class AsyncExecOperations(AsyncResource):
+    async def run(
+        self,
+        agent_id: str,
+        *,
+        wake: bool | NotGiven = NOT_GIVEN,
+        command: str | NotGiven = NOT_GIVEN,
+        argv: Sequence[str] | NotGiven = NOT_GIVEN,
+        cwd: str | NotGiven = NOT_GIVEN,
+        env: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        user: Literal["agent", "root"] | NotGiven = NOT_GIVEN,
+        stdin: str | NotGiven = NOT_GIVEN,
+        timeout_seconds: int | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> ExecResult:
+        """Run a command in an agent's machine.
+
+        In its workspace, as the agent’s own user or as `root` of its machine. With `stream: true` the reply
+        is `text/event-stream`: events `stdout` and `stderr` with `{"text"}` as the command writes, up to 16
+        MiB of each, then one `exit` with what the plain reply has; comments while it is silent; an event
+        `error` when it was cut off. Closing the connection kills the command with all that it has started. A
+        paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its
+        `lifecycle.auto_start` says that it is to be started.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            command: A line for the shell (`bash -c`). Either this or `argv`.
+            argv: A program and its arguments, without a shell. Either this or `command`.
+            cwd: Folder to run in; a relative one is within the workspace, which is the default.
+            env: Variables, beside those that every command has.
+            user: Whom the command runs as: the agent’s own user, or `root` of its machine, which is written
+                to the audit log and counts among the key’s changes, too.
+            stdin: What the command reads.
+            timeout_seconds: Then it is killed with all that it has started.
+        """
+        return await self._client.call(
+            ExecResult,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/exec",
+                query={"wake": wake},
+                body={
+                    "command": command,
+                    "argv": argv,
+                    "cwd": cwd,
+                    "env": env,
+                    "user": user,
+                    "stdin": stdin,
+                    "timeout_seconds": timeout_seconds,
+                },
+                keyed=True,
+                patience=silence(timeout_seconds, 60),
+            ),
+            options,
+        )
+
+    def stream(
+        self,
+        agent_id: str,
+        *,
+        wake: bool | NotGiven = NOT_GIVEN,
+        command: str | NotGiven = NOT_GIVEN,
+        argv: Sequence[str] | NotGiven = NOT_GIVEN,
+        cwd: str | NotGiven = NOT_GIVEN,
+        env: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        user: Literal["agent", "root"] | NotGiven = NOT_GIVEN,
+        stdin: str | NotGiven = NOT_GIVEN,
+        timeout_seconds: int | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncStream[ExecEvent]:
+        """Run a command in an agent's machine.
+
+        In its workspace, as the agent’s own user or as `root` of its machine. With `stream: true` the reply
+        is `text/event-stream`: events `stdout` and `stderr` with `{"text"}` as the command writes, up to 16
+        MiB of each, then one `exit` with what the plain reply has; comments while it is silent; an event
+        `error` when it was cut off. Closing the connection kills the command with all that it has started. A
+        paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its
+        `lifecycle.auto_start` says that it is to be started.
+
+        Scope: `agents:write`.
+
+        As an iterator of what comes. Leave it by `close`, or use it in a `with`: the server then stops.
+
+        Args:
+            agent_id: The agent's id.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            command: A line for the shell (`bash -c`). Either this or `argv`.
+            argv: A program and its arguments, without a shell. Either this or `command`.
+            cwd: Folder to run in; a relative one is within the workspace, which is the default.
+            env: Variables, beside those that every command has.
+            user: Whom the command runs as: the agent’s own user, or `root` of its machine, which is written
+                to the audit log and counts among the key’s changes, too.
+            stdin: What the command reads.
+            timeout_seconds: Then it is killed with all that it has started.
+        """
+        return self._client.stream(
+            exec_event,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/exec",
+                query={"wake": wake},
+                body={
+                    "command": command,
+                    "argv": argv,
+                    "cwd": cwd,
+                    "env": env,
+                    "user": user,
+                    "stdin": stdin,
+                    "timeout_seconds": timeout_seconds,
+                    "stream": True,
+                },
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncServiceOperations(AsyncResource):
+    def sizes(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Size]:
+        """List machine sizes."""
+        return self._client.pages(Size, Call("GET", "/sizes"), options)
+
+    def providers(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Provider]:
+        """List LLM providers.
+
+        Their ids are what `llm_keys[].provider` and the prefix of a runtime_a `model` take.
+        """
+        return self._client.pages(Provider, Call("GET", "/providers"), options)
+
+    async def limits(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Limits:
+        """Quotas, rate limits and spend limits.
+
+        What the account may have and spend, what it has and has spent, and how often a key may ask.
+        """
+        return await self._client.call(Limits, Call("GET", "/limits"), options)
+
+    async def health(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Health:
+        """Ask whether the service works.
+
+        Needs no key. 500 when the service cannot serve.
+        """
+        return await self._client.call(Health, Call("GET", "/health"), options)
+
+    async def open_api(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """Read this document.
+
+        Needs no key.
+        """
+        return await self._client.call_object(Call("GET", "/openapi.json"), options)
+
+
+class AsyncLinksOperations(AsyncResource):
+    async def create(
+        self,
+        agent_id: str,
+        *,
+        page: Literal["gateway", "dashboard", "port"] | NotGiven = NOT_GIVEN,
+        port: int | None | NotGiven = NOT_GIVEN,
+        path: str | NotGiven = NOT_GIVEN,
+        expires_in_seconds: int | NotGiven = NOT_GIVEN,
+        visit_seconds: int | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Link:
+        """Make a link to an agent for a browser.
+
+        An agent's own address (`url`, `dashboard_url`, published ports) takes an API key with the scope
+        `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes,
+        and gives that browser a cookie for that one page of that one agent. The cookie ends after
+        `visit_seconds`, and with the agent, the API key or session that made the link, and the account's
+        password. The agent need not run; it is resumed when the page is looked at.
+
+        The reply is not kept for an Idempotency-Key: it holds a secret.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            page: `gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port.
+            port: With `page: "port"`: which one.
+            path: Where the link leads.
+            expires_in_seconds: How long the link can be opened; once.
+            visit_seconds: How long the browser that opened it may look at the page.
+        """
+        return await self._client.call(
+            Link,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/links",
+                body={
+                    "page": page,
+                    "port": port,
+                    "path": path,
+                    "expires_in_seconds": expires_in_seconds,
+                    "visit_seconds": visit_seconds,
+                },
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncMembersOperations(AsyncResource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[AgentMember]:
+        """List the members of an agent.
+
+        Further agents in the same machine, with model, instructions, workspace and conversations of their
+        own. They share the agent's files and keys: what one can do, the others can. For runtime_a; the other
+        runtime holds a single agent (400).
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return self._client.pages(AgentMember, Call("GET", f"/agents/{segment(agent_id)}/members"), options)
+
+    async def create(
+        self,
+        agent_id: str,
+        *,
+        name: str,
+        model: str | None | NotGiven = NOT_GIVEN,
+        instructions: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AgentMember:
+        """Add a member to an agent.
+
+        Comes into effect in the running machine, without a restart; the reply waits for that, for a bounded
+        time, and `pending` says whether it is so. Members are spoken to as the agent is, with `<agent
+        id>/<name>` for the model. Its workspace is `members/<name>` in the agent's.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            name: Lower case letters, digits and hyphens, 2 to 32, a letter first.
+            model: `<provider>/<model_name>`; null: the agent's own model.
+            instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
+                identity. Null, or nothing but white space: none.
+        """
+        return await self._client.call(
+            AgentMember,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/members",
+                body={"name": name, "model": model, "instructions": instructions},
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def get(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AgentMember:
+        """Read a member.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            name: The member's name.
+        """
+        return await self._client.call(
+            AgentMember,
+            Call("GET", f"/agents/{segment(agent_id)}/members/{segment(name)}"),
+            options,
+        )
+
+    async def update(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        model: str | None | NotGiven = NOT_GIVEN,
+        instructions: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AgentMember:
+        """Change a member.
+
+        Only what is given changes. A model is in effect with the next request.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            name: The member's name.
+            model: `<provider>/<model_name>`; null: the agent's own model.
+            instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
+                identity. Null, or nothing but white space: none.
+        """
+        return await self._client.call(
+            AgentMember,
+            Call(
+                "PATCH",
+                f"/agents/{segment(agent_id)}/members/{segment(name)}",
+                body={"model": model, "instructions": instructions},
+            ),
+            options,
+        )
+
+    async def delete(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> DeletedMember:
+        """Remove a member.
+
+        Its workspace and its conversations go with it.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            name: The member's name.
+        """
+        return await self._client.call(
+            DeletedMember,
+            Call("DELETE", f"/agents/{segment(agent_id)}/members/{segment(name)}"),
+            options,
+        )
+
+
+class AsyncPortsOperations(AsyncResource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Port]:
+        """List the published ports of an agent.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return self._client.pages(Port, Call("GET", f"/agents/{segment(agent_id)}/ports"), options)
+
+    async def publish(
+        self,
+        agent_id: str,
+        *,
+        port: int,
+        public: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Port:
+        """Publish a port of an agent.
+
+        Serves an HTTP server in the agent's machine under an address of its own, WebSockets among it. The
+        server must listen on the machine's address (0.0.0.0), not on loopback alone. A request resumes a
+        paused agent and holds it awake. The ports of the agent's own gateway, its dashboard and the service's
+        daemon cannot be published. For a port that is published already, `public` is changed.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            port: A port that a server in the agent's machine listens on.
+            public: False: an API key or a link is asked for, as at the agent's own address. True: nothing is.
+        """
+        return await self._client.call(
+            Port,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/ports",
+                body={"port": port, "public": public},
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def unpublish(
+        self,
+        agent_id: str,
+        port: int,
+        *,
+        options: RequestOptions | None = None,
+    ) -> DeletedPort:
+        """Take a published port back.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return await self._client.call(
+            DeletedPort,
+            Call("DELETE", f"/agents/{segment(agent_id)}/ports/{segment(port)}"),
+            options,
+        )
+
+
+class AsyncChannelsOperations(AsyncResource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Channel]:
+        """List the messaging channels of an agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return self._client.pages(Channel, Call("GET", f"/agents/{segment(agent_id)}/channels"), options)
+
+    async def get(
+        self,
+        agent_id: str,
+        channel: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Channel:
+        """Read a messaging channel of an agent.
+
+        One that was never put has the status `not_configured`.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            channel: slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`.
+        """
+        return await self._client.call(
+            Channel,
+            Call("GET", f"/agents/{segment(agent_id)}/channels/{segment(channel)}"),
+            options,
+        )
+
+    async def put(
+        self,
+        agent_id: str,
+        channel: str,
+        *,
+        verify: bool | NotGiven = NOT_GIVEN,
+        app_token: str | NotGiven = NOT_GIVEN,
+        bot_token: str | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        access: params.ChannelsInputSlackAccess | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Channel:
+        """Put a messaging channel of an agent.
+
+        Replaces what is there, in every state of the agent; a secret that is left out keeps the stored one.
+        New secrets are verified at the platform before anything is written, unless `verify=false`. The
+        connection is held on the host: `status` says how it is.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            channel: slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`.
+            verify: `false`: no platform is asked whether new credentials are good.
+            app_token: For Socket Mode. Left out, the stored one stays.
+            bot_token: Kept encrypted, never given back. Left out, the stored one stays.
+            enabled: False: kept, and not connected.
+            access: What is left out has its default: `pairing`, and groups by mention.
+        """
+        return await self._client.call(
+            Channel,
+            Call(
+                "PUT",
+                f"/agents/{segment(agent_id)}/channels/{segment(channel)}",
+                query={"verify": verify},
+                body={"appToken": app_token, "botToken": bot_token, "enabled": enabled, "access": access},
+            ),
+            options,
+        )
+
+    async def delete(
+        self,
+        agent_id: str,
+        channel: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> DeletedChannel:
+        """Remove a messaging channel of an agent.
+
+        With its secrets, its pairing, its senders and its messages.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            channel: slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`.
+        """
+        return await self._client.call(
+            DeletedChannel,
+            Call("DELETE", f"/agents/{segment(agent_id)}/channels/{segment(channel)}"),
+            options,
+        )
+
+    async def restart(
+        self,
+        agent_id: str,
+        channel: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Channel:
+        """Open the connection of a channel anew.
+
+        Out of `error` too. Nothing that waits is lost.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            channel: slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`.
+        """
+        return await self._client.call(
+            Channel,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/channels/{segment(channel)}/restart",
+                body={},
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def test(
+        self,
+        agent_id: str,
+        channel: str,
+        *,
+        conversation: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> ChannelTest:
+        """Test a channel.
+
+        Asks the platform whether the stored credentials are good. With `conversation` a test message is sent
+        there: somebody must have written in it before.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            channel: slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`.
+            conversation: A `conversation.id` of `GET /v1/agents/:id/messages`: a test message is sent there.
+        """
+        return await self._client.call(
+            ChannelTest,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/channels/{segment(channel)}/test",
+                body={"conversation": conversation},
+                keyed=True,
+            ),
+            options,
+        )
+
+    def approvals(
+        self,
+        agent_id: str,
+        channel: str,
+        *,
+        state: Literal["pending", "approved", "denied"] | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Approval]:
+        """List who asked to talk to an agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            channel: slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`.
+            state: Only those in this state.
+        """
+        return self._client.pages(
+            Approval,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/channels/{segment(channel)}/approvals",
+                query={"state": state},
+            ),
+            options,
+        )
+
+    async def decide(
+        self,
+        agent_id: str,
+        channel: str,
+        *,
+        code: str,
+        action: Literal["approve", "deny"],
+        options: RequestOptions | None = None,
+    ) -> Approval:
+        """Approve or deny who asked to talk to an agent.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            channel: slack, discord, telegram, whatsapp, gmail; `email` is another name for `gmail`.
+            code: The code that the sender was told.
+        """
+        return await self._client.call(
+            Approval,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/channels/{segment(channel)}/approvals",
+                body={"code": code, "action": action},
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def pairing(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Pairing:
+        """Read or follow the pairing of WhatsApp.
+
+        With `Accept: text/event-stream` each change comes as an event, until it is connected or has failed.
+        The codes are shown to who may change the agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return await self._client.call(
+            Pairing,
+            Call("GET", f"/agents/{segment(agent_id)}/channels/whatsapp/pair"),
+            options,
+        )
+
+    async def start_gmail_oauth(
+        self,
+        agent_id: str,
+        *,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        login_hint: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> OAuthSession:
+        """Begin the consent for a mailbox.
+
+        Gives the address of a page of this service, on which the mailbox's owner is told which agent asks,
+        and agrees or refuses, within 10 minutes and once. The page leads to Google, and Google leads the same
+        browser back to this service, which keeps the consent encrypted and connects the channel. With
+        `login_hint` no other mailbox is taken.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            redirect_url: Where the page that ends the consent leads on to.
+            login_hint: The address that the consent is for.
+        """
+        return await self._client.call(
+            OAuthSession,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/channels/gmail/oauth/start",
+                body={"redirect_url": redirect_url, "login_hint": login_hint},
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncConnectionsOperations(AsyncResource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Connection]:
+        """List the connections of an agent.
+
+        Services of other people that the agent uses. Their credentials stay on the host, which adds them to
+        each request.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return self._client.pages(Connection, Call("GET", f"/agents/{segment(agent_id)}/connections"), options)
+
+    async def get(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Connection:
+        """Read a connection of an agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            name: Lower case letters, digits and hyphens, a letter first, at most 32.
+        """
+        return await self._client.call(
+            Connection,
+            Call("GET", f"/agents/{segment(agent_id)}/connections/{segment(name)}"),
+            options,
+        )
+
+    async def put(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        kind: Literal["mcp", "http"],
+        url: str,
+        headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
+        allow: Sequence[params.ConnectionAllow] | NotGiven = NOT_GIVEN,
+        tools: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        auth: params.PutConnectionAuth | None | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Connection:
+        """Put a connection of an agent.
+
+        Replaces what is there, in every state of the agent; headers that are left out stay as they are
+        stored. In effect with the next call, without a restart.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            name: Lower case letters, digits and hyphens, a letter first, at most 32.
+            kind: `mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools.
+                `http`: any HTTP service; the agent sends it requests, as far as `allow` goes.
+            url: Without user, query and fragment. It must be `https`, unless the operator allows any address.
+            headers: Added by the host to each request, and never given back. Left out, the stored ones stay;
+                with another `url` they must be given again.
+            allow: For `http`: what may be asked. Nothing else is, and one entry must name both the method and
+                the path.
+            tools: For `mcp`: the tools that the agent has, by the server's names; null: all of them.
+            enabled: False: kept, and not used.
+        """
+        return await self._client.call(
+            Connection,
+            Call(
+                "PUT",
+                f"/agents/{segment(agent_id)}/connections/{segment(name)}",
+                body={
+                    "kind": kind,
+                    "url": url,
+                    "headers": headers,
+                    "allow": allow,
+                    "tools": tools,
+                    "auth": auth,
+                    "enabled": enabled,
+                },
+            ),
+            options,
+        )
+
+    async def delete(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> DeletedConnection:
+        """Remove a connection of an agent.
+
+        With its credentials. No call begins after that.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            name: Lower case letters, digits and hyphens, a letter first, at most 32.
+        """
+        return await self._client.call(
+            DeletedConnection,
+            Call("DELETE", f"/agents/{segment(agent_id)}/connections/{segment(name)}"),
+            options,
+        )
+
+    async def start_oauth(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        redirect_url: str | NotGiven = NOT_GIVEN,
+        scope: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> ConnectionOAuthSession:
+        """Begin the consent for a connection.
+
+        For MCP servers that ask for OAuth. Gives the address of a page of this service, on which somebody is
+        told which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to the
+        authorization server, which leads the same browser back to this service, which keeps the access
+        encrypted on the host, and renews it.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            name: Lower case letters, digits and hyphens, a letter first, at most 32.
+            redirect_url: Where the page that ends the consent leads on to.
+            scope: What this consent asks for, in the place of the connection's own.
+        """
+        return await self._client.call(
+            ConnectionOAuthSession,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/connections/{segment(name)}/oauth/start",
+                body={"redirect_url": redirect_url, "scope": scope},
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncMessagesOperations(AsyncResource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        channel: Literal["slack", "discord", "telegram", "whatsapp", "gmail", "email"] | NotGiven = NOT_GIVEN,
+        state: Literal["received", "answered", "failed", "unknown", "refused"] | NotGiven = NOT_GIVEN,
+        content: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[ChannelMessage]:
+        """List the messages of an agent on its channels.
+
+        Newest first, and without what was said unless `content=true`.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            limit: Messages per page.
+            cursor: `next_cursor` of the page before.
+            channel: Only messages of this channel.
+            state: Only messages in this state.
+            content: `true`: with what was written and answered.
+        """
+        return self._client.pages(
+            ChannelMessage,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/messages",
+                query={
+                    "limit": limit,
+                    "cursor": cursor,
+                    "channel": channel,
+                    "state": state,
+                    "content": content,
+                },
+            ),
+            options,
+        )
+
+    async def retry(
+        self,
+        agent_id: str,
+        message_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ChannelMessage:
+        """Try a message again.
+
+        One that failed, or whose outcome is unknown: the turn is made anew, or what of its answer was not
+        sent is sent. A part whose outcome is unknown may arrive twice.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            message_id: The message's id.
+        """
+        return await self._client.call(
+            ChannelMessage,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/messages/{segment(message_id)}/retry",
+                body={},
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncWebhooksOperations(AsyncResource):
+    async def create(
+        self,
+        *,
+        url: str,
+        events: Sequence[str],
+        description: str | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> WebhookWithSecret:
+        """Have events sent to a server of yours.
+
+        Events from now on are sent as they happen: a POST of the event as `GET /v1/events` shows it, signed
+        as Standard Webhooks has it. The secret is in this reply alone, which no Idempotency-Key keeps.
+
+        Scope: `agents:write`.
+
+        Args:
+            url: Where events are sent, by https. Private addresses are refused unless the operator allows
+                them.
+            events: Types of events: a type such as `agent.paused`, a family such as `agent.*`, or `*` for
+                all.
+            description: A label of your own.
+            enabled: A disabled webhook is told nothing.
+        """
+        return await self._client.call(
+            WebhookWithSecret,
+            Call(
+                "POST",
+                "/webhooks",
+                body={"url": url, "events": events, "description": description, "enabled": enabled},
+                keyed=True,
+            ),
+            options,
+        )
+
+    def list(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Webhook]:
+        """List the webhooks of the account.
+
+        Scope: `agents:read`.
+        """
+        return self._client.pages(Webhook, Call("GET", "/webhooks"), options)
+
+    async def get(
+        self,
+        webhook_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Webhook:
+        """Read a webhook.
+
+        Scope: `agents:read`.
+
+        Args:
+            webhook_id: The webhook's id.
+        """
+        return await self._client.call(Webhook, Call("GET", f"/webhooks/{segment(webhook_id)}"), options)
+
+    async def update(
+        self,
+        webhook_id: str,
+        *,
+        url: str | NotGiven = NOT_GIVEN,
+        events: Sequence[str] | NotGiven = NOT_GIVEN,
+        description: str | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Webhook:
+        """Change a webhook.
+
+        What is left out stays. A webhook that is enabled again is sent events from then on, and what was
+        pending.
+
+        Scope: `agents:write`.
+
+        Args:
+            webhook_id: The webhook's id.
+            url: Where events are sent, by https. Private addresses are refused unless the operator allows
+                them.
+            events: Types of events: a type such as `agent.paused`, a family such as `agent.*`, or `*` for
+                all.
+            description: A label of your own.
+            enabled: A disabled webhook is told nothing.
+        """
+        return await self._client.call(
+            Webhook,
+            Call(
+                "PATCH",
+                f"/webhooks/{segment(webhook_id)}",
+                body={"url": url, "events": events, "description": description, "enabled": enabled},
+            ),
+            options,
+        )
+
+    async def delete(
+        self,
+        webhook_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> WebhookDeleted:
+        """Remove a webhook.
+
+        With its deliveries; those that wait are not sent any more.
+
+        Scope: `agents:write`.
+
+        Args:
+            webhook_id: The webhook's id.
+        """
+        return await self._client.call(WebhookDeleted, Call("DELETE", f"/webhooks/{segment(webhook_id)}"), options)
+
+    async def rotate(
+        self,
+        webhook_id: str,
+        *,
+        overlap_seconds: int | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> WebhookWithSecret:
+        """Give a webhook a new secret.
+
+        For the time of the overlap each event is signed with both, so that the receiver can change over at
+        leisure. No Idempotency-Key keeps the reply: it holds a secret.
+
+        Scope: `agents:write`.
+
+        Args:
+            webhook_id: The webhook's id.
+            overlap_seconds: How long the present secret goes on signing beside the new one.
+        """
+        return await self._client.call(
+            WebhookWithSecret,
+            Call(
+                "POST",
+                f"/webhooks/{segment(webhook_id)}/rotate",
+                body={"overlap_seconds": overlap_seconds},
+                keyed=True,
+            ),
+            options,
+        )
+
+    def deliveries(
+        self,
+        webhook_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        state: Literal["pending", "delivered", "failed"] | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[WebhookDelivery]:
+        """List the deliveries of a webhook.
+
+        Newest first. Ended ones are kept for a week, at most 10,000 of a webhook.
+
+        Scope: `agents:read`.
+
+        Args:
+            webhook_id: The webhook's id.
+            limit: Deliveries per page.
+            cursor: `next_cursor` of the page before.
+            state: Only deliveries in this state.
+        """
+        return self._client.pages(
+            WebhookDelivery,
+            Call(
+                "GET",
+                f"/webhooks/{segment(webhook_id)}/deliveries",
+                query={"limit": limit, "cursor": cursor, "state": state},
+            ),
+            options,
+        )
+
+    async def test(
+        self,
+        webhook_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> WebhookDelivery:
+        """Send a test event.
+
+        Of type `webhook.test`, whatever events the webhook wants, at once and once. The reply tells how it
+        went; `pending` after 12 seconds.
+
+        Scope: `agents:write`.
+
+        Args:
+            webhook_id: The webhook's id.
+        """
+        return await self._client.call(
+            WebhookDelivery,
+            Call("POST", f"/webhooks/{segment(webhook_id)}/test", body={}, keyed=True),
+            options,
+        )
+
+    async def redeliver(
+        self,
+        webhook_id: str,
+        delivery_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> WebhookDelivery:
+        """Send a delivery again.
+
+        Under the same `webhook-id`, with a fresh count of attempts.
+
+        Scope: `agents:write`.
+
+        Args:
+            webhook_id: The webhook's id.
+            delivery_id: The delivery's id.
+        """
+        return await self._client.call(
+            WebhookDelivery,
+            Call(
+                "POST",
+                f"/webhooks/{segment(webhook_id)}/deliveries/{segment(delivery_id)}/redeliver",
+                body={},
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncSchedulesOperations(AsyncResource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Schedule]:
+        """List the schedules of an agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return self._client.pages(Schedule, Call("GET", f"/agents/{segment(agent_id)}/schedules"), options)
+
+    async def create(
+        self,
+        agent_id: str,
+        *,
+        name: str,
+        prompt: str,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        cron: str | NotGiven = NOT_GIVEN,
+        every: str | NotGiven = NOT_GIVEN,
+        at: datetime | str | NotGiven = NOT_GIVEN,
+        time_zone: str | NotGiven = NOT_GIVEN,
+        conversation: str | None | NotGiven = NOT_GIVEN,
+        deliver: params.CreateScheduleDeliver | NotGiven = NOT_GIVEN,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Schedule:
+        """Make a schedule of an agent.
+
+        Tells the agent something by itself, at the times of a cron expression in a time zone, at an interval,
+        or once. A time that comes wakes the agent in any state but `error`. Times that passed while the
+        service was down are made up for by one run; runs of a schedule never overlap; a run that fails is
+        tried again up to three times. Many that are due at once begin within a minute. An agent may have 100.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            prompt: What the agent is told. A line before it says which schedule it is, and for when.
+            enabled: False: no time comes. It can be run by hand.
+            cron: Five fields: minute, hour, day of month, month, day of week, in `time_zone`. Where clocks go
+                ahead, a time that does not come comes at the end of the gap; where they go back, a time that
+                comes twice is taken once. An expression with `*` or a step among minutes and hours runs by
+                elapsed time instead.
+            every: An interval of minutes, hours or days, from `1m` to `366d`; the first run is one interval
+                from now.
+            at: One time.
+            time_zone: A name of the time zone database.
+            conversation: The agent's conversation that the runs go on with, as `user` names it in a chat.
+                Without it the schedule has one of its own.
+            wake: False: an agent that does not run is left asleep, and the time is `skipped`.
+        """
+        return await self._client.call(
+            Schedule,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/schedules",
+                body={
+                    "name": name,
+                    "enabled": enabled,
+                    "cron": cron,
+                    "every": every,
+                    "at": at,
+                    "time_zone": time_zone,
+                    "prompt": prompt,
+                    "conversation": conversation,
+                    "deliver": deliver,
+                    "wake": wake,
+                },
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def get(
+        self,
+        agent_id: str,
+        schedule_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Schedule:
+        """Read a schedule.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            schedule_id: The schedule's id.
+        """
+        return await self._client.call(
+            Schedule,
+            Call("GET", f"/agents/{segment(agent_id)}/schedules/{segment(schedule_id)}"),
+            options,
+        )
+
+    async def update(
+        self,
+        agent_id: str,
+        schedule_id: str,
+        *,
+        name: str | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        cron: str | NotGiven = NOT_GIVEN,
+        every: str | NotGiven = NOT_GIVEN,
+        at: datetime | str | NotGiven = NOT_GIVEN,
+        time_zone: str | NotGiven = NOT_GIVEN,
+        prompt: str | NotGiven = NOT_GIVEN,
+        conversation: str | None | NotGiven = NOT_GIVEN,
+        deliver: params.CreateScheduleDeliver | NotGiven = NOT_GIVEN,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Schedule:
+        """Change a schedule.
+
+        Only what is given changes. A run that has begun goes on as it was.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            schedule_id: The schedule's id.
+            enabled: False: no time comes. It can be run by hand.
+            cron: Five fields: minute, hour, day of month, month, day of week, in `time_zone`. Where clocks go
+                ahead, a time that does not come comes at the end of the gap; where they go back, a time that
+                comes twice is taken once. An expression with `*` or a step among minutes and hours runs by
+                elapsed time instead.
+            every: An interval of minutes, hours or days, from `1m` to `366d`; the first run is one interval
+                from now.
+            at: One time.
+            time_zone: A name of the time zone database.
+            prompt: What the agent is told. A line before it says which schedule it is, and for when.
+            conversation: The agent's conversation that the runs go on with, as `user` names it in a chat.
+                Without it the schedule has one of its own.
+            wake: False: an agent that does not run is left asleep, and the time is `skipped`.
+        """
+        return await self._client.call(
+            Schedule,
+            Call(
+                "PATCH",
+                f"/agents/{segment(agent_id)}/schedules/{segment(schedule_id)}",
+                body={
+                    "name": name,
+                    "enabled": enabled,
+                    "cron": cron,
+                    "every": every,
+                    "at": at,
+                    "time_zone": time_zone,
+                    "prompt": prompt,
+                    "conversation": conversation,
+                    "deliver": deliver,
+                    "wake": wake,
+                },
+            ),
+            options,
+        )
+
+    async def delete(
+        self,
+        agent_id: str,
+        schedule_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> DeletedSchedule:
+        """Remove a schedule.
+
+        With its runs; one under way is cut.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            schedule_id: The schedule's id.
+        """
+        return await self._client.call(
+            DeletedSchedule,
+            Call("DELETE", f"/agents/{segment(agent_id)}/schedules/{segment(schedule_id)}"),
+            options,
+        )
+
+    async def run(
+        self,
+        agent_id: str,
+        schedule_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ScheduleRun:
+        """Run a schedule now.
+
+        Enabled or not; its times stay as they are. The reply does not wait for the answer: read the run.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            schedule_id: The schedule's id.
+        """
+        return await self._client.call(
+            ScheduleRun,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/schedules/{segment(schedule_id)}/run",
+                body={},
+                keyed=True,
+            ),
+            options,
+        )
+
+    def runs(
+        self,
+        agent_id: str,
+        schedule_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[ScheduleRun]:
+        """List the runs of a schedule.
+
+        Newest first; the last 200 of 90 days are kept.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            schedule_id: The schedule's id.
+            limit: Runs per page.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._client.pages(
+            ScheduleRun,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/schedules/{segment(schedule_id)}/runs",
+                query={"limit": limit, "cursor": cursor},
+            ),
+            options,
+        )
+
+
+class AsyncHooksOperations(AsyncResource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Hook]:
+        """List the hooks of an agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return self._client.pages(Hook, Call("GET", f"/agents/{segment(agent_id)}/hooks"), options)
+
+    async def create(
+        self,
+        agent_id: str,
+        *,
+        name: str,
+        template: str | NotGiven = NOT_GIVEN,
+        conversation: str | NotGiven = NOT_GIVEN,
+        deliver: params.CreateHookDeliver | NotGiven = NOT_GIVEN,
+        signature: params.CreateHookSignature | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> CreatedHook:
+        """Make a hook of an agent.
+
+        An address at which a third party's requests become messages to the agent, one turn each. The token in
+        it is shown this once; with a `signature` the token alone opens nothing. `deliver` says where the
+        answers go. An agent may have 20. The reply is not kept for an Idempotency-Key: it holds a secret.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            template: What the agent is told, with fields of the JSON by their paths, such as
+                `{{issue.title}}`; `{{list.0}}` is the first of a list. Each is put in as JSON on one line, in
+                at most 4 KiB, all together in 16 KiB. Without a template the agent gets the whole JSON, in at
+                most 16 KiB.
+            conversation: The agent's conversation that the messages go on with, as `user` names it in a chat.
+                Without it the hook has one of its own.
+        """
+        return await self._client.call(
+            CreatedHook,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/hooks",
+                body={
+                    "name": name,
+                    "template": template,
+                    "conversation": conversation,
+                    "deliver": deliver,
+                    "signature": signature,
+                },
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def delete(
+        self,
+        agent_id: str,
+        hook_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> DeletedHook:
+        """Remove a hook.
+
+        With its messages; a turn under way is cut. Its address is nothing from now on.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            hook_id: The hook's id.
+        """
+        return await self._client.call(
+            DeletedHook,
+            Call("DELETE", f"/agents/{segment(agent_id)}/hooks/{segment(hook_id)}"),
+            options,
+        )
+
+    def messages(
+        self,
+        agent_id: str,
+        hook_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[HookMessage]:
+        """List what came to a hook.
+
+        Newest first, and what became of each, without what was sent or answered. The last 10,000 of 30 days
+        are kept; a delivery that is sent again is known so long.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            hook_id: The hook's id.
+            limit: Messages per page.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._client.pages(
+            HookMessage,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/hooks/{segment(hook_id)}/messages",
+                query={"limit": limit, "cursor": cursor},
+            ),
+            options,
+        )
+
+
+class AsyncResponsesOperations(AsyncResource):
+    async def create(
+        self,
+        agent_id: str,
+        *,
+        input: str | Sequence[Mapping[str, Any]],
+        wake: bool | NotGiven = NOT_GIVEN,
+        user: str | None | NotGiven = NOT_GIVEN,
+        previous_response_id: str | None | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+        **more: Any,
+    ) -> AgentResponse:
+        """Have an agent respond.
+
+        OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the
+        last of them `response.completed`; comments while the agent works; a failure in its midst is the event
+        `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's
+        own there and here. Closing the connection cancels the turn. Waking is as in chat completions.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        Args:
+            agent_id: The agent's id.
+            input: OpenAI's input: a text, or items. In a conversation that goes on only the new ones are
+                needed.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
+            previous_response_id: Goes on with the conversation of that response, which must be one of the
+                same agent or member; wins over `user`. The conversation goes on where it is by now.
+            model: `<agent id>/<member>` for a member; any other name means the agent that the path names.
+        """
+        return await self._client.call(
+            AgentResponse,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/responses",
+                query={"wake": wake},
+                body={
+                    "input": input,
+                    "user": user,
+                    "previous_response_id": previous_response_id,
+                    "model": model,
+                    **more,
+                },
+                keyed=True,
+                patience=660,
+            ),
+            options,
+        )
+
+    def stream(
+        self,
+        agent_id: str,
+        *,
+        input: str | Sequence[Mapping[str, Any]],
+        wake: bool | NotGiven = NOT_GIVEN,
+        user: str | None | NotGiven = NOT_GIVEN,
+        previous_response_id: str | None | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+        **more: Any,
+    ) -> AsyncStream[ResponseEvent]:
+        """Have an agent respond.
+
+        OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the
+        last of them `response.completed`; comments while the agent works; a failure in its midst is the event
+        `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's
+        own there and here. Closing the connection cancels the turn. Waking is as in chat completions.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        As an iterator of what comes. Leave it by `close`, or use it in a `with`: the server then stops.
+
+        Args:
+            agent_id: The agent's id.
+            input: OpenAI's input: a text, or items. In a conversation that goes on only the new ones are
+                needed.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
+            previous_response_id: Goes on with the conversation of that response, which must be one of the
+                same agent or member; wins over `user`. The conversation goes on where it is by now.
+            model: `<agent id>/<member>` for a member; any other name means the agent that the path names.
+        """
+        return self._client.stream(
+            response_event,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/responses",
+                query={"wake": wake},
+                body={
+                    "input": input,
+                    "user": user,
+                    "previous_response_id": previous_response_id,
+                    "model": model,
+                    "stream": True,
+                    **more,
+                },
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def create_for(
+        self,
+        *,
+        input: str | Sequence[Mapping[str, Any]],
+        model: str,
+        wake: bool | NotGiven = NOT_GIVEN,
+        user: str | None | NotGiven = NOT_GIVEN,
+        previous_response_id: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+        **more: Any,
+    ) -> AgentResponse:
+        """Have the agent respond that `model` names.
+
+        OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the
+        last of them `response.completed`; comments while the agent works; a failure in its midst is the event
+        `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's
+        own there and here. Closing the connection cancels the turn. Waking is as in chat completions.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        Args:
+            input: OpenAI's input: a text, or items. In a conversation that goes on only the new ones are
+                needed.
+            model: The agent's id, or `<agent id>/<member>`.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
+            previous_response_id: Goes on with the conversation of that response, which must be one of the
+                same agent or member; wins over `user`. The conversation goes on where it is by now.
+        """
+        return await self._client.call(
+            AgentResponse,
+            Call(
+                "POST",
+                "/responses",
+                query={"wake": wake},
+                body={
+                    "input": input,
+                    "user": user,
+                    "previous_response_id": previous_response_id,
+                    "model": model,
+                    **more,
+                },
+                keyed=True,
+                patience=660,
+            ),
+            options,
+        )
+
+    def stream_for(
+        self,
+        *,
+        input: str | Sequence[Mapping[str, Any]],
+        model: str,
+        wake: bool | NotGiven = NOT_GIVEN,
+        user: str | None | NotGiven = NOT_GIVEN,
+        previous_response_id: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+        **more: Any,
+    ) -> AsyncStream[ResponseEvent]:
+        """Have the agent respond that `model` names.
+
+        OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the
+        last of them `response.completed`; comments while the agent works; a failure in its midst is the event
+        `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's
+        own there and here. Closing the connection cancels the turn. Waking is as in chat completions.
+
+        Scope: `agents:write` or `agents:chat`.
+
+        As an iterator of what comes. Leave it by `close`, or use it in a `with`: the server then stops.
+
+        Args:
+            input: OpenAI's input: a text, or items. In a conversation that goes on only the new ones are
+                needed.
+            model: The agent's id, or `<agent id>/<member>`.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
+            previous_response_id: Goes on with the conversation of that response, which must be one of the
+                same agent or member; wins over `user`. The conversation goes on where it is by now.
+        """
+        return self._client.stream(
+            response_event,
+            Call(
+                "POST",
+                "/responses",
+                query={"wake": wake},
+                body={
+                    "input": input,
+                    "user": user,
+                    "previous_response_id": previous_response_id,
+                    "model": model,
+                    "stream": True,
+                    **more,
+                },
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncAccountOperations(AsyncResource):
+    async def get(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Account:
+        """Read the account of the key."""
+        return await self._client.call(Account, Call("GET", "/account"), options)
+
+    async def update(
+        self,
+        *,
+        record_llm_calls: bool,
+        options: RequestOptions | None = None,
+    ) -> Account:
+        """Change the account of the key.
+
+        Holds from the next model call on. Turned off, nothing more is kept, calls under way among it; what
+        was kept stays for its time.
+
+        Scope: `agents:write`.
+
+        Args:
+            record_llm_calls: Whether what is said in model calls of its agents is kept for some days, for
+                every key with the scope `usage:read`. False by default.
+        """
+        return await self._client.call(
+            Account,
+            Call("PATCH", "/account", body={"record_llm_calls": record_llm_calls}),
+            options,
+        )
+
+    async def options(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AccountOptions:
+        """Read what the account area offers."""
+        return await self._client.call(AccountOptions, Call("GET", "/account/options"), options)
+
+    async def session(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> SessionBody:
+        """Read the session of this browser.
+
+        `csrf_token` is what every change by this session carries in `X-CSRF-Token`.
+        """
+        return await self._client.call(SessionBody, Call("GET", "/account/session"), options)
+
+    async def sign_in(
+        self,
+        *,
+        email: str,
+        password: str,
+        code: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> SessionBody:
+        """Sign in.
+
+        Sets the cookie of a new session. Attempts are counted by e-mail and by address; after a few wrong
+        ones each wait is twice the last.
+        """
+        return await self._client.call(
+            SessionBody,
+            Call(
+                "POST",
+                "/account/sign-in",
+                body={"email": email, "password": password, "code": code},
+            ),
+            options,
+        )
+
+    async def sign_out(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """End the session of this browser."""
+        return await self._client.call_object(Call("POST", "/account/sign-out", body={}), options)
+
+    async def sessions(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> SessionList:
+        """List the sessions of the account."""
+        return await self._client.call(SessionList, Call("GET", "/account/sessions"), options)
+
+    async def end_other_sessions(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """End every other session."""
+        return await self._client.call_object(Call("DELETE", "/account/sessions"), options)
+
+    async def end_session(
+        self,
+        session_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """End a session."""
+        return await self._client.call_object(Call("DELETE", f"/account/sessions/{segment(session_id)}"), options)
+
+    async def read_link(
+        self,
+        *,
+        token: str,
+        options: RequestOptions | None = None,
+    ) -> AccountLink:
+        """Read what a link is for."""
+        return await self._client.call(AccountLink, Call("POST", "/account/links", body={"token": token}), options)
+
+    async def set_up(
+        self,
+        *,
+        token: str,
+        email: str,
+        name: str,
+        password: str,
+        options: RequestOptions | None = None,
+    ) -> SessionBody:
+        """Make the first account yours."""
+        return await self._client.call(
+            SessionBody,
+            Call(
+                "POST",
+                "/account/setup",
+                body={"token": token, "email": email, "name": name, "password": password},
+            ),
+            options,
+        )
+
+    async def accept_invitation(
+        self,
+        *,
+        token: str,
+        email: str,
+        name: str,
+        password: str,
+        options: RequestOptions | None = None,
+    ) -> SessionBody:
+        """Accept an invitation."""
+        return await self._client.call(
+            SessionBody,
+            Call(
+                "POST",
+                "/account/invitations/accept",
+                body={"token": token, "email": email, "name": name, "password": password},
+            ),
+            options,
+        )
+
+    async def register(
+        self,
+        *,
+        email: str,
+        name: str,
+        password: str,
+        options: RequestOptions | None = None,
+    ) -> SessionBody:
+        """Make an account.
+
+        Where the operator lets anyone: `registration_open` of the options says so.
+        """
+        return await self._client.call(
+            SessionBody,
+            Call(
+                "POST",
+                "/account/register",
+                body={"email": email, "name": name, "password": password},
+            ),
+            options,
+        )
+
+    async def change_password(
+        self,
+        *,
+        current_password: str,
+        new_password: str,
+        options: RequestOptions | None = None,
+    ) -> SessionBody:
+        """Change the password.
+
+        Ends every session and every visit of an agent; this browser gets a new session.
+        """
+        return await self._client.call(
+            SessionBody,
+            Call(
+                "POST",
+                "/account/password",
+                body={"current_password": current_password, "new_password": new_password},
+            ),
+            options,
+        )
+
+    async def reset_password(
+        self,
+        *,
+        token: str,
+        password: str,
+        code: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> SessionBody:
+        """Set a password by the operator's link.
+
+        Ends every session and every visit of an agent; this browser gets a new session.
+        """
+        return await self._client.call(
+            SessionBody,
+            Call(
+                "POST",
+                "/account/password-reset",
+                body={"token": token, "password": password, "code": code},
+            ),
+            options,
+        )
+
+    async def begin_totp(
+        self,
+        *,
+        password: str,
+        options: RequestOptions | None = None,
+    ) -> TotpBegun:
+        """Begin a second factor.
+
+        It is in force once a code of it was confirmed.
+        """
+        return await self._client.call(
+            TotpBegun,
+            Call("POST", "/account/totp", body={"password": password}),
+            options,
+        )
+
+    async def remove_totp(
+        self,
+        *,
+        password: str,
+        code: str,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """Take the second factor off."""
+        return await self._client.call_object(
+            Call("DELETE", "/account/totp", body={"password": password, "code": code}),
+            options,
+        )
+
+    async def confirm_totp(
+        self,
+        *,
+        code: str,
+        options: RequestOptions | None = None,
+    ) -> RecoveryCodes:
+        """Put the second factor in force."""
+        return await self._client.call(
+            RecoveryCodes,
+            Call("POST", "/account/totp/confirm", body={"code": code}),
+            options,
+        )
+
+    async def spend(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AccountSpend:
+        """Read what the account has spent and may spend.
+
+        Scope: `usage:read`.
+        """
+        return await self._client.call(AccountSpend, Call("GET", "/account/spend"), options)
+
+
+class AsyncKeysOperations(AsyncResource):
+    async def list(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ApiKeyList:
+        """List the API keys of the account."""
+        return await self._client.call(ApiKeyList, Call("GET", "/account/keys"), options)
+
+    async def create(
+        self,
+        *,
+        name: str,
+        scopes: Sequence[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat"]],
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> CreatedApiKey:
+        """Make an API key.
+
+        With scopes that the role of its person has.
+        """
+        return await self._client.call(
+            CreatedApiKey,
+            Call(
+                "POST",
+                "/account/keys",
+                body={"name": name, "scopes": scopes, "expires_at": expires_at},
+            ),
+            options,
+        )
+
+    async def revoke(
+        self,
+        key_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ApiKey:
+        """Revoke an API key."""
+        return await self._client.call(ApiKey, Call("DELETE", f"/account/keys/{segment(key_id)}"), options)
+
+
+class AsyncPeopleOperations(AsyncResource):
+    async def list(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> PersonList:
+        """List the people of the deployment.
+
+        For an owner.
+        """
+        return await self._client.call(PersonList, Call("GET", "/account/people"), options)
+
+    async def invitations(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> InvitationList:
+        """List invitations.
+
+        For an owner.
+        """
+        return await self._client.call(InvitationList, Call("GET", "/account/invitations"), options)
+
+    async def invite(
+        self,
+        *,
+        email: str | None | NotGiven = NOT_GIVEN,
+        role: Literal["member", "viewer"] | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> CreatedInvitation:
+        """Invite somebody.
+
+        For an owner. Makes a link that works once, for 7 days.
+
+        Args:
+            email: The only one that may accept it; null: whoever has the link.
+            role: Of the account that it makes.
+        """
+        return await self._client.call(
+            CreatedInvitation,
+            Call("POST", "/account/invitations", body={"email": email, "role": role}),
+            options,
+        )
+
+    async def end_invitation(
+        self,
+        invitation_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """Take an invitation back.
+
+        For an owner.
+        """
+        return await self._client.call_object(
+            Call("DELETE", f"/account/invitations/{segment(invitation_id)}"),
+            options,
+        )
+
+    async def set_spend_limit(
+        self,
+        person_id: str,
+        *,
+        spend_limit: params.SpendLimitInput | None,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """Limit what an account spends.
+
+        For an owner, of any account. Null: what the deployment says.
+        """
+        return await self._client.call_object(
+            Call(
+                "PUT",
+                f"/account/people/{segment(person_id)}/spend-limit",
+                body={"spend_limit": spend_limit},
+            ),
+            options,
+        )
+
+
+
+RESOURCES = (
+    "agents",
+    "usage",
+    "llm_calls",
+    "audit_events",
+    "events",
+    "chat",
+    "models",
+    "exec",
+    "service",
+    "links",
+    "members",
+    "ports",
+    "channels",
+    "connections",
+    "messages",
+    "webhooks",
+    "schedules",
+    "hooks",
+    "responses",
+    "account",
+    "keys",
+    "people",
+)

@@ -1,0 +1,217 @@
+"""Streams of the API as iterators: those that end by themselves, and those that are followed across cuts."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+import httpx
+
+from .._events import Decoder
+from .._settings import backoff, failure
+from .._sse import SseEvent, SseParser
+from .._types import Call, RequestOptions, given
+from ..errors import ApiError, ConnectionError, LodgeError, ReplyError, TimeoutError
+from .waiting import interrupt, sleep
+
+if TYPE_CHECKING:
+    from .client import AsyncTransport
+
+T = TypeVar("T")
+
+EVENT_STREAM = "text/event-stream"
+FOLLOW_PATIENCE_SECONDS = 300.0
+"""How long a follower tries to reach a server that it had reached before."""
+
+
+class Slot:
+    """The reply that a stream reads now, so that closing the stream ends the reading."""
+
+    def __init__(self) -> None:
+        self.response: httpx.Response | None = None
+        self.is_closed = False
+
+
+class AsyncStream(Generic[T]):
+    """What a stream says, one by one. Close it, or use it in a `with`, to leave it before its end."""
+
+    def __init__(self, source: AsyncGenerator[T, None], slot: Slot) -> None:
+        self._source = source
+        self._slot = slot
+
+    def __aiter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __anext__(self) -> T:
+        return await self._source.__anext__()
+
+    async def aclose(self) -> None:
+        """Ends the stream, also while another task or thread waits for it."""
+        self._slot.is_closed = True
+        if self._slot.response is not None:
+            interrupt(self._slot.response)
+        try:
+            await self._source.aclose()
+        except (RuntimeError, ValueError):
+            # Somebody waits in it right now, and finds it closed.
+            if self._slot.response is not None:
+                await self._slot.response.aclose()
+
+    async def __aenter__(self) -> AsyncStream[T]:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+
+def opened_stream(
+    transport: AsyncTransport, decoder: Decoder[T], call: Call, options: RequestOptions | None
+) -> AsyncStream[T]:
+    slot = Slot()
+    return AsyncStream(_streamed(transport, decoder, call, options, slot), slot)
+
+
+def raw_stream(transport: AsyncTransport, call: Call, options: RequestOptions | None) -> AsyncStream[SseEvent]:
+    """The events as they are, up to whatever end."""
+    slot = Slot()
+    return AsyncStream(_events(transport, call, options, slot), slot)
+
+
+async def _streamed(
+    transport: AsyncTransport, decoder: Decoder[T], call: Call, options: RequestOptions | None, slot: Slot
+) -> AsyncGenerator[T, None]:
+    async with aclosing(_events(transport, call, options, slot)) as events:
+        async for event in events:
+            step = decoder(event)
+            if step.item is not None:
+                yield step.item
+            if step.is_end:
+                return
+    if not slot.is_closed:
+        raise ConnectionError("The stream was cut off before its end.")
+
+
+async def _events(
+    transport: AsyncTransport, call: Call, options: RequestOptions | None, slot: Slot
+) -> AsyncGenerator[SseEvent, None]:
+    """The events of one reply. An end without a word is an end here; a broken connection is an error."""
+    response = await transport.open(call, options, accept=EVENT_STREAM)
+    slot.response = response
+    try:
+        if not response.headers.get("content-type", "").startswith(EVENT_STREAM):
+            raise ReplyError("The reply is no stream of events.", response.headers.get("x-request-id"))
+        parser = SseParser()
+        async for chunk in response.aiter_raw():
+            for event in parser.feed(chunk):
+                yield event
+    except httpx.HTTPError as error:
+        if not slot.is_closed:
+            raise failure(error, transport.settings, transport.settings.timeout)[0] from error
+    finally:
+        slot.response = None
+        await response.aclose()
+
+
+def followed(
+    transport: AsyncTransport, decoder: Decoder[T], call: Call, options: RequestOptions | None
+) -> AsyncStream[T]:
+    slot = Slot()
+    return AsyncStream(_followed(transport, decoder, call, options, slot), slot)
+
+
+def followed_list(
+    transport: AsyncTransport, decoder: Decoder[T], call: Call, options: RequestOptions | None
+) -> AsyncStream[T]:
+    """Follows a list that grows. Its newest entries are read as a page first: so the follower has a place in the list from
+    the beginning, and a cut before the first new entry loses none."""
+    slot = Slot()
+    return AsyncStream(_from_newest(transport, decoder, call, options, slot), slot)
+
+
+async def _from_newest(
+    transport: AsyncTransport, decoder: Decoder[T], call: Call, options: RequestOptions | None, slot: Slot
+) -> AsyncGenerator[T, None]:
+    asked = given({**call.query, **call.headers})
+    follow = call.having(query={**call.query, "follow": True})
+    if "last-event-id" not in asked and ("since" not in asked or "limit" in asked):
+        newest = await transport.call_raw(call, options)
+        last_id = "0"
+        for entry in reversed(newest["data"]):
+            step = decoder(SseEvent("message", json.dumps(entry), entry["id"]))
+            last_id = entry["id"]
+            if step.item is not None:
+                yield step.item
+        follow = follow.having(
+            query={name: value for name, value in follow.query.items() if name not in ("limit", "since")},
+            headers={**call.headers, "last-event-id": last_id},
+        )
+    async with aclosing(_followed(transport, decoder, follow, options, slot)) as items:
+        async for item in items:
+            yield item
+
+
+async def _followed(
+    transport: AsyncTransport, decoder: Decoder[T], follow: Call, options: RequestOptions | None, slot: Slot
+) -> AsyncGenerator[T, None]:
+    retry = _Patience(transport)
+    while not slot.is_closed:
+        try:
+            async with aclosing(_events(transport, follow, retry.options(options), slot)) as events:
+                async for event in events:
+                    step = decoder(event)
+                    retry.reached()
+                    if step.id is not None:
+                        follow = follow.having(headers={**follow.headers, "last-event-id": step.id})
+                    if step.item is not None:
+                        yield step.item
+                    if step.is_end:
+                        return
+            retry.reached_end()
+        except LodgeError as error:
+            retry.failed(error)
+        if not slot.is_closed:
+            await sleep(retry.delay())
+
+
+class _Patience:
+    """How long a follower goes on. A server that was never reached is tried as often as any other request is."""
+
+    def __init__(self, transport: AsyncTransport) -> None:
+        self._transport = transport
+        self._failures = 0
+        self._was_reached = False
+        self._since = time.monotonic()
+
+    def options(self, options: RequestOptions | None) -> RequestOptions | None:
+        """One attempt is one request from the second on: the follower itself waits between them."""
+        return {**(options or {}), "max_retries": 0} if self._was_reached else options
+
+    def reached(self) -> None:
+        self._failures = 0
+        self._was_reached = True
+
+    def reached_end(self) -> None:
+        """The server ended the stream, as it does when it stops."""
+        self._was_reached = True
+        self._count()
+
+    def failed(self, error: LodgeError) -> None:
+        is_passing = isinstance(error, (ConnectionError, TimeoutError)) or (
+            isinstance(error, ApiError) and (error.status >= 500 or error.status == 429) and error.should_retry is not False
+        )
+        if not self._was_reached or not is_passing or self._transport.is_closed:
+            raise error
+        self._count()
+        if time.monotonic() - self._since > FOLLOW_PATIENCE_SECONDS:
+            raise error
+
+    def _count(self) -> None:
+        if self._failures == 0:
+            self._since = time.monotonic()
+        self._failures += 1
+
+    def delay(self) -> float:
+        return backoff(self._transport.settings, self._failures - 1)

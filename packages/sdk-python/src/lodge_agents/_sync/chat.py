@@ -1,0 +1,43 @@
+# `node scripts/docs.ts` writes this file from _async/chat.py.
+"""Chat: one question, one answer."""
+
+from __future__ import annotations
+
+from .._types import NOT_GIVEN, RequestOptions
+from .operations import ChatOperations
+
+
+class Chat(ChatOperations):
+    def ask(
+        self,
+        agent_id: str,
+        text: str,
+        *,
+        user: str | None = None,
+        conversation: str | None = None,
+        member: str | None = None,
+        wake: bool | None = None,
+        options: RequestOptions | None = None,
+    ) -> str:
+        """Ask an agent, and get its answer as a text.
+
+        Args:
+            agent_id: The agent's id.
+            text: The message.
+            user: Names a conversation that the agent remembers.
+            conversation: Does the same, as a header.
+            member: Which member of the agent is asked.
+            wake: True: a stopped agent is started first.
+        """
+        wanted: RequestOptions = {**(options or {})}
+        if conversation is not None:
+            wanted["headers"] = {**wanted.get("headers", {}), "x-conversation-id": conversation}
+        completion = self.create(
+            agent_id,
+            messages=[{"role": "user", "content": text}],
+            model=NOT_GIVEN if member is None else f"{agent_id}/{member}",
+            user=NOT_GIVEN if user is None else user,
+            wake=NOT_GIVEN if wake is None else wake,
+            options=wanted,
+        )
+        return (completion.choices[0].message.content or "") if completion.choices else ""

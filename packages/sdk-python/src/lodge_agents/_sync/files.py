@@ -1,0 +1,271 @@
+# `node scripts/docs.ts` writes this file from _async/files.py.
+"""Files of an agent's workspace."""
+
+from __future__ import annotations
+
+import builtins
+import json
+from collections.abc import Iterator, Callable
+from typing import Any
+
+import httpx
+
+from .._settings import backoff, failure
+from .._transfer import Progress, content_of, file_path
+from .._types import NOT_GIVEN, Call, NotGiven, RequestOptions, given
+from ..errors import ConnectionError, LodgeError, ReplyError
+from ..models import AgentFile, FileDeleted
+from .client import Resource, Transport
+from .pages import Pages
+from .waiting import in_thread, sleep
+
+_TRANSFER_SECONDS = 120
+_CHUNK_BYTES = 256 * 1024
+
+
+class FileContent:
+    """A file whose bytes are read by one of `stream`, `bytes`, `text` and `json`, once. A cut is mended: the reading goes on
+    where it was, of the same version of the file."""
+
+    def __init__(
+        self, transport: Transport, call: Call, options: RequestOptions | None, response: httpx.Response
+    ) -> None:
+        length = response.headers.get("content-length", "")
+        self.size: int | None = int(length) if length.isascii() and length.isdigit() else None
+        """Bytes that come."""
+        self.etag: str | None = response.headers.get("etag")
+        self.type: str = response.headers.get("content-type", "application/octet-stream")
+        self._transport = transport
+        self._call = call
+        self._options = options
+        self._response = response
+
+    def stream(self) -> Iterator[builtins.bytes]:
+        received = 0
+        failures = 0
+        try:
+            while True:
+                error: LodgeError = ConnectionError("The file was cut off before its end.")
+                try:
+                    for chunk in self._response.iter_raw():
+                        received += len(chunk)
+                        failures = 0
+                        yield chunk
+                    if self.size is None or received == self.size:
+                        return
+                except httpx.HTTPError as cause:
+                    error, _ = failure(cause, self._transport.settings, self._transport.settings.timeout)
+                self._response.close()
+                if self.etag is None or failures >= self._transport.settings.max_retries:
+                    raise error
+                sleep(backoff(self._transport.settings, failures))
+                failures += 1
+                self._reopen(received)
+        finally:
+            self._response.close()
+
+    def _reopen(self, received: int) -> None:
+        if received == 0 and "range" not in self._call.headers:
+            headers = {"if-match": self.etag}
+        else:
+            first, last = self._range()
+            headers = {"if-match": self.etag, "range": f"bytes={first + received}-{last}"}
+        call = self._call.having(headers={**self._call.headers, **headers})
+        response = self._transport.open(call, self._options)
+        if received > 0 and response.status_code != 206:
+            response.close()
+            raise ReplyError("The server does not continue a file that was cut off.")
+        self._response = response
+
+    def _range(self) -> tuple[int, str]:
+        """The range that was asked for: its first byte, and its last one where it has one."""
+        text = str(given(self._call.headers).get("range", "bytes=0-"))
+        first, _, last = text.removeprefix("bytes=").partition("-")
+        return int(first or 0), last
+
+    def bytes(self) -> builtins.bytes:
+        return b"".join([chunk for chunk in self.stream()])
+
+    def text(self, encoding: str = "utf-8") -> str:
+        return (self.bytes()).decode(encoding)
+
+    def json(self) -> Any:
+        return json.loads(self.bytes())
+
+    def close(self) -> None:
+        self._response.close()
+
+    def __enter__(self) -> FileContent:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class Files(Resource):
+    def list(
+        self,
+        agent_id: str,
+        path: str = "",
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Pages[AgentFile]:
+        """List what is in a folder, by name.
+
+        Args:
+            agent_id: The agent's id.
+            path: The folder, within the workspace; the workspace itself by default.
+            limit: Entries per page.
+            cursor: `next_cursor` of the page before.
+            wake: True: a stopped agent is started first.
+        """
+        query = {"list": "1", "limit": limit, "cursor": cursor, "wake": wake}
+        return self._client.pages(AgentFile, Call("GET", file_path(agent_id, path), query=query), options)
+
+    def walk(
+        self, agent_id: str, path: str = "", *, options: RequestOptions | None = None
+    ) -> Iterator[AgentFile]:
+        """Everything below a folder, each folder before what is in it. Links are not followed."""
+        folders = [path]
+        while folders:
+            for entry in self.list(agent_id, folders.pop(), options=options):
+                yield entry
+                if entry.type == "directory":
+                    folders.append(entry.path)
+
+    def read(
+        self,
+        agent_id: str,
+        path: str,
+        *,
+        range: str | NotGiven = NOT_GIVEN,
+        if_match: str | NotGiven = NOT_GIVEN,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> FileContent:
+        """Read a file. Its size and ETag are there at once; its bytes come by the methods of what this gives.
+
+        Args:
+            agent_id: The agent's id.
+            path: Path in the workspace.
+            range: One range of bytes, such as `bytes=0-99`.
+            if_match: ETags of which one must be there, or `*`; else 412.
+            wake: True: a stopped agent is started first.
+        """
+        call = Call(
+            "GET",
+            file_path(agent_id, path),
+            query={"wake": wake},
+            headers={"range": range, "if-match": if_match},
+            patience=_TRANSFER_SECONDS,
+        )
+        return FileContent(self._client, call, options, self._client.open(call, options))
+
+    def read_bytes(self, agent_id: str, path: str, *, options: RequestOptions | None = None) -> bytes:
+        return (self.read(agent_id, path, options=options)).bytes()
+
+    def read_text(self, agent_id: str, path: str, *, options: RequestOptions | None = None) -> str:
+        return (self.read(agent_id, path, options=options)).text()
+
+    def write(
+        self,
+        agent_id: str,
+        path: str,
+        content: bytes | str | Any,
+        *,
+        if_match: str | NotGiven = NOT_GIVEN,
+        if_none_match: str | NotGiven = NOT_GIVEN,
+        wake: bool | NotGiven = NOT_GIVEN,
+        on_progress: Progress | None = None,
+        options: RequestOptions | None = None,
+    ) -> AgentFile:
+        """Write a file: whole or not at all. Folders on the way are made.
+
+        Args:
+            agent_id: The agent's id.
+            path: Path in the workspace.
+            content: Bytes, a text (written as UTF-8), an open binary file, or an iterator of bytes. What cannot
+                be read twice is sent once: a cut is then an error.
+            if_match: ETags of which one must be there, or `*` for anything; else 412.
+            if_none_match: `*`: nothing may be there; else 412.
+            wake: True: a stopped agent is started first.
+            on_progress: Told the bytes sent so far, and how many there are where that is known.
+        """
+        source = content_of(content)
+        headers: dict[str, Any] = {
+            "if-match": if_match,
+            "if-none-match": if_none_match,
+            "content-type": "application/octet-stream",
+        }
+        if source.size is not None:
+            headers["content-length"] = str(source.size)
+        call = Call(
+            "PUT",
+            file_path(agent_id, path),
+            query={"wake": wake},
+            headers=headers,
+            content=lambda: _sent(source.open, source.size, on_progress),
+            repeatable=source.is_repeatable,
+            patience=_TRANSFER_SECONDS,
+        )
+        return self._client.call(AgentFile, call, options)
+
+    def make_folder(
+        self,
+        agent_id: str,
+        path: str,
+        *,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AgentFile:
+        """Make a folder, with its parents. Nothing changes where it is there."""
+        call = Call("PUT", file_path(agent_id, path), query={"directory": "1", "wake": wake})
+        return self._client.call(AgentFile, call, options)
+
+    def delete(
+        self,
+        agent_id: str,
+        path: str,
+        *,
+        recursive: bool | NotGiven = NOT_GIVEN,
+        if_match: str | NotGiven = NOT_GIVEN,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> FileDeleted:
+        """Delete a file, or with `recursive` a folder with all that is in it."""
+        call = Call(
+            "DELETE",
+            file_path(agent_id, path),
+            query={"recursive": recursive, "wake": wake},
+            headers={"if-match": if_match},
+        )
+        return self._client.call(FileDeleted, call, options)
+
+
+def _sent(
+    open_: Callable[[], Any], size: int | None, on_progress: Progress | None
+) -> Iterator[bytes]:
+    sent = 0
+    for chunk in _chunks(open_()):
+        yield chunk
+        sent += len(chunk)
+        if on_progress is not None:
+            on_progress(sent, size)
+
+
+def _chunks(source: Any) -> Iterator[bytes]:
+    if hasattr(source, "read"):
+        while chunk := in_thread(lambda: source.read(_CHUNK_BYTES)):
+            yield chunk
+    elif isinstance(source, bytes):
+        for begin in builtins.range(0, len(source), _CHUNK_BYTES):
+            yield source[begin : begin + _CHUNK_BYTES]
+    elif hasattr(source, "__iter__"):
+        for chunk in source:
+            yield chunk
+    else:
+        for chunk in source:
+            yield chunk

@@ -1,0 +1,133 @@
+# `node scripts/docs.ts` writes this file from _async/lodge.py.
+"""The client."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import httpx
+
+from .._settings import Settings
+from .._sse import SseEvent
+from .._types import Call, RequestOptions
+from . import operations as made
+from .agents import Agents
+from .channels import Channels
+from .chat import Chat
+from .client import Transport
+from .hooks import Hooks, Webhooks
+from .streams import Stream, raw_stream
+from .terminal import Terminals
+from .transfers import Transfers
+
+
+class Lodge:
+    """A Lodge, by its API. Close it, or use it in a `with`.
+
+    Args:
+        base_url: The Lodge's address, with or without `/v1`. By default LODGE_URL, or http://127.0.0.1:8080.
+        api_key: An API key. By default LODGE_API_KEY.
+        timeout: Seconds without a byte after which a call fails; None: never.
+        max_retries: How often a failed request is repeated, where repeating it is safe.
+        retry_delay: Seconds before the first repetition; it grows with each. A Retry-After of the server wins.
+        headers: Headers that every request has.
+        csrf_token: For a session of a person instead of a key.
+        http_client: A client of httpx with settings of its own, such as proxies or certificates. Who made it closes it.
+    """
+
+    def __init__(
+        self,
+        base_url: str | None = None,
+        api_key: str | None = None,
+        *,
+        timeout: float | None = 60,
+        max_retries: int = 3,
+        retry_delay: float = 2,
+        headers: Mapping[str, str] | None = None,
+        csrf_token: str | None = None,
+        http_client: httpx.Client | None = None,
+    ) -> None:
+        settings = Settings.of(base_url, api_key, timeout, max_retries, retry_delay, headers, csrf_token)
+        client = Transport(settings, http_client)
+        self._client = client
+        self.account = made.AccountOperations(client)
+        self.agents = Agents(client)
+        self.audit_events = made.AuditEventsOperations(client)
+        self.channels = Channels(client)
+        self.chat = Chat(client)
+        self.connections = made.ConnectionsOperations(client)
+        self.events = made.EventsOperations(client)
+        self.exec = made.ExecOperations(client)
+        self.files = Transfers(client)
+        self.hooks = Hooks(client)
+        self.keys = made.KeysOperations(client)
+        self.links = made.LinksOperations(client)
+        self.llm_calls = made.LlmCallsOperations(client)
+        self.members = made.MembersOperations(client)
+        self.messages = made.MessagesOperations(client)
+        self.models = made.ModelsOperations(client)
+        self.people = made.PeopleOperations(client)
+        self.ports = made.PortsOperations(client)
+        self.responses = made.ResponsesOperations(client)
+        self.schedules = made.SchedulesOperations(client)
+        self.service = made.ServiceOperations(client)
+        self.terminal = Terminals(client)
+        self.usage = made.UsageOperations(client)
+        self.webhooks = Webhooks(client)
+
+    @property
+    def base_url(self) -> str:
+        return self._client.settings.base_url
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        options: RequestOptions | None = None,
+    ) -> Any:
+        """Send any request of the API, and get the JSON of its reply as it is."""
+        call = _call(method, path, query, body, headers)
+        return self._client.call_raw(call, options)
+
+    def stream(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, Any] | None = None,
+        body: Mapping[str, Any] | None = None,
+        headers: Mapping[str, str] | None = None,
+        options: RequestOptions | None = None,
+    ) -> Stream[SseEvent]:
+        """Send any request of the API whose reply is a stream, and get its server-sent events as they are."""
+        return raw_stream(self._client, _call(method, path, query, body, headers), options)
+
+    def close(self) -> None:
+        self._client.close()
+
+    def __enter__(self) -> Lodge:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Lodge({self.base_url!r})"
+
+
+def _call(
+    method: str,
+    path: str,
+    query: Mapping[str, Any] | None,
+    body: Mapping[str, Any] | None,
+    headers: Mapping[str, str] | None,
+) -> Call:
+    below = path.removeprefix("/v1")
+    if not below.startswith("/"):
+        raise ValueError("path begins with a slash.")
+    return Call(method.upper(), below, query=query or {}, headers=headers or {}, body=body)

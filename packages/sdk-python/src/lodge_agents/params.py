@@ -1,0 +1,277 @@
+"""What requests hold: typed dictionaries.
+
+`node scripts/docs.ts` writes this file from docs/reference/openapi.json.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Literal
+
+from typing_extensions import Required, TypedDict
+
+__all__ = [
+    "ChannelsInput",
+    "ChannelsInputDiscord",
+    "ChannelsInputSlack",
+    "ChannelsInputSlackAccess",
+    "ChannelsInputSlackAccessGroups",
+    "ChannelsInputTelegram",
+    "ChannelsInputWhatsapp",
+    "ConnectionAllow",
+    "CreateAgentEgress",
+    "CreateAgentLifecycle",
+    "CreateAgentLlmKey",
+    "CreateHookDeliver",
+    "CreateHookSignature",
+    "CreateScheduleDeliver",
+    "ListEventsType",
+    "PutConnectionAuth",
+    "SpendLimitInput",
+    "UpdateAgentLifecycle",
+    "UpdateAgentLlmKey",
+]
+
+
+class CreateAgentLlmKey(TypedDict, total=False):
+    provider: Required[str]
+    """An id of `GET /v1/providers`."""
+    api_key: Required[str]
+    """The provider's secret. Kept encrypted, never given back."""
+
+
+class CreateAgentLifecycle(TypedDict, total=False):
+    """What is left out keeps its default."""
+
+    idle_timeout_seconds: int
+    """Idle for this long, a running agent is paused; 0 is never."""
+    stop_after_seconds: int
+    """Paused for this long, an agent is stopped."""
+    keep_awake: Literal["auto", "always"]
+    """`auto`: an idle agent sleeps. `always`: it does not."""
+    auto_resume: bool
+    """A request wakes a paused agent."""
+    auto_start: bool
+    """A request starts a stopped agent."""
+    wake_on_message: bool
+    """A message on a channel wakes the agent."""
+
+
+class ChannelsInputSlackAccessGroups(TypedDict, total=False):
+    mode: Literal["allowlist", "open", "disabled"]
+    """`allowlist`: in the groups of `allow`, and to those who may write directly. `open`: in any. `disabled`: in
+    none.
+    """
+    allow: Sequence[str]
+    require_mention: bool
+    """False: it answers what does not address it, too."""
+
+
+class ChannelsInputSlackAccess(TypedDict, total=False):
+    """What is left out has its default: `pairing`, and groups by mention."""
+
+    mode: Literal["pairing", "allowlist", "open", "disabled"]
+    """Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`:
+    `allow_from` alone. `open`: anybody. `disabled`: nobody.
+    """
+    allow_from: Sequence[str]
+    per_sender_hourly: int
+    """Messages of one sender in an hour that are answered; more are refused."""
+    groups: ChannelsInputSlackAccessGroups
+
+
+class ChannelsInputSlack(TypedDict, total=False):
+    appToken: str
+    """For Socket Mode. Left out, the stored one stays."""
+    botToken: str
+    """Kept encrypted, never given back. Left out, the stored one stays."""
+    enabled: bool
+    """False: kept, and not connected."""
+    access: ChannelsInputSlackAccess
+    """What is left out has its default: `pairing`, and groups by mention."""
+
+
+class ChannelsInputDiscord(TypedDict, total=False):
+    botToken: str
+    """Kept encrypted, never given back. Left out, the stored one stays."""
+    enabled: bool
+    """False: kept, and not connected."""
+    access: ChannelsInputSlackAccess
+    """What is left out has its default: `pairing`, and groups by mention."""
+
+
+class ChannelsInputTelegram(TypedDict, total=False):
+    botToken: str
+    """Kept encrypted, never given back. Left out, the stored one stays."""
+    enabled: bool
+    """False: kept, and not connected."""
+    access: ChannelsInputSlackAccess
+    """What is left out has its default: `pairing`, and groups by mention."""
+
+
+class ChannelsInputWhatsapp(TypedDict, total=False):
+    enabled: bool
+    """False: kept, and not connected."""
+    access: ChannelsInputSlackAccess
+    """What is left out has its default: `pairing`, and groups by mention."""
+
+
+class ChannelsInput(TypedDict, total=False):
+    """By channel, each as the body of its PUT; `email` is another name for `gmail`. Credentials are verified
+    before the agent is made.
+    """
+
+    slack: ChannelsInputSlack
+    discord: ChannelsInputDiscord
+    telegram: ChannelsInputTelegram
+    whatsapp: ChannelsInputWhatsapp
+    gmail: ChannelsInputWhatsapp
+    email: ChannelsInputWhatsapp
+
+
+class SpendLimitInput(TypedDict, total=False):
+    daily_usd: str | None
+    """Most in a day (UTC), in US dollars; null: no bound."""
+    monthly_usd: str | None
+    """Most in a month (UTC), in US dollars; null: no bound."""
+    action: Required[Literal["block", "pause"]]
+    """`block`: once it is reached, model calls are refused until the window ends. `pause`: the agent is put to
+    sleep as well, and no message wakes it before.
+    """
+
+
+class CreateAgentEgress(TypedDict, total=False):
+    """What the agent's machine may reach; given as a whole. Without `mode` it is `public`."""
+
+    mode: Literal["public", "allowlist", "none"]
+    """`public`: every public address. `allowlist`: what `allow` names and nothing else. `none`: nothing. The
+    model broker is reached in each.
+    """
+    allow: Sequence[str]
+    """Names, `*.name` for every name below one (of at least two parts), and public IPv4 addresses or blocks of
+    /8 to /32. Only with `allowlist`. Kept in lower case and in ASCII, an address as a block.
+    """
+
+
+class UpdateAgentLlmKey(TypedDict, total=False):
+    provider: Required[str]
+    """An id of `GET /v1/providers`."""
+    api_key: Required[str | None]
+    """The provider's secret, which replaces the one there is; null removes it."""
+
+
+class UpdateAgentLifecycle(TypedDict, total=False):
+    """What is left out stays as it is; null resets a field, or all of them."""
+
+    idle_timeout_seconds: int | None
+    """Idle for this long, a running agent is paused; 0 is never."""
+    stop_after_seconds: int | None
+    """Paused for this long, an agent is stopped."""
+    keep_awake: Literal["auto", "always"] | None
+    """`auto`: an idle agent sleeps. `always`: it does not."""
+    auto_resume: bool | None
+    """A request wakes a paused agent."""
+    auto_start: bool | None
+    """A request starts a stopped agent."""
+    wake_on_message: bool | None
+    """A message on a channel wakes the agent."""
+
+
+ListEventsType = Literal[
+    "agent.provisioned",
+    "agent.started",
+    "agent.restarted",
+    "agent.recovered",
+    "agent.resumed",
+    "agent.paused",
+    "agent.stopped",
+    "agent.crashed",
+    "agent.error",
+    "agent.created",
+    "agent.updated",
+    "agent.deleted",
+    "api_key.created",
+    "api_key.revoked",
+    "webhook.disabled",
+    "usage.limit_warning",
+    "usage.limit_reached",
+    "channel.connected",
+    "channel.disconnected",
+    "channel.pairing_required",
+    "channel.access_requested",
+    "message.received",
+    "message.answered",
+    "message.failed",
+    "schedule.ran",
+    "schedule.failed",
+    "schedule.missed",
+    "hook.received",
+    "hook.answered",
+    "hook.failed",
+    "hook.skipped",
+    "connection.connected",
+    "connection.consent_needed",
+    "connection.answer_refused",
+]
+
+
+class ConnectionAllow(TypedDict, total=False):
+    methods: Required[Sequence[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]]]
+    paths: Required[Sequence[str]]
+    """Below the connection's `url`: whole paths, or `/…/*` for all that is below one."""
+
+
+class PutConnectionAuth(TypedDict, total=False):
+    """For `mcp`: access by OAuth, with a consent that begins at `…/oauth/start`. Left out, what is stored stays;
+    null takes it away. Another `url`, client or scope needs another consent.
+    """
+
+    kind: Required[Literal["oauth"]]
+    client_id: str | None
+    """A client that you made at the authorization server; null: one is registered with each consent."""
+    client_secret: str | None
+    """The client's secret, never given back. Left out, the stored one of the same client stays."""
+    scope: str | None
+    """What is asked for; null: what the server names."""
+
+
+class CreateScheduleDeliver(TypedDict, total=False):
+    to: Required[Literal["none", "channel", "webhook"]]
+    """`none`: the answer stays in the run. `channel`: it is said in a conversation. `webhook`: the event
+    `schedule.ran` has it.
+    """
+    channel: Literal["slack", "discord", "telegram", "whatsapp", "gmail", "email"]
+    """With `to: "channel"`."""
+    conversation: str
+    """With `to: "channel"`: the id of a conversation that wrote to the agent there, as `GET
+    /v1/agents/:id/messages` shows it.
+    """
+
+
+class CreateHookDeliver(TypedDict, total=False):
+    to: Required[Literal["none", "channel", "webhook"]]
+    """`none`: a line of it is in the agent's log. `channel`: it is said in a conversation. `webhook`: the event
+    `hook.answered` has it.
+    """
+    channel: Literal["slack", "discord", "telegram", "whatsapp", "gmail", "email"]
+    """With `to: "channel"`."""
+    conversation: str
+    """With `to: "channel"`: the id of a conversation that wrote to the agent there, as `GET
+    /v1/agents/:id/messages` shows it.
+    """
+
+
+class CreateHookSignature(TypedDict, total=False):
+    type: Required[Literal["github", "stripe", "standard", "hmac"]]
+    """`github`: `X-Hub-Signature-256`. `stripe`: `Stripe-Signature`, at most 5 minutes old. `standard`: Standard
+    Webhooks. `hmac`: HMAC-SHA256 of the body in a header of your own.
+    """
+    secret: Required[str]
+    """What the sender signs with. Kept encrypted, never given back."""
+    header: str
+    """With type `hmac`: the header of the signature."""
+    encoding: Literal["hex", "base64"]
+    """With type `hmac`."""
+    prefix: str
+    """With type `hmac`: what stands before the signature, such as `sha256=`."""
