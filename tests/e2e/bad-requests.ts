@@ -292,6 +292,27 @@ const chats: BadRequest[] = [
   chat('a model that is no agent', { messages, model: 'gpt-5' }, { ...noAgent, path: '/v1/chat/completions' }),
 ];
 
+const secret = { for: 'llm_key', value: 'sk-secret' };
+const printOf = (title: string, values: unknown, names: BadRequest['names']): BadRequest => ({
+  title: `fingerprints of ${title}`,
+  path: '/v1/fingerprints',
+  json: { values },
+  ...invalid,
+  ...(names !== undefined && { names }),
+});
+const prints: BadRequest[] = [
+  printOf('nothing', [], 'values'),
+  printOf(
+    '101 secrets',
+    Array.from({ length: 101 }, () => secret),
+    ['values', '100'],
+  ),
+  printOf('an unknown kind', [{ ...secret, for: 'webhook' }], ['values[0].for', 'llm_key']),
+  printOf('an endless secret', [{ ...secret, value: 'x'.repeat(4097) }], 'values[0].value'),
+  printOf('NUL', [secret, { ...secret, value: '\0' }], 'values[1].value'),
+  printOf('a number', [{ ...secret, value: 5 }], 'values[0].value'),
+];
+
 export const badRequests: readonly BadRequest[] = [
   ...lifecycleRequests,
   ...channelRequests,
@@ -305,4 +326,5 @@ export const badRequests: readonly BadRequest[] = [
   ...paths,
   ...queries,
   ...chats,
+  ...prints,
 ];

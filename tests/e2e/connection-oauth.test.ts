@@ -115,7 +115,9 @@ test('a client that was made by hand says who it is with its secret, which is no
   here.oauth.setRedirect(callback());
   const auth = { kind: 'oauth', client_id: 'by-hand', client_secret: clientSecret };
   const { body } = await put({ auth });
-  assert.deepEqual(body.auth.client_secret, { set: true, last4: '9f2c' });
+  const { fingerprint, ...shown } = body.auth.client_secret;
+  assert.deepEqual(shown, { set: true, last4: '9f2c' });
+  assert.match(fingerprint, /^[0-9a-f]{32}$/);
   await consent();
   await put({ auth: { kind: 'oauth', client_id: 'by-hand' }, tools: ['hello'] });
   assert.equal((await record()).oauth.status, 'connected', 'nothing that was granted for is another');

@@ -33,6 +33,10 @@ const github = (body: string, headers: Record<string, string> = {}) => ({
 });
 const messagesOf = async (id: string) => (await owner('GET', `/${id}/messages`)).body.data;
 
+const printOf = async (value: string): Promise<string> =>
+  (await send(world.url, 'POST', '/v1/fingerprints', { key: world.key, body: { values: [{ for: 'hook', value }] } }))
+    .body.data[0].fingerprint as string;
+
 test('a token is shown once, and a secret never', async () => {
   const made = await owner('POST', '', {
     name: 'Issues',
@@ -46,7 +50,7 @@ test('a token is shown once, and a secret never', async () => {
     header: 'X-S',
     encoding: 'hex',
     prefix: '',
-    secret: { set: true, last4: 'gain' },
+    secret: { set: true, last4: 'gain', fingerprint: await printOf('never-shown-again') },
   });
   const list = await owner('GET', '');
   assert.deepEqual(list.body.data, [record]);

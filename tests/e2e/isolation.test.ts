@@ -91,6 +91,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/agents/{id}/schedules': { name: 'S', every: '1h', prompt: 'x' },
   'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },
   'POST /v1/agents/{id}/hooks': { name: 'H' },
+  'POST /v1/fingerprints': { values: [{ for: 'llm_key', value: 'x' }] },
   'POST /v1/agents': { name: 'of the stranger' },
 };
 
@@ -125,6 +126,13 @@ test('every route of the document, with every id of the other account: 404, noth
   assert.equal(await contents(), before, "nothing of the owner's has changed");
   t.diagnostic(`${requests} requests over ${routes.size} routes`);
   assert.ok(routes.size >= 21);
+});
+
+test('equal secrets of two accounts have different fingerprints, so none shows what another has', async () => {
+  const body = { values: [{ for: 'llm_key', value: 'sk-ant-the-same-for-both' }] };
+  const of = async (who: Client) => (await who.call('POST', '/fingerprints', body)).body.data[0].fingerprint as string;
+  assert.equal(await of(owner), await of(owner));
+  assert.notEqual(await of(owner), await of(stranger));
 });
 
 test("another account's cursors lead to nothing of it", async () => {

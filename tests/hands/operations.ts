@@ -25,6 +25,7 @@ const table: Readonly<Record<string, readonly [method: string, command: Place['c
   restartAgent: ['agents.restart', 'agents restart'],
   upgradeAgent: ['agents.upgrade', 'agents upgrade'],
   checkLlmKeys: ['agents.checkLlmKeys', 'agents check-keys'],
+  fingerprintSecrets: ['secrets.fingerprint', { none: '`lodge apply` asks for them, to compare secrets' }],
   listAgentLogs: ['agents.logs', 'logs'],
   getUsage: ['usage.get', 'usage'],
   getAgentUsage: ['usage.agent', 'usage'],

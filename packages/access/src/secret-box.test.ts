@@ -50,6 +50,21 @@ test('what is not a sealed secret is refused', () => {
   }
 });
 
+test('a fingerprint is of the secret, its context and the master key, and survives a change of the data key', () => {
+  const print = box.fingerprint('sk-a', 'here');
+  assert.match(print, /^[0-9a-f]{32}$/);
+  const later = createSecretBox(masterKey, unwrapDataKey(masterKey, makeDataKey(masterKey)));
+  assert.equal(later.fingerprint('sk-a', 'here'), print);
+  const others = [
+    box.fingerprint('sk-b', 'here'),
+    box.fingerprint('sk-a', 'there'),
+    box.fingerprint('e', 'sk-aher'),
+    createSecretBox(randomBytes(32)).fingerprint('sk-a', 'here'),
+    createHash('sha256').update('sk-a').digest('hex').slice(0, 32),
+  ];
+  assert.equal(new Set([print, ...others]).size, 6);
+});
+
 test('a master key of a wrong length is refused', () => {
   assert.throws(() => createSecretBox(randomBytes(16)), SecretBoxError);
 });

@@ -2,12 +2,15 @@
  * Secrets at rest. A sealed secret reads `v2.<data key id>.<payload>`, and its place is bound to it. Earlier releases sealed
  * with the master key itself, `v1.<master key id>.<payload>`. Such a secret still opens, and no new one is made.
  */
-import { hkdfSync } from 'node:crypto';
+import { createHmac, hkdfSync } from 'node:crypto';
 import type { DataKeyStore, SecretBox } from '@lodge/ports';
 import { SecretBoxError, decrypt, encrypt } from './aead.ts';
 import { makeDataKey, masterKeyId, unwrapDataKey } from './data-key.ts';
 import type { DataKey } from './data-key.ts';
 import { MasterKeyError } from './master-key.ts';
+
+/** 128 bits: enough that no two secrets meet. */
+const fingerprintChars = 32;
 
 /** Opens the deployment's box and makes its data key when there is none yet. Any number of processes may do so at once. */
 export async function openSecretBox(
@@ -39,10 +42,17 @@ export async function openSecretBox(
 export function createSecretBox(masterKey: Uint8Array, dataKey: DataKey = ownDataKey(masterKey)): SecretBox {
   const prefix = sealedPrefix(dataKey.id);
   const legacyPrefix = `v1.${masterKeyId(masterKey)}.`;
+  const fingerprintKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'lodge fingerprints v1', 32));
   const legacyKey = Buffer.from(hkdfSync('sha256', masterKey, '', 'lodge secret box v1', 32));
 
   return {
     seal: (plaintext, context) => prefix + encrypt(dataKey.key, Buffer.from(plaintext, 'utf8'), prefix + context),
+
+    fingerprint(secret, context) {
+      // As JSON, no context and secret together read like another pair.
+      const text = JSON.stringify([context, secret]);
+      return createHmac('sha256', fingerprintKey).update(text).digest('hex').slice(0, fingerprintChars);
+    },
 
     open(sealed, context) {
       const [version, keyId, payload, ...rest] = sealed.split('.');

@@ -207,7 +207,7 @@ test('a stranger gets 403 on every path and learns nothing, not even which paths
 test('a key sealed for one agent is of no use in the record of another', async (t) => {
   const sealedForA = secrets.seal(keyA, 'llm_key:agent127002:acme');
   const thief = await startTestBroker({
-    secrets: { seal: () => sealedForA, open: (sealed, context) => secrets.open(sealed, context) },
+    secrets: { ...secrets, seal: () => sealedForA, open: (sealed, context) => secrets.open(sealed, context) },
     providers: [providerAt('acme', llm.openaiBaseUrl)],
     agents: [{ address: b, model: 'acme/m', keys: { acme: '' } }],
   });

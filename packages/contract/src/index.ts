@@ -13,6 +13,7 @@ export * from './events/audit.ts';
 export * from './agents/catalogue.ts';
 export * from './chat/chat.ts';
 export * from './errors.ts';
+export * from './fingerprints.ts';
 export * from './events/events.ts';
 export * from './workspace/exec.ts';
 export * from './workspace/files.ts';

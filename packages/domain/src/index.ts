@@ -16,6 +16,7 @@ export type { EventData, EventLevel, EventValue } from './events/kind.ts';
 export * from './refusal.ts';
 export * from './runtime-kinds.ts';
 export * from './scopes.ts';
+export * from './secret-kinds.ts';
 export * from './hooks/index.ts';
 export * from './host-lines/index.ts';
 export * from './ids.ts';

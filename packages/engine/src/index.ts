@@ -30,6 +30,8 @@ export type { RunTurn, Said, TurnOrigin, TurnRequest } from './turns/run-turn.ts
 export type { Answer } from './turns/answer.ts';
 export { bounded } from './turns/bounded.ts';
 export { brokenOff } from './turns/refusals.ts';
+export { createFingerprints } from './accounts/fingerprints.ts';
+export type { Fingerprints } from './accounts/fingerprints.ts';
 export { createAccounts } from './accounts/accounts.ts';
 export type { AccountsOptions, ClosableAccounts } from './accounts/accounts.ts';
 export { createOwnerLink, createResetLink } from './accounts/operator-links.ts';

@@ -89,6 +89,8 @@ export interface Agent {
     provider: string;
     /** The last four characters of the key. */
     last4: string;
+    /** Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes it; null: the secret cannot be opened. */
+    fingerprint: string | null;
     created_at: string;
   }[];
   channels: {
@@ -286,6 +288,8 @@ export interface Channel {
   credentials: Record<string, {
     set: true;
     last4: string;
+    /** Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes it; null: the secret cannot be opened. */
+    fingerprint: string | null;
     created_at: string;
   }>;
   access: ChannelAccess;
@@ -585,6 +589,8 @@ export interface Connection {
   headers: Record<string, {
     set: true;
     last4: string;
+    /** Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes it; null: the secret cannot be opened. */
+    fingerprint: string | null;
     created_at: string;
   }>;
   /** For `http`: what may be asked. Nothing else is, and one entry must name both the method and the path. */
@@ -615,6 +621,8 @@ export interface ConnectionAuth {
   client_secret: {
     set: true;
     last4: string;
+    /** Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes it; null: the secret cannot be opened. */
+    fingerprint: string | null;
   } | null;
   /** What is asked for; null: what the server names. */
   scope: string | null;
@@ -856,6 +864,8 @@ export interface CreatedHook {
     secret: {
       set: true;
       last4: string;
+      /** Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes it; null: the secret cannot be opened. */
+      fingerprint: string | null;
     };
   };
   created_at: string;
@@ -1073,6 +1083,29 @@ export interface FileList {
   next_cursor: string | null;
 }
 
+export interface Fingerprint {
+  object: 'fingerprint';
+  for: 'llm_key' | 'channel' | 'connection' | 'hook';
+  /** Of this kind and value, in this account, by a key of the server. */
+  fingerprint: string;
+}
+
+export interface FingerprintList {
+  object: 'list';
+  data: Fingerprint[];
+  has_more: false;
+  next_cursor: null;
+}
+
+export interface FingerprintSecrets {
+  values: readonly {
+    /** The kind of the secret. Another kind has another fingerprint. */
+    for: 'llm_key' | 'channel' | 'connection' | 'hook';
+    /** The secret. It is neither kept nor logged. */
+    value: string;
+  }[];
+}
+
 export interface Health {
   /** `starting`: the API answers, but agents cannot be started yet. */
   status: 'ok' | 'starting';
@@ -1113,6 +1146,8 @@ export interface Hook {
     secret: {
       set: true;
       last4: string;
+      /** Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes it; null: the secret cannot be opened. */
+      fingerprint: string | null;
     };
   };
   created_at: string;
@@ -2360,6 +2395,14 @@ export interface Operations {
     query: unknown;
     body: Record<string, never>;
     reply: LlmKeyChecks;
+    stream: never;
+  };
+  /** POST /v1/fingerprints: Compute the fingerprints of secrets */
+  fingerprintSecrets: {
+    path: unknown;
+    query: unknown;
+    body: FingerprintSecrets;
+    reply: FingerprintList;
     stream: never;
   };
   /** GET /v1/agents/{id}/logs: Read an agent's log */

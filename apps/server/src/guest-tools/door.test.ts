@@ -66,7 +66,7 @@ before(async () => {
   broker = createBroker({
     directory: { byAddress: async (address) => brokerAgent(address) },
     ledger: { open: async () => null, close: async () => undefined },
-    secrets: { seal: () => '', open: () => '' },
+    secrets: { seal: () => '', open: () => '', fingerprint: () => '' },
     providers: [],
     doors: { mcp: door },
     log: { ...silent, error },

@@ -1,4 +1,6 @@
 import { NoQuery } from '@lodge/contract';
+import { createFingerprints } from '@lodge/engine';
+import type { Fingerprints } from '@lodge/engine';
 import { guestClient } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import type { GuestAddress, Log } from '@lodge/ports';
@@ -60,6 +62,7 @@ import { webhookRoutes } from './routes/webhooks/webhooks.ts';
 import { whatsAppRoutes } from './routes/channels/whatsapp.ts';
 import { chatRoutes } from './routes/chat/create.ts';
 import { listEventsRoute } from './routes/events/list.ts';
+import { fingerprintRoute } from './routes/fingerprints/create.ts';
 import { execRoute } from './routes/exec/create.ts';
 import { deleteFileRoute } from './routes/files/delete.ts';
 import { readFileRoutes } from './routes/files/read.ts';
@@ -96,6 +99,7 @@ interface Whole extends HttpAppOptions {
   readonly limiter: Limits | null;
   readonly strangers: Strangers;
   readonly cursors: Cursors;
+  readonly fingerprints: Fingerprints;
   readonly sessions: Sessions | null;
   readonly endings: Endings;
   readonly closing: AbortSignal;
@@ -111,12 +115,12 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const cut = new AbortController();
   const limiter = options.limits ? new Limits(options.limits, options.createWaitMs, options.log) : null;
   const strangers = new Strangers(limiter);
-  const cursors = new Cursors(options.secrets);
+  const sealing = { cursors: new Cursors(options.secrets), fingerprints: createFingerprints(options.secrets) };
   const guestAt = options.guestAt ?? guestClient;
   const signals = { closing: closing.signal, cut: cut.signal };
   const sessions = options.account ? new Sessions(options.account) : null;
   const endings = new Endings({ ...options, sessions });
-  const context: Whole = { ...options, guestAt, limiter, strangers, cursors, sessions, endings, ...signals };
+  const context: Whole = { ...options, guestAt, limiter, strangers, ...sealing, sessions, endings, ...signals };
   const paths = new KnownPaths();
   const app = newServer(context);
 
@@ -185,6 +189,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   deleteAgentRoute,
   actRoutes,
   checkLlmKeysRoute,
+  fingerprintRoute,
   agentLogsRoute,
   usageRoutes,
   listLlmCallsRoute,

@@ -1,11 +1,16 @@
 /** Needs that several routes share. Each route names its needs by these or by its own; only app.ts sees all. */
-import type { Agents, RunTurn } from '@lodge/engine';
+import type { Agents, Fingerprints, RunTurn } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
 import type { GuestAddress, Log } from '@lodge/ports';
 import type { AgentUrlSettings } from './context.ts';
 
+/** For replies that show which secrets are set. */
+export interface ShowsSecrets {
+  readonly fingerprints: Fingerprints;
+}
+
 /** For replies with an agent's record. */
-export interface AgentReplies {
+export interface AgentReplies extends ShowsSecrets {
   readonly agents: Agents;
   readonly agentUrl: AgentUrlSettings;
 }

@@ -11,6 +11,7 @@ import {
 } from '@lodge/domain';
 import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
+import { SecretFingerprint } from '../fingerprints.ts';
 import { Labels, Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
 
 /** One year, which is longer than any agent idles on purpose. */
@@ -49,6 +50,7 @@ const AgentLlmKey = Type.Object(
   {
     provider: Type.String({ examples: ['anthropic'] }),
     last4: Type.String({ description: 'The last four characters of the key.', examples: ['h3Qw'] }),
+    fingerprint: SecretFingerprint,
     created_at: Timestamp,
   },
   { additionalProperties: false },

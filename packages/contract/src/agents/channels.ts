@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { channelNames, channelReasonCodes, channelStatuses } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
 import { ChannelAccess, VerifyQuery } from './channel-input.ts';
+import { SecretFingerprint } from '../fingerprints.ts';
 import { namedEvent, streamOf } from '../events/stream.ts';
 import { Timestamp, nullable, oneOf, patterns, wholeList } from '../text.ts';
 
@@ -17,7 +18,7 @@ const Identity = Type.Object(
 const channel = oneOf(channelNames);
 
 const Credential = Type.Object(
-  { set: Type.Literal(true), last4: Type.String(), created_at: Timestamp },
+  { set: Type.Literal(true), last4: Type.String(), fingerprint: SecretFingerprint, created_at: Timestamp },
   { additionalProperties: false },
 );
 

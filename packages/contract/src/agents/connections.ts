@@ -10,6 +10,7 @@ import {
 import { AgentParams } from './agent-requests.ts';
 import { onlyWhere, unless, where, withRules } from '../rules.ts';
 import { Timestamp, nullable, oneOf, patterns, wholeList } from '../text.ts';
+import { SecretFingerprint } from '../fingerprints.ts';
 
 const kind = oneOf(connectionKinds, {
   description:
@@ -49,7 +50,7 @@ const tools = nullable(
 );
 
 const SetHeader = Type.Object(
-  { set: Type.Literal(true), last4: Type.String(), created_at: Timestamp },
+  { set: Type.Literal(true), last4: Type.String(), fingerprint: SecretFingerprint, created_at: Timestamp },
   { additionalProperties: false },
 );
 
@@ -77,7 +78,10 @@ const ConnectionAuth = Type.Object(
     kind: Type.Literal('oauth'),
     client_id: clientId,
     client_secret: nullable(
-      Type.Object({ set: Type.Literal(true), last4: Type.String() }, { additionalProperties: false }),
+      Type.Object(
+        { set: Type.Literal(true), last4: Type.String(), fingerprint: SecretFingerprint },
+        { additionalProperties: false },
+      ),
     ),
     scope,
   },

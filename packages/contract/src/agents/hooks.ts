@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { hookMessageStates, maxTemplateChars, signatureEncodings, signatureKinds } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
+import { SecretFingerprint } from '../fingerprints.ts';
 import { answerDelivery, deliveryInput } from './answer-delivery.ts';
 import { onlyWhere, where, withRules } from '../rules.ts';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns, wholeList } from '../text.ts';
@@ -48,7 +49,10 @@ const HookSignature = Type.Object(
     header: Type.Optional(header),
     encoding: Type.Optional(encoding),
     prefix: Type.Optional(prefix),
-    secret: Type.Object({ set: Type.Literal(true), last4: Type.String() }, { additionalProperties: false }),
+    secret: Type.Object(
+      { set: Type.Literal(true), last4: Type.String(), fingerprint: SecretFingerprint },
+      { additionalProperties: false },
+    ),
   },
   { additionalProperties: false },
 );

@@ -6,6 +6,11 @@ export interface SecretBox {
   seal(plaintext: string, context: string): string;
   /** Throws when the key, the context or the bytes are not the ones it was sealed with. */
   open(sealed: string, context: string): string;
+  /**
+   * A digest of the secret under a key of the box's own, 32 hexadecimal digits: the same for the same secret in the same
+   * context, until the master key changes. It tells nothing to anybody without that key.
+   */
+  fingerprint(secret: string, context: string): string;
 }
 
 /** The key that secrets are sealed with, itself sealed with the master key. */

@@ -3,6 +3,7 @@ import { patterns } from '@lodge/contract';
 import type { Agent } from '@lodge/contract';
 import type { Lifecycle, SizeName } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
+import { llmKeyContext } from '@lodge/ports';
 import type { AgentRow, Machine } from '@lodge/ports';
 import type { FastifyReply } from 'fastify';
 import { originOf } from '../agent-urls/address.ts';
@@ -12,7 +13,7 @@ import { etagOf } from './etag.ts';
 import { spendLimitRecord } from './spend-limit.ts';
 
 /** The public record of an agent: the only place where a row becomes one. */
-export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings): Agent {
+export function agentRecord(row: AgentRow, { agents, agentUrl: url, fingerprints }: AgentReplies): Agent {
   return {
     object: 'agent',
     id: row.id,
@@ -39,9 +40,10 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
     disk: diskRecord(row, agents),
     url: originOf({ id: row.id, kind: row.runtimeKind, port: null }, url),
     dashboard_url: dashboardUrl(row, url),
-    llm_keys: row.llmKeys.map(({ provider, last4, createdAt }) => ({
+    llm_keys: row.llmKeys.map(({ provider, sealed, last4, createdAt }) => ({
       provider,
       last4,
+      fingerprint: fingerprints.ofSealed(row.accountId, 'llm_key', sealed, llmKeyContext(row.id, provider)),
       created_at: createdAt.toISOString(),
     })),
     channels: row.channels.map(({ channel, status }) => ({ channel, status })),
@@ -62,9 +64,9 @@ export function agentRecord(row: AgentRow, agents: Agents, url: AgentUrlSettings
 }
 
 /** The record as the body of a reply, with its ETag. */
-export function agentReply(reply: FastifyReply, row: AgentRow, { agents, agentUrl: url }: AgentReplies): Agent {
+export function agentReply(reply: FastifyReply, row: AgentRow, needs: AgentReplies): Agent {
   reply.header('etag', etagOf(row));
-  return agentRecord(row, agents, url);
+  return agentRecord(row, needs);
 }
 
 /** Headers of every reply whose body is one agent, for the reference. */

@@ -95,7 +95,9 @@ test('201: every field is taken as it was given, and no secret comes back', asyn
     [lifecycle.idle_timeout_seconds, lifecycle.keep_awake, lifecycle.stop_after_seconds],
     [0, 'always', 1800],
   );
-  assert.deepEqual(llm_keys, [{ provider: 'anthropic', last4: 'h3Qw', created_at: '2026-01-31T12:00:00.000Z' }]);
+  assert.deepEqual(llm_keys, [
+    { provider: 'anthropic', last4: 'h3Qw', fingerprint: null, created_at: '2026-01-31T12:00:00.000Z' },
+  ]);
   assert.deepEqual(answer.body.labels, body.labels);
   assert.deepEqual(answer.body.egress, { mode: 'allowlist', allow: ['*.example.com', '9.9.9.9/32'] });
   assert.deepEqual(answer.body.models, ['openai/gpt-5-mini']);

@@ -13,10 +13,8 @@ const schema = {
   response: { 200: { ...AgentList, 'x-response-description': 'A page of agents.' } },
 };
 
-export function listAgentsRoute(
-  app: App,
-  { agents, agentUrl, cursors }: AgentReplies & { readonly cursors: Cursors },
-): void {
+export function listAgentsRoute(app: App, needs: AgentReplies & { readonly cursors: Cursors }): void {
+  const { agents, cursors } = needs;
   app.route({
     method: 'GET',
     url: '/v1/agents',
@@ -37,7 +35,7 @@ export function listAgentsRoute(
       });
       return {
         object: 'list' as const,
-        data: rows.map((row) => agentRecord(row, agents, agentUrl)),
+        data: rows.map((row) => agentRecord(row, needs)),
         has_more: nextCursor !== null,
         next_cursor: cursors.seal('agents', accountId, nextCursor),
       };

@@ -36,7 +36,7 @@ function restartRoute(app: App, needs: ChannelNeeds): void {
         ? await channels.find(place)
         : await channels.restart(place, changeNote(request, { type: 'channel.restarted', data: { channel } }));
       if (row === null) throw noChannel(channel);
-      return channelRecord(row);
+      return channelRecord(row, needs.fingerprints);
     },
   });
 }

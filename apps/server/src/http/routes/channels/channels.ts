@@ -43,7 +43,7 @@ function listRoute(app: App, needs: ChannelNeeds): void {
       const rows = await channels.list(request.principal.accountId, id);
       return {
         object: 'list' as const,
-        data: rows.map(channelRecord),
+        data: rows.map((row) => channelRecord(row, needs.fingerprints)),
         has_more: false as const,
         next_cursor: null,
       };
@@ -68,7 +68,7 @@ function getRoute(app: App, needs: ChannelNeeds): void {
     handler: async (request) => {
       const place = await placeOf(needs, request);
       const row = await channels.find(place);
-      return row === null ? emptyRecord(place) : channelRecord(row);
+      return row === null ? emptyRecord(place) : channelRecord(row, needs.fingerprints);
     },
   });
 }
@@ -98,7 +98,7 @@ function putRoute(app: App, needs: ChannelNeeds): void {
         signal: clientGone(reply),
         note: changeNote(request, { type: 'channel.configured', data: { channel, enabled: input.enabled } }),
       });
-      return channelRecord(row);
+      return channelRecord(row, needs.fingerprints);
     },
   });
 }

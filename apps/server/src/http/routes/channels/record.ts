@@ -1,11 +1,12 @@
 import { channelCredentials, defaultAccess } from '@lodge/domain';
 import type { ChannelAccess } from '@lodge/domain';
 import type { Channel } from '@lodge/contract';
-import type { ChannelPlace } from '@lodge/engine';
+import type { ChannelPlace, Fingerprints } from '@lodge/engine';
+import { channelCredentialContext } from '@lodge/ports';
 import type { ChannelRow } from '@lodge/ports';
 
 /** The only place where a row becomes the public record of a channel. */
-export function channelRecord(row: ChannelRow): Channel {
+export function channelRecord(row: ChannelRow, fingerprints: Fingerprints): Channel {
   return {
     object: 'channel',
     agent_id: row.agentId,
@@ -18,7 +19,7 @@ export function channelRecord(row: ChannelRow): Channel {
       at: row.statusReason.at.toISOString(),
     },
     identity: row.identity && { id: row.identity.id, name: row.identity.name },
-    credentials: credentialsOf(row),
+    credentials: credentialsOf(row, fingerprints),
     access: accessRecord(row.access),
     delivery: { held_by: 'host', note: row.note },
     last_inbound_at: timestamp(row.lastInboundAt),
@@ -47,12 +48,17 @@ export const emptyRecord = ({ agentId, channel }: ChannelPlace): Channel => ({
 });
 
 /** Lists the credentials that a person gave. Credentials that a connection keeps by itself are not shown. */
-function credentialsOf({ channel, credentials }: ChannelRow): Channel['credentials'] {
+function credentialsOf(
+  { accountId, agentId, channel, credentials }: ChannelRow,
+  fingerprints: Fingerprints,
+): Channel['credentials'] {
+  const printOf = (name: string, sealed: string): string | null =>
+    fingerprints.ofSealed(accountId, 'channel', sealed, channelCredentialContext(agentId, channel, name));
   const given = credentials.filter(({ name }) => channelCredentials[channel].includes(name));
   return Object.fromEntries(
-    given.map(({ name, last4, createdAt }) => [
+    given.map(({ name, sealed, last4, createdAt }) => [
       name,
-      { set: true as const, last4, created_at: createdAt.toISOString() },
+      { set: true as const, last4, fingerprint: printOf(name, sealed), created_at: createdAt.toISOString() },
     ]),
   );
 }

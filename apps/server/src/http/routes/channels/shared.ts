@@ -3,10 +3,11 @@ import { noChannel } from '@lodge/engine';
 import type { ChannelPlace } from '@lodge/engine';
 import type { FastifyRequest } from 'fastify';
 import type { ChannelArea } from '../../context.ts';
+import type { ShowsSecrets } from '../../needs.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
 
 /** For routes of messaging channels. */
-export interface ChannelNeeds {
+export interface ChannelNeeds extends ShowsSecrets {
   readonly channels: ChannelArea;
 }
 

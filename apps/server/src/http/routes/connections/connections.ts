@@ -7,13 +7,14 @@ import {
   PutConnection,
 } from '@lodge/contract';
 import type { ConnectionArea } from '../../context.ts';
+import type { ShowsSecrets } from '../../needs.ts';
 import type { ConnectionAuthInput } from '@lodge/engine';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import { connectionRecord } from './record.ts';
 
-interface Needs {
+interface Needs extends ShowsSecrets {
   readonly connections: ConnectionArea;
 }
 
@@ -28,7 +29,7 @@ export function connectionRoutes(app: App, needs: Needs): void {
   deleteRoute(app, needs);
 }
 
-function readRoutes(app: App, { connections: { connections } }: Needs): void {
+function readRoutes(app: App, { connections: { connections }, fingerprints }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/connections',
@@ -46,7 +47,12 @@ function readRoutes(app: App, { connections: { connections } }: Needs): void {
       const { id } = request.params;
       checkAgentId(id);
       const rows = await connections.list(request.principal.accountId, id);
-      return { object: 'list' as const, data: rows.map(connectionRecord), has_more: false as const, next_cursor: null };
+      return {
+        object: 'list' as const,
+        data: rows.map((row) => connectionRecord(row, fingerprints)),
+        has_more: false as const,
+        next_cursor: null,
+      };
     },
   });
 
@@ -63,12 +69,12 @@ function readRoutes(app: App, { connections: { connections } }: Needs): void {
     handler: async (request) => {
       const { id, name } = request.params;
       checkAgentId(id);
-      return connectionRecord(await connections.find(request.principal.accountId, id, name));
+      return connectionRecord(await connections.find(request.principal.accountId, id, name), fingerprints);
     },
   });
 }
 
-function putRoute(app: App, { connections: { connections } }: Needs): void {
+function putRoute(app: App, { connections: { connections }, fingerprints }: Needs): void {
   app.route({
     method: 'PUT',
     url: '/v1/agents/:id/connections/:name',
@@ -89,7 +95,7 @@ function putRoute(app: App, { connections: { connections } }: Needs): void {
       const event = { type: 'connection.put', data: { connection: name, kind, enabled } } as const;
       const input = { name, kind, url, headers, allow, tools, enabled, auth: auth && authInput(auth) };
       const note = changeNote(request, event);
-      return connectionRecord(await connections.put(request.principal.accountId, id, input, note));
+      return connectionRecord(await connections.put(request.principal.accountId, id, input, note), fingerprints);
     },
   });
 }

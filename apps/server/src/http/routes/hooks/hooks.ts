@@ -30,7 +30,7 @@ export function hookRoutes(app: App, needs: Needs): void {
   messagesRoute(app, needs);
 }
 
-function listRoute(app: App, { hooks: { hooks } }: Needs): void {
+function listRoute(app: App, { hooks: { hooks }, fingerprints }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/hooks',
@@ -46,12 +46,17 @@ function listRoute(app: App, { hooks: { hooks } }: Needs): void {
       const { id } = request.params;
       checkAgentId(id);
       const rows = await hooks.list(request.principal.accountId, id);
-      return { object: 'list' as const, data: rows.map(hookRecord), has_more: false as const, next_cursor: null };
+      return {
+        object: 'list' as const,
+        data: rows.map((row) => hookRecord(row, fingerprints)),
+        has_more: false as const,
+        next_cursor: null,
+      };
     },
   });
 }
 
-function createRoute(app: App, { hooks: { hooks, origin } }: Needs): void {
+function createRoute(app: App, { hooks: { hooks, origin }, fingerprints }: Needs): void {
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/hooks',
@@ -74,7 +79,7 @@ function createRoute(app: App, { hooks: { hooks, origin } }: Needs): void {
       const place = { accountId: request.principal.accountId, agentId, hookId: newHookId() };
       const { hook, token } = await hooks.create(place, inputOf(request.body), actorNote(request));
       request.scope.fields.agent_id = agentId;
-      return reply.code(201).send({ ...hookRecord(hook), token, url: `${origin()}/v1/hooks/${token}` });
+      return reply.code(201).send({ ...hookRecord(hook, fingerprints), token, url: `${origin()}/v1/hooks/${token}` });
     },
   });
 }

@@ -1,16 +1,17 @@
 import { agentIdPattern, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { CreateHook, Hook, HookMessage, HookSignatureInput } from '@lodge/contract';
-import type { HookInput } from '@lodge/engine';
-import { noDelivery } from '@lodge/ports';
+import type { Fingerprints, HookInput } from '@lodge/engine';
+import { hookSecretContext, noDelivery } from '@lodge/ports';
 import type { HookMessage as MessageRow, HookPlace, HookRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
 import type { HookArea } from '../../context.ts';
+import type { ShowsSecrets } from '../../needs.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
 
 /** For routes of hooks. */
-export interface HookNeeds {
+export interface HookNeeds extends ShowsSecrets {
   readonly hooks: HookArea;
 }
 
@@ -54,7 +55,7 @@ function signatureOf({
   return { kind, secret, own: kind === 'hmac' ? { header: header!, encoding, prefix } : null };
 }
 
-export const hookRecord = (row: HookRow): Hook => ({
+export const hookRecord = (row: HookRow, fingerprints: Fingerprints): Hook => ({
   object: 'hook',
   id: row.id,
   agent_id: row.agentId,
@@ -67,7 +68,11 @@ export const hookRecord = (row: HookRow): Hook => ({
     signature: {
       type: row.signature.kind,
       ...row.signature.own,
-      secret: { set: true as const, last4: row.signature.last4 },
+      secret: {
+        set: true as const,
+        last4: row.signature.last4,
+        fingerprint: fingerprints.ofSealed(row.accountId, 'hook', row.signature.sealed, hookSecretContext(row.id)),
+      },
     },
   }),
   created_at: row.createdAt.toISOString(),
