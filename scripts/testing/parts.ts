@@ -55,7 +55,7 @@ export const parts: readonly Part[] = [
   {
     name: 'api',
     stage: 'quick',
-    files: ['tests/e2e/**/*.test.ts', attacksOnTheApi],
+    files: ['tests/e2e/**/*.test.ts', 'tests/hands/**/*.test.ts', attacksOnTheApi],
     except: [realPort, ...thorough],
     ...light,
   },

@@ -1,1 +1,15 @@
+export * from './errors.ts';
+export { Lodge } from './lodge.ts';
+export type { RequestOptions } from './lodge.ts';
+export type { CallOptions, IfMatch, LodgeOptions, WebSocketClass, WebSocketLike, WithQuery } from './options.ts';
+export type { FileContent } from './http/content.ts';
+export type { Page, Pages } from './http/page.ts';
+export type { FileBody, OnProgress } from './http/upload.ts';
+export type { AskOptions, ChatOptions, ResponseEvent } from './resources/chat.ts';
+export type { ChannelName } from './resources/channels.ts';
+export type { ListFiles, ReadOptions, WriteOptions } from './resources/files.ts';
+export type { TerminalEnd, TerminalSession as Terminal } from './resources/terminal-session.ts';
+export type { OpenTerminal } from './resources/terminal.ts';
+export { verifyWebhook } from './verify.ts';
+export type { GivenHeaders, VerifyOptions } from './verify.ts';
 export type * from './types.ts';

@@ -1,0 +1,110 @@
+import { wholeReply } from './http/body.ts';
+import { Transport } from './http/transport.ts';
+import type { Call } from './http/transport.ts';
+import type { Query } from './http/url.ts';
+import type { CallOptions, LodgeOptions } from './options.ts';
+import { Account, Keys, People } from './resources/account.ts';
+import { Links, Ports } from './resources/addresses.ts';
+import { Agents } from './resources/agents.ts';
+import { Channels } from './resources/channels.ts';
+import { Chat, Models, Responses } from './resources/chat.ts';
+import { Connections } from './resources/connections.ts';
+import { AuditEvents, Events } from './resources/events.ts';
+import { Exec } from './resources/exec.ts';
+import { Files } from './resources/files.ts';
+import { Hooks } from './resources/hooks.ts';
+import { Members } from './resources/members.ts';
+import { Messages } from './resources/messages.ts';
+import { Schedules } from './resources/schedules.ts';
+import { Service } from './resources/service.ts';
+import { Terminals } from './resources/terminal.ts';
+import { LlmCalls, Usage } from './resources/usage.ts';
+import { Webhooks } from './resources/webhooks.ts';
+
+export interface RequestOptions extends CallOptions {
+  readonly query?: Query | undefined;
+  /** A value for JSON. */
+  readonly body?: unknown;
+}
+
+/** Lodge's API. Methods have the operations' words; bodies and replies are those of the wire. */
+export class Lodge {
+  readonly agents: Agents;
+  readonly members: Members;
+  readonly files: Files;
+  readonly exec: Exec;
+  readonly terminal: Terminals;
+  readonly chat: Chat;
+  readonly responses: Responses;
+  readonly models: Models;
+  readonly channels: Channels;
+  readonly messages: Messages;
+  readonly connections: Connections;
+  readonly schedules: Schedules;
+  readonly hooks: Hooks;
+  readonly webhooks: Webhooks;
+  readonly events: Events;
+  readonly auditEvents: AuditEvents;
+  readonly usage: Usage;
+  readonly llmCalls: LlmCalls;
+  readonly links: Links;
+  readonly ports: Ports;
+  readonly service: Service;
+  readonly account: Account;
+  readonly keys: Keys;
+  readonly people: People;
+  readonly #http: Transport;
+
+  constructor(options: LodgeOptions = {}) {
+    const http = new Transport(options);
+    this.#http = http;
+    this.agents = new Agents(http);
+    this.members = new Members(http);
+    this.files = new Files(http);
+    this.exec = new Exec(http);
+    this.terminal = new Terminals(http);
+    this.chat = new Chat(http);
+    this.responses = new Responses(http);
+    this.models = new Models(http);
+    this.channels = new Channels(http);
+    this.messages = new Messages(http);
+    this.connections = new Connections(http);
+    this.schedules = new Schedules(http);
+    this.hooks = new Hooks(http);
+    this.webhooks = new Webhooks(http);
+    this.events = new Events(http);
+    this.auditEvents = new AuditEvents(http);
+    this.usage = new Usage(http);
+    this.llmCalls = new LlmCalls(http);
+    this.links = new Links(http);
+    this.ports = new Ports(http);
+    this.service = new Service(http);
+    this.account = new Account(http);
+    this.keys = new Keys(http);
+    this.people = new People(http);
+  }
+
+  /** The service's address, without `/v1`. */
+  get baseUrl(): string {
+    return this.#http.origin;
+  }
+
+  /** Any request: for what has no method. The path is one of the API, with or without `/v1`. */
+  request(method: string, path: string, options: RequestOptions & { readonly stream: true }): Promise<Response>;
+  request<T = unknown>(method: string, path: string, options?: RequestOptions): Promise<T>;
+  async request(
+    method: string,
+    path: string,
+    { query, body, stream = false, ...options }: RequestOptions & { readonly stream?: boolean } = {},
+  ): Promise<unknown> {
+    const call: Call = { method: method.toUpperCase(), path: checkedPath(path), query, body };
+    if (!stream) return this.#http.json(call, options);
+    return wholeReply(await this.#http.open(call, options));
+  }
+}
+
+/** The path below `/v1`. */
+function checkedPath(path: string): string {
+  const below = path.startsWith('/') ? path.slice(1) : path;
+  return `/${below.startsWith('v1/') ? below.slice(3) : below}`;
+}
