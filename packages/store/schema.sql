@@ -211,13 +211,16 @@ CREATE TABLE api_keys (
   expires_at timestamp with time zone,
   revoked_at timestamp with time zone,
   last_used_at timestamp with time zone,
+  made_by text,
   CONSTRAINT api_keys_pkey PRIMARY KEY (id),
   CONSTRAINT api_keys_hash_key UNIQUE (hash),
   CONSTRAINT api_keys_hash_check CHECK (octet_length(hash) = 32),
   CONSTRAINT api_keys_last4_check CHECK (char_length(last4) = 4),
-  CONSTRAINT api_keys_scopes_check CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['agents:read'::text, 'agents:write'::text, 'agents:delete'::text, 'usage:read'::text, 'agents:chat'::text]),
-  CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+  CONSTRAINT api_keys_scopes_check CHECK (cardinality(scopes) > 0 AND scopes <@ ARRAY['agents:read'::text, 'agents:write'::text, 'agents:delete'::text, 'usage:read'::text, 'agents:chat'::text, 'keys:write'::text]),
+  CONSTRAINT api_keys_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  CONSTRAINT api_keys_made_by_fkey FOREIGN KEY (made_by) REFERENCES api_keys(id)
 );
+CREATE INDEX api_keys_by_maker ON api_keys USING btree (made_by) WHERE made_by IS NOT NULL;
 CREATE INDEX api_keys_of_account ON api_keys USING btree (account_id, created_at);
 
 CREATE TABLE sessions (
@@ -863,6 +866,31 @@ CREATE TABLE llm_keys (
   CONSTRAINT llm_keys_last4_check CHECK (char_length(last4) <= 4),
   CONSTRAINT llm_keys_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
 );
+
+CREATE TABLE oauth_devices (
+  id text NOT NULL DEFAULT gen_random_uuid()::text,
+  device_hash bytea NOT NULL,
+  user_code text NOT NULL,
+  client_name text NOT NULL,
+  scopes text[] NOT NULL,
+  address text NOT NULL,
+  network text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp(3) with time zone NOT NULL,
+  interval_seconds integer NOT NULL,
+  polled_at timestamp(3) with time zone,
+  account_id text,
+  granted text[],
+  CONSTRAINT oauth_devices_pkey PRIMARY KEY (id),
+  CONSTRAINT oauth_devices_device_hash_key UNIQUE (device_hash),
+  CONSTRAINT oauth_devices_user_code_key UNIQUE (user_code),
+  CONSTRAINT oauth_devices_decided CHECK ((account_id IS NULL) = (granted IS NULL)),
+  CONSTRAINT oauth_devices_device_hash_check CHECK (octet_length(device_hash) = 32),
+  CONSTRAINT oauth_devices_scopes_check CHECK (cardinality(scopes) > 0),
+  CONSTRAINT oauth_devices_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+CREATE INDEX oauth_devices_by_end ON oauth_devices USING btree (expires_at);
+CREATE INDEX oauth_devices_of_network ON oauth_devices USING btree (network);
 
 CREATE TABLE rate_buckets (
   subject text NOT NULL,

@@ -2,6 +2,7 @@
 import { channelRequests } from './bad-channel-requests.ts';
 import { scheduleRequests } from './bad-schedule-requests.ts';
 import { hookRequests } from './bad-hook-requests.ts';
+import { oauthRequests } from './bad-oauth-requests.ts';
 import { lifecycleRequests } from './bad-lifecycle-requests.ts';
 import {
   chat,
@@ -318,6 +319,7 @@ export const badRequests: readonly BadRequest[] = [
   ...channelRequests,
   ...scheduleRequests,
   ...hookRequests,
+  ...oauthRequests,
   ...names,
   ...fields,
   ...nested,

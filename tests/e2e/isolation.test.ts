@@ -13,7 +13,7 @@ let world: World;
 let owner: Client;
 let stranger: Client;
 /** The owner's ids, of every kind that a reply shows. */
-let ids: { agent: string; stopped: string; audit: string; cursors: Record<string, string> };
+let ids: { agent: string; stopped: string; audit: string; key: string; cursors: Record<string, string> };
 /** Texts that only the owner may see. */
 const marks = ['owners-name', 'owners-secret-note', 'owners-team'];
 
@@ -28,6 +28,7 @@ before(async () => {
   ids = {
     agent,
     stopped,
+    key: (await owner.call('GET', '/account/keys/current')).body.id as string,
     audit: (await owner.call('GET', '/audit-events')).body.data[0].id as string,
     cursors: {
       '/v1/agents': await cursorOf('/agents?limit=1'),
@@ -41,7 +42,7 @@ after(() => world?.close());
 
 /** Everything of the owner's. */
 async function contents(): Promise<string> {
-  const ofAccount = ['agents', 'events', 'idempotency_keys', 'agent_visits'];
+  const ofAccount = ['agents', 'api_keys', 'events', 'idempotency_keys', 'agent_visits'];
   const tables = [
     ...ofAccount,
     'llm_call_contents',
@@ -65,7 +66,7 @@ async function contents(): Promise<string> {
       ? `account_id = '${world.accountId}'`
       : `agent_id in (select id from agents where account_id = '${world.accountId}')`;
     const { rows: found } = await world.sql.query(
-      `select to_jsonb(t) - 'lease_until' - 'lease_holder' as row from ${table} t where ${of} order by 1`,
+      `select to_jsonb(t) - '{lease_until,lease_holder,last_used_at}'::text[] as row from ${table} t where ${of} order by 1`,
     );
     rows.push([table, found]);
   }
@@ -103,18 +104,23 @@ test('every route of the document, with every id of the other account: 404, noth
   for (const [path, item] of Object.entries<object>(document.paths)) {
     for (const method of Object.keys(item).map((name) => name.toUpperCase())) {
       routes.add(`${method} ${path}`);
+      // Each key may revoke itself, so it is asked with one of its own.
+      const signsOut = method === 'DELETE' && path === '/v1/account/keys/current';
+      const asking = signsOut ? new Client(world, await world.keyOf(await world.newAccount())) : stranger;
       for (const id of [ids.agent, ids.stopped, ids.audit, world.accountId]) {
         const byModel = path === '/v1/chat/completions' || path === '/v1/responses';
         const isNamed = path.startsWith('/v1/agents/{id}') || byModel;
-        const target = path.slice(3).replace('{id}', encodeURIComponent(id));
+        const named = path.startsWith('/v1/account/keys/') ? ids.key : id;
+        const target = path.slice(3).replace('{id}', encodeURIComponent(named));
         const given = bodies[`${method} ${path}`];
         const body = byModel ? { ...given, model: id } : given;
-        const answer = await stranger.call(method, target, body);
+        const answer = await asking.call(method, target, body);
         requests += 1;
         if (isNamed)
           assert.deepEqual([answer.status, answer.body.error.code], [404, 'agent_not_found'], `${method} ${path}`);
+        if (path === '/v1/account/keys/{id}') assert.equal(answer.body.error.code, 'key_not_found');
         if (path !== '/v1/openapi.json') {
-          for (const text of [...marks, ids.agent, ids.stopped, world.accountId]) {
+          for (const text of [...marks, ids.agent, ids.stopped, ids.key, world.accountId]) {
             const shown = answer.text.replaceAll(id, '');
             assert.equal(text !== id && shown.includes(text), false, `${method} ${path} shows ${text}`);
           }

@@ -2,7 +2,8 @@
  * Tokens of sessions and links: 256 random bits as 43 characters of base64url. The store holds only their plain SHA-256,
  * because nobody guesses them.
  */
-import { createHash, createHmac, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomInt } from 'node:crypto';
+import { makeUserCode as makeCode } from '@lodge/domain';
 
 const tokenBytes = 32;
 const shape = /^[\w-]{43}$/;
@@ -24,3 +25,6 @@ export function hashToken(token: string): Buffer {
 export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('lodge csrf v1').digest('base64url');
 }
+
+/** Makes the short code of a device, which a person compares. */
+export const makeUserCode = (): string => makeCode(randomInt);

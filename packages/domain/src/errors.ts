@@ -23,6 +23,41 @@ export const errorCodes = {
     type: 'invalid_request_error',
     meaning: 'A field or parameter is missing, unknown or wrong; the message names it.',
   },
+  authorization_pending: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'Nobody has decided about this device code yet (RFC 8628): ask again after the interval.',
+  },
+  slow_down: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'As `authorization_pending`, and it was asked too soon: from now on wait 5 s longer (RFC 8628).',
+  },
+  access_denied: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'The person refused, or may give none of what was asked for.',
+  },
+  expired_token: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'Nobody decided about this device code in time (RFC 8628).',
+  },
+  invalid_grant: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'This code or token is none, was used, has expired, or belongs to another client (RFC 6749).',
+  },
+  invalid_scope: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'A scope is unknown, or beyond what was granted (RFC 6749).',
+  },
+  unsupported_grant_type: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'The `grant_type` is none of those that the metadata lists (RFC 6749).',
+  },
   invalid_json: { status: 400, type: 'invalid_request_error', meaning: 'The body is not JSON.' },
   missing_api_key: { status: 401, type: 'authentication_error', meaning: 'No API key was sent.' },
   invalid_api_key: { status: 401, type: 'authentication_error', meaning: 'No such API key exists.' },
@@ -90,6 +125,11 @@ export const errorCodes = {
   link_not_valid: { status: 404, type: 'not_found_error', meaning: 'The link was used, has expired or never was one.' },
   session_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such session.' },
   key_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such API key.' },
+  device_code_not_found: {
+    status: 404,
+    type: 'not_found_error',
+    meaning: 'No machine waits with this code: it is wrong, was decided about, or has expired.',
+  },
   invitation_not_found: { status: 404, type: 'not_found_error', meaning: 'There is no such open invitation.' },
   account_not_found: { status: 404, type: 'not_found_error', meaning: 'The deployment has no such account.' },
   route_not_found: { status: 404, type: 'not_found_error', meaning: 'Nothing is at this path.' },

@@ -25,6 +25,7 @@ export * from './rate-limit.ts';
 export * from './idleness.ts';
 export * from './model.ts';
 export * from './next-step.ts';
+export * from './oauth/index.ts';
 export * from './operation.ts';
 export * from './plain-text.ts';
 export * from './redact.ts';

@@ -1,10 +1,14 @@
-/** The permissions of an API key: the specification's four scopes, and one for keys that may only talk to agents. */
+/**
+ * The permissions of an API key: the specification's four scopes, one for keys that may only talk to agents, and one for keys
+ * that manage keys.
+ */
 export const scopeMeanings = {
   'agents:read': 'List and read agent details, and logs.',
   'agents:write': 'Create, update, start, stop and restart agents, and talk to them.',
   'agents:delete': 'Delete agents.',
   'usage:read': 'Read usage and cost metrics.',
   'agents:chat': 'Talk to agents, and list them as models.',
+  'keys:write': 'List, make and revoke API keys of the account.',
 } as const;
 export type Scope = keyof typeof scopeMeanings;
 export const scopes = Object.keys(scopeMeanings) as readonly Scope[];

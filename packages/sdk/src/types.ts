@@ -197,11 +197,13 @@ export interface ApiKey {
   id: string;
   name: string;
   last4: string;
-  scopes: ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat')[];
+  scopes: ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[];
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
   last_used_at: string | null;
+  /** The id of the key that made it and with which it ends; null: a person did. */
+  made_by: string | null;
 }
 
 export interface ApiKeyList {
@@ -720,7 +722,9 @@ export interface CreateAgent {
 
 export interface CreateApiKey {
   name: string;
-  scopes: readonly ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat')[];
+  /** None that the role of its person, or the key that makes it, lacks. */
+  scopes: readonly ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[];
+  /** Null: never. A key that a key makes expires with it at the latest, and by default. */
   expires_at?: string | null | undefined;
 }
 
@@ -825,11 +829,14 @@ export interface CreatedApiKey {
   id: string;
   name: string;
   last4: string;
-  scopes: ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat')[];
+  scopes: ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[];
   created_at: string;
   expires_at: string | null;
   revoked_at: string | null;
   last_used_at: string | null;
+  /** The id of the key that made it and with which it ends; null: a person did. */
+  made_by: string | null;
+  /** The whole key. */
   key: string;
 }
 
@@ -891,6 +898,13 @@ export interface DecideApproval {
   action: 'approve' | 'deny';
 }
 
+export interface DecideDeviceRequest {
+  user_code: string;
+  approve: boolean;
+  /** Those that the key gets, of those that were asked for. Only with `approve`. */
+  scopes?: readonly ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[] | null | undefined;
+}
+
 export interface DeletedAgent {
   object: 'agent.deleted';
   id: string;
@@ -935,6 +949,38 @@ export interface DeletedSchedule {
   deleted: true;
 }
 
+export interface DeviceAuthorization {
+  /** For the token endpoint alone. Whoever has it gets the key. */
+  device_code: string;
+  /** What the person compares and types. */
+  user_code: string;
+  verification_uri: string;
+  /** The same with the code in it. */
+  verification_uri_complete: string;
+  /** Seconds. */
+  expires_in: number;
+  /** Least seconds between two requests for the token. */
+  interval: number;
+}
+
+export interface DeviceAuthorizationRequest {
+  /** Whom the person gives a key, such as the machine's name. The key gets this name. */
+  client_name: string;
+  /** Scopes with one space between two: agents:read, agents:write, agents:delete, usage:read, agents:chat, keys:write. Without it all but `keys:write`. The person may give less. */
+  scope?: string | undefined;
+}
+
+export interface DeviceRequest {
+  /** As the machine calls itself: one line of visible characters. */
+  client_name: string;
+  /** Where the request came from. */
+  address: string;
+  /** Those that it asks for and that the person may give. */
+  scopes: ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[];
+  created_at: string;
+  expires_at: string;
+}
+
 export interface Disk {
   /** Size of the disk as the machine sees it. */
   limit_gb: number;
@@ -953,7 +999,7 @@ export interface Egress {
 export interface ErrorBody {
   error: {
     type: 'invalid_request_error' | 'authentication_error' | 'authorization_error' | 'not_found_error' | 'rate_limit_error' | 'server_error';
-    code: 'invalid_request' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'channel_not_found' | 'connection_not_found' | 'message_not_found' | 'schedule_not_found' | 'hook_not_found' | 'approval_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'channel_conflict' | 'gmail_not_configured' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_disabled' | 'message_not_retryable' | 'schedule_running' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'channel_not_found' | 'connection_not_found' | 'message_not_found' | 'schedule_not_found' | 'hook_not_found' | 'approval_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'channel_conflict' | 'gmail_not_configured' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_disabled' | 'message_not_retryable' | 'schedule_running' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable';
     /** For a person; not stable. */
     message: string;
   };
@@ -1474,6 +1520,11 @@ export interface ModelResponseRequest {
   [name: string]: unknown;
 }
 
+export interface OAuthError {
+  error: string;
+  error_description: string;
+}
+
 export interface OAuthSession {
   object: 'oauth_session';
   id: string;
@@ -1666,6 +1717,10 @@ export interface ReadAccountLink {
   token: string;
 }
 
+export interface ReadDeviceRequest {
+  user_code: string;
+}
+
 export interface RecoveryCodes {
   recovery_codes: string[];
 }
@@ -1710,7 +1765,7 @@ export type ResponseStreamEvent = {
   event: 'error';
   data: {
     type: 'error';
-    code: 'invalid_request' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'channel_not_found' | 'connection_not_found' | 'message_not_found' | 'schedule_not_found' | 'hook_not_found' | 'approval_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'channel_conflict' | 'gmail_not_configured' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_disabled' | 'message_not_retryable' | 'schedule_running' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'channel_not_found' | 'connection_not_found' | 'message_not_found' | 'schedule_not_found' | 'hook_not_found' | 'approval_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'channel_conflict' | 'gmail_not_configured' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_disabled' | 'message_not_retryable' | 'schedule_running' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable';
     message: string;
     param: null;
     sequence_number: number;
@@ -1905,6 +1960,24 @@ export interface StartOAuth {
 export interface TestChannel {
   /** A `conversation.id` of `GET /v1/agents/:id/messages`: a test message is sent there. */
   conversation?: string | undefined;
+}
+
+export interface Token {
+  /** An API key: `Authorization: Bearer`, or `X-API-Key`. */
+  access_token: string;
+  token_type: 'Bearer';
+  scope: string;
+  /** The id of the API key. */
+  key_id: string;
+}
+
+export interface TokenRequest {
+  /** One of urn:ietf:params:oauth:grant-type:device_code. */
+  grant_type: string;
+  /** The code of `device_authorization`. */
+  device_code?: string | undefined;
+  /** Ignored for a device code. */
+  client_id?: string | undefined;
 }
 
 export interface TotpBegun {
@@ -3510,6 +3583,22 @@ export interface Operations {
     reply: RecoveryCodes;
     stream: never;
   };
+  /** GET /v1/account/keys/current: Read the API key of this request */
+  getCurrentApiKey: {
+    path: unknown;
+    query: unknown;
+    body: undefined;
+    reply: ApiKey;
+    stream: never;
+  };
+  /** DELETE /v1/account/keys/current: Revoke the API key of this request */
+  revokeCurrentApiKey: {
+    path: unknown;
+    query: unknown;
+    body: undefined;
+    reply: ApiKey;
+    stream: never;
+  };
   /** GET /v1/account/keys: List the API keys of the account */
   listApiKeys: {
     path: unknown;
@@ -3588,6 +3677,22 @@ export interface Operations {
     reply: Record<string, never>;
     stream: never;
   };
+  /** POST /v1/account/device: Read which machine waits with a code */
+  readDeviceRequest: {
+    path: unknown;
+    query: unknown;
+    body: ReadDeviceRequest;
+    reply: DeviceRequest;
+    stream: never;
+  };
+  /** POST /v1/account/device/decision: Give a machine an API key, or refuse it */
+  decideDeviceRequest: {
+    path: unknown;
+    query: unknown;
+    body: DecideDeviceRequest;
+    reply: Record<string, never>;
+    stream: never;
+  };
   /** POST /v1/hooks/{token}: Send a message to an agent by its hook */
   sendToHook: {
     path: {
@@ -3597,6 +3702,22 @@ export interface Operations {
     query: unknown;
     body: Uint8Array;
     reply: HookReceipt;
+    stream: never;
+  };
+  /** POST /v1/oauth/device_authorization: Begin to sign a machine in */
+  createDeviceAuthorization: {
+    path: unknown;
+    query: unknown;
+    body: DeviceAuthorizationRequest;
+    reply: DeviceAuthorization;
+    stream: never;
+  };
+  /** POST /v1/oauth/token: Fetch a key or a token */
+  createToken: {
+    path: unknown;
+    query: unknown;
+    body: TokenRequest;
+    reply: Token;
     stream: never;
   };
 }

@@ -77,12 +77,19 @@ async function answerTo(asked: Asked): Promise<string | null> {
     ...(body !== undefined && { body: JSON.stringify(body) }),
   });
   const answer = await answerOf(response);
-  const { code = '', message = '' } = answer.body?.error ?? {};
+  const { code, message } = errorOf(answer);
   const outcome = { status: answer.status, code, message };
   const problem = disagreement(asked, outcome, used) ?? replies.problem(operation, answer);
   if (problem === null) return null;
   const sent = JSON.stringify([headers, body]).slice(0, 200);
   return `${operation.method} ${targetOf(asked, known).slice(0, 200)} ${sent}: ${problem}: ${answer.text.slice(0, 200)}`;
+}
+
+/** The error of a reply, in the contract's envelope or in the words of OAuth. */
+function errorOf({ body }: Answer): { readonly code: string; readonly message: string } {
+  const { error, error_description: text } = body ?? {};
+  if (typeof error === 'string') return { code: error, message: String(text) };
+  return { code: '', message: '', ...error };
 }
 
 /** Reads the whole answer, but only the head of a stream, which has no end. */

@@ -37,7 +37,8 @@ let client: Client;
 let operations: Operation[];
 let replies: Replies;
 const sent = new Set<string>();
-const isOfPerson = ({ path }: Operation): boolean => path.startsWith('/v1/account/') && path !== '/v1/account/spend';
+const isOfPerson = ({ path }: Operation): boolean =>
+  (path.startsWith('/v1/account/') && path !== '/v1/account/spend') || path === '/v1/oauth/token';
 
 before(async () => {
   oauth = await startOAuthServer({ tools: () => [] });
@@ -179,6 +180,11 @@ test('every example of what a person does in the account area is answered with s
   const [person] = (await does(ada, 'listPeople')).data;
   await does(ada, 'setSpendLimit', { id: person.id });
   await does(ada, 'createApiKey');
+  const [device, other] = [await does(ada, 'createDeviceAuthorization'), await does(ada, 'createDeviceAuthorization')];
+  await does(ada, 'readDeviceRequest', device);
+  await does(ada, 'decideDeviceRequest', device);
+  await does(ada, 'createToken', device);
+  await does(ada, 'decideDeviceRequest', other, 1);
   const { secret } = await does(ada, 'beginTotp');
   const { recovery_codes: codes } = await does(ada, 'confirmTotp', { code: totp(secret) });
   await does(ada, 'signIn', { code: codes[0] }, 1);

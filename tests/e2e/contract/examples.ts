@@ -33,7 +33,15 @@ export function requestOf({ method, path }: Operation, example: unknown, values:
 }
 
 /** The document's own placeholders, beside the id of an agent. */
-const placeholders = { k7d2m9q4x1ab: 'id', '<TOKEN>': 'token', K7QM2X: 'approval', '123456': 'code' } as const;
+const placeholders = {
+  k7d2m9q4x1ab: 'id',
+  '<TOKEN>': 'token',
+  K7QM2X: 'approval',
+  '123456': 'code',
+  '<DEVICE_CODE>': 'device_code',
+  'BCDF-GHJK': 'user_code',
+  'MNPQ-RSTV': 'user_code',
+} as const;
 
 function filled(example: unknown, values: Values): unknown {
   if (example === undefined || typeof example === 'string') return example;

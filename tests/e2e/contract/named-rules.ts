@@ -46,8 +46,11 @@ export const namedRules: readonly (readonly [operation: RegExp, message: RegExp,
 /** Operations that are asked about an agent that is not there, so that what is accepted has no effect. */
 export const aboutNobody = /^DELETE |^GET \/v1\/agents\/\{id\}$|whatsapp\/pair$/;
 
-/** Operations whose good requests end the session that asks, or hash a password: only what is wrong is sent to them. */
-export const onlyWrong = /^\S+ \/v1\/account\//;
+/**
+ * Operations whose good requests end the session that asks, hash a password, or need a code that somebody just got: only what
+ * is wrong is sent to them.
+ */
+export const onlyWrong = /^\S+ \/v1\/(?:account|oauth)\//;
 
 /** Operations of third parties, which ignore query parameters. */
 export const anyQuery = /^POST \/v1\/hooks\//;

@@ -68,6 +68,8 @@ import { deleteFileRoute } from './routes/files/delete.ts';
 import { readFileRoutes } from './routes/files/read.ts';
 import { writeFileRoute } from './routes/files/write.ts';
 import { hookRoutes } from './routes/hooks/hooks.ts';
+import { deviceRoutes } from './routes/oauth/device.ts';
+import { tokenRoute } from './routes/oauth/token.ts';
 import { receiveRoute } from './routes/hooks/receive.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
@@ -165,7 +167,8 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     refuseOtherQueries(scope);
     for (const addRoute of routes) addRoute(scope, context);
     const { account } = options;
-    if (account && sessions) for (const addRoute of areaRoutes) addRoute(scope, { ...account, sessions });
+    if (account && sessions)
+      for (const addRoute of areaRoutes) addRoute(scope, { ...account, sessions, log: context.log });
   });
   app.register(referencePage);
   const pages = options.account?.pages ?? null;
@@ -231,7 +234,10 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
 ];
 
 /** Routes for signing in, and for the settings of a signed-in person. */
-const areaRoutes: readonly ((app: App, area: AccountArea & { readonly sessions: Sessions }) => void)[] = [
+const areaRoutes: readonly ((
+  app: App,
+  area: AccountArea & { readonly sessions: Sessions; readonly log: Log },
+) => void)[] = [
   signInRoutes,
   sessionRoutes,
   linkRoutes,
@@ -241,6 +247,8 @@ const areaRoutes: readonly ((app: App, area: AccountArea & { readonly sessions: 
   peopleRoutes,
   invitationRoutes,
   spendLimitRoutes,
+  deviceRoutes,
+  tokenRoute,
 ];
 
 function newServer(context: Whole): App {

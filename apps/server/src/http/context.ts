@@ -164,6 +164,10 @@ declare module 'fastify' {
      * Public, by a token in its path that the route looks up itself: a request with a valid one counts against no address.
      */
     readonly ownToken?: true;
+    /** The scope that an API key needs for this. Every signed-in person may do it. */
+    readonly keyScope?: Scope;
+    /** Errors are written as RFC 6749 has them. */
+    readonly oauthErrors?: true;
     /** Only a signed-in person may do this, with no API key. */
     readonly sessionOnly?: true;
     /** Public, but only for pages of this service, because it begins a session. */

@@ -5,7 +5,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { spendStanding } from './limits.ts';
-import { invitedRoles, scopes } from '@lodge/domain';
+import { invitedRoles } from '@lodge/domain';
 import { PersonalAccount, Role } from './own-account.ts';
 import { SpendLimit, SpendLimitInput } from './spend.ts';
 import { nullable, oneOf, patterns, Timestamp } from '../text.ts';
@@ -52,23 +52,6 @@ export const ConfirmTotp = Type.Object({ code: Code }, closedLike('ConfirmTotp',
 export const RemoveTotp = Type.Object(
   { password: Password, code: Code },
   closedLike('RemoveTotp', { password, code: '123456' }),
-);
-export const CreateKey = Type.Object(
-  {
-    name: Name,
-    scopes: Type.Array(oneOf(scopes), {
-      minItems: 1,
-      maxItems: scopes.length,
-    }),
-    expires_at: Type.Optional(
-      nullable(Type.String({ format: 'date-time', maxLength: 40, pattern: patterns.timestamp })),
-    ),
-  },
-  closedLike('CreateApiKey', {
-    name: 'CI',
-    scopes: ['agents:read', 'agents:chat'],
-    expires_at: '2031-01-31T12:00:00Z',
-  }),
 );
 export const CreateInvitation = Type.Object(
   {
@@ -134,21 +117,6 @@ export const SessionList = Type.Object({ data: Type.Array(SessionRecord) }, { ti
 
 export const TotpBegun = Type.Object({ secret: Type.String(), otpauth_url: Type.String() }, { title: 'TotpBegun' });
 export const RecoveryCodes = Type.Object({ recovery_codes: Type.Array(Type.String()) }, { title: 'RecoveryCodes' });
-
-const keyFields = {
-  id: Type.String(),
-  name: Type.String(),
-  last4: Type.String(),
-  scopes: Type.Array(oneOf(scopes)),
-  created_at: Timestamp,
-  expires_at: nullable(Timestamp),
-  revoked_at: nullable(Timestamp),
-  last_used_at: nullable(Timestamp),
-};
-export const KeyRecord = Type.Object(keyFields, { title: 'ApiKey' });
-export type KeyRecord = Static<typeof KeyRecord>;
-export const CreatedKey = Type.Object({ ...keyFields, key: Type.String() }, { title: 'CreatedApiKey' });
-export const KeyList = Type.Object({ data: Type.Array(KeyRecord) }, { title: 'ApiKeyList' });
 
 const invitationFields = {
   id: Type.String(),

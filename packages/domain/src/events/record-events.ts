@@ -41,7 +41,11 @@ export const accountEvents = {
     readonly scopes: readonly string[];
     readonly expires_at: string | null;
   }>('An API key was made; the key itself is in no event.'),
-  'api_key.revoked': published<NoData>('An API key was revoked.'),
+  'api_key.revoked': published<{ readonly with?: readonly string[] }>(
+    'An API key was revoked; `with` has the ids of keys that it had made, which ended with it.',
+  ),
+  'device.approved': quiet<{ readonly name: string; readonly scopes: readonly string[]; readonly from: string }>(),
+  'device.denied': quiet<{ readonly name: string; readonly from: string }>(),
   'account.created': quiet(),
   'account.joined': quiet<{ readonly by: string }>(),
   'account.updated': quiet<{ readonly record_llm_calls: boolean }>(),

@@ -4,7 +4,17 @@ import { after, test } from 'node:test';
 import type { AccountStore } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { createAccounts } from './accounts.ts';
-import { caller, codeOf, now, password, refusalOf, silent, testAccounts } from '../../../testkit/src/plane/accounts.ts';
+import {
+  byOf,
+  caller,
+  codeOf,
+  now,
+  password,
+  principalOf,
+  refusalOf,
+  silent,
+  testAccounts,
+} from '../../../testkit/src/plane/accounts.ts';
 import { createOwnerLink, createResetLink } from './operator-links.ts';
 import { createSecretBox } from '../../../access/src/secret-box.ts';
 
@@ -263,21 +273,21 @@ test('keys: made with what was asked for, listed without the key, revoked for go
   const [me, other] = [await world.member(), await world.member()];
   const expiresAt = new Date(Date.now() + 60_000);
   const { record, key } = await accounts.createKey(
-    me,
+    principalOf(me),
     { name: ' CI ', scopes: ['usage:read', 'agents:read', 'agents:read'], expiresAt },
-    caller(),
+    { by: byOf(me) },
   );
   assert.match(key, /^lodge_live_[0-9A-Za-z]{43}$/);
   assert.deepEqual([record.name, record.scopes, record.last4], ['CI', ['agents:read', 'usage:read'], key.slice(-4)]);
-  assert.deepEqual(await accounts.keys(me), [record]);
-  assert.deepEqual(await accounts.keys(other), []);
+  assert.deepEqual(await accounts.keys(me.account.id), [record]);
+  assert.deepEqual(await accounts.keys(other.account.id), []);
   for (const id of [record.id, 'x', '', "' or 1=1", '\u0000']) {
-    assert.equal(await refusalOf(accounts.revokeKey(other, id, caller())), 'key_not_found');
+    assert.equal(await refusalOf(accounts.revokeKey(other.account.id, id, byOf(other))), 'key_not_found');
   }
-  assert.equal((await accounts.keys(me))[0]!.revokedAt, null);
-  const revoked = await accounts.revokeKey(me, record.id, caller());
+  assert.equal((await accounts.keys(me.account.id))[0]!.revokedAt, null);
+  const revoked = await accounts.revokeKey(me.account.id, record.id, byOf(me));
   assert.ok(revoked.revokedAt);
-  assert.deepEqual(await accounts.revokeKey(me, record.id, caller()), revoked);
+  assert.deepEqual(await accounts.revokeKey(me.account.id, record.id, byOf(me)), revoked);
 });
 
 test('a key’s name, scopes and expiry are checked, and there are 100 live ones at most, made at once or not', async () => {
@@ -290,9 +300,11 @@ test('a key’s name, scopes and expiry are checked, and there are 100 live ones
     { ...good, expiresAt: new Date(now) },
     { ...good, expiresAt: new Date(Number.NaN) },
   ]) {
-    assert.equal(await refusalOf(accounts.createKey(me, bad, caller())), 'invalid_request');
+    assert.equal(await refusalOf(accounts.createKey(principalOf(me), bad, { by: byOf(me) })), 'invalid_request');
   }
-  const made = await Promise.all(Array.from({ length: 110 }, () => refusalOf(accounts.createKey(me, good, caller()))));
+  const made = await Promise.all(
+    Array.from({ length: 110 }, () => refusalOf(accounts.createKey(principalOf(me), good, { by: byOf(me) }))),
+  );
   assert.equal(made.filter((outcome) => outcome === 'nothing').length, 100);
   assert.equal(made.filter((outcome) => outcome === 'quota_exceeded').length, 10);
 });
@@ -309,9 +321,13 @@ test('another account’s sessions cannot be ended', async () => {
 test('what was done stands in the account’s audit log and in no other, without secrets', async () => {
   const me = await world.member();
   const from = caller('198.51.100.9');
-  const { record, key } = await accounts.createKey(me, { name: 'k', scopes: ['agents:read'], expiresAt: null }, from);
-  await accounts.revokeKey(me, record.id, from);
-  await accounts.revokeKey(me, record.id, from);
+  const { record, key } = await accounts.createKey(
+    principalOf(me),
+    { name: 'k', scopes: ['agents:read'], expiresAt: null },
+    { by: byOf(me, from) },
+  );
+  await accounts.revokeKey(me.account.id, record.id, byOf(me, from));
+  await accounts.revokeKey(me.account.id, record.id, byOf(me, from));
   const { secret } = await accounts.beginTotp(me, { password }, from);
   const codes = await accounts.confirmTotp(me, { code: codeOf(secret) }, from);
   await accounts.changePassword(me, { currentPassword: password, newPassword: 'yet another password' }, from);
@@ -344,6 +360,12 @@ test('a change that fails leaves no line in the audit log, and a line that fails
   await refusalOf(accounts.endSession(me, owner.session.id, caller()));
   assert.equal(await count(), before);
   const badCaller = { ...caller(), requestId: 'nul \u0000 in it' };
-  await assert.rejects(accounts.createKey(me, { name: 'k', scopes: ['agents:read'], expiresAt: null }, badCaller));
-  assert.deepEqual(await accounts.keys(me), []);
+  await assert.rejects(
+    accounts.createKey(
+      principalOf(me),
+      { name: 'k', scopes: ['agents:read'], expiresAt: null },
+      { by: byOf(me, badCaller) },
+    ),
+  );
+  assert.deepEqual(await accounts.keys(me.account.id), []);
 });

@@ -3,7 +3,8 @@
  * transaction with its line in the audit log. Secrets are hashed before the transaction begins.
  */
 import type { Accounts, AccountStore, Cryptography, Log, SecretBox, AccountRow, By } from '@lodge/ports';
-import { createKey, keys, revokeKey } from './keys.ts';
+import { createKey, currentKey, keys, revokeKey } from './keys.ts';
+import { beginDevice, decideDevice, redeemDevice, waitingDevice } from './oauth/device.ts';
 import { endInvitation, invitations, invite, members, setSpendLimit } from './people.ts';
 import { acceptInvitation, register, setUp } from './joining.ts';
 import { changePassword, resetPassword } from './password.ts';
@@ -67,9 +68,16 @@ export function createAccounts(options: AccountsOptions): ClosableAccounts {
     removeTotp: (me, input, caller) => removeTotp(deps, me, input, caller),
     account: (id) => account(deps, id),
     update: (id, change, by) => update(deps, id, change, by),
-    keys: (me) => keys(deps, me),
-    createKey: (me, input, caller) => createKey(deps, me, input, caller),
-    revokeKey: (me, id, caller) => revokeKey(deps, me, id, caller),
+    keys: (accountId) => keys(deps, accountId),
+    currentKey: (of) => currentKey(deps, of),
+    createKey: (maker, input, note) => createKey(deps, maker, input, note),
+    revokeKey: (accountId, id, by) => revokeKey(deps, accountId, id, by),
+    oauth: {
+      beginDevice: (input, address) => beginDevice(deps, input, address),
+      waitingDevice: (me, code, caller) => waitingDevice(deps, me, code, caller),
+      decideDevice: (me, code, scopes, caller) => decideDevice(deps, me, code, scopes, caller),
+      redeemDevice: (code, caller) => redeemDevice(deps, code, caller),
+    },
     invitations: (me) => invitations(deps, me),
     invite: (me, input, caller) => invite(deps, me, input, caller),
     endInvitation: (me, id, caller) => endInvitation(deps, me, id, caller),

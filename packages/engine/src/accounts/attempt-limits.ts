@@ -29,3 +29,11 @@ export function confirmationLimit(accountId: string): AttemptLimit {
 export function registrationLimit(address: string): AttemptLimit {
   return { subject: `register:${networkOf(address)}`, free: 10, maxWaitSeconds };
 }
+
+/** Limits guesses at the code of a machine that waits, by the person who types it and by their network. */
+export function userCodeLimits(accountId: string, address: string): readonly AttemptLimit[] {
+  return [
+    { subject: `device:${accountId}`, free: 10, maxWaitSeconds },
+    { subject: `device-address:${networkOf(address)}`, free: 30, maxWaitSeconds: 60 },
+  ];
+}

@@ -1,6 +1,7 @@
 import type { InvitedRole, Role, SpendLimit } from '@lodge/domain';
 import type { ApiKeyRow, NewApiKey } from './api-keys.ts';
 import type { NewEvent } from '../events/events.ts';
+import type { OAuthStore, OAuthTransaction } from './oauth-store.ts';
 
 export type LinkKind = 'owner' | 'invite' | 'reset';
 
@@ -80,6 +81,15 @@ export interface ApiKeyRecord extends ApiKeyRow {
   readonly last4: string;
   readonly createdAt: Date;
   readonly lastUsedAt: Date | null;
+  /** The key that made this one, and with which this one ends; null when a person did. */
+  readonly madeBy: string | null;
+}
+
+export interface RevokedKey {
+  readonly revoked: ApiKeyRecord | null;
+  readonly wasLive: boolean;
+  /** Ids of the keys that it had made and that ended with it. */
+  readonly made: readonly string[];
 }
 
 export interface MemberRow extends AccountRow {
@@ -106,6 +116,7 @@ export class EmailTakenError extends Error {
 
 /** Accounts in the store, with their sessions, links, keys and counted attempts. All times are the database's. */
 export interface AccountStore {
+  readonly oauth: OAuthStore;
   /** `knownAddress`: the account has signed in from `address` before. */
   byEmail(
     email: string,
@@ -148,6 +159,7 @@ export interface AccountStore {
 
 /** Changes within one transaction. */
 export interface AccountTransaction {
+  readonly oauth: OAuthTransaction;
   /** Locks the account's row until the transaction ends, so the values read stay true. */
   lock(accountId: string): Promise<Credentials | null>;
   /** Throws `EmailTakenError`. */
@@ -197,18 +209,20 @@ export interface AccountTransaction {
   endInvitation(id: string): Promise<boolean>;
 
   liveKeys(accountId: string): Promise<number>;
+  /** Null when the account has no such key. */
+  key(accountId: string, id: string): Promise<ApiKeyRecord | null>;
   createKey(accountId: string, key: NewApiKey): Promise<ApiKeyRecord>;
-  /** Revokes a key. A key that was revoked before stays as it is. `revoked` is null when the account has no such key. */
-  revokeKey(
-    accountId: string,
-    id: string,
-  ): Promise<{ readonly revoked: ApiKeyRecord | null; readonly wasLive: boolean }>;
+  /**
+   * Revokes a key and those that it made. A key that was revoked before stays as it is. `revoked` is null when the account
+   * has no such key.
+   */
+  revokeKey(accountId: string, id: string): Promise<RevokedKey>;
 
   /**
    * Writes the event of the change. A transaction with a change commits with exactly one event. Call this last, because it
-   * waits for other writers of the account's events.
+   * waits for other writers of the account's events. `idempotencyKey` names the request whose effect it is.
    */
-  record(event: NewEvent): Promise<void>;
+  record(event: NewEvent, idempotencyKey?: string): Promise<void>;
 }
 
 /** The longest life of a session, and the longest time without use. */

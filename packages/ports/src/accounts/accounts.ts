@@ -1,19 +1,10 @@
 import type { InvitedRole, Scope, SpendLimit } from '@lodge/domain';
 import type { By } from '../events/by.ts';
+import type { ActorNote } from '../events/change-note.ts';
+import type { OAuth } from './oauth.ts';
+import type { Principal } from './api-keys.ts';
 import type { AccountRow, ApiKeyRecord, LinkRow, MemberRow, SessionRow } from './account-store.ts';
-
-/** The origin of a request, for sessions and the audit log. */
-export interface Caller {
-  readonly address: string;
-  readonly userAgent: string | null;
-  readonly requestId: string;
-}
-
-/** A signed-in person and the session. */
-export interface SignedIn {
-  readonly session: SessionRow;
-  readonly account: AccountRow;
-}
+import type { Caller, SignedIn } from './signed-in.ts';
 
 /** A session that has just begun. Its token goes into the cookie and is stored nowhere. */
 export interface OpenedSession extends SignedIn {
@@ -35,6 +26,7 @@ export interface OwnAccounts {
 /** The account area: everything that a signed-in person does, and the ways to sign in. Every method may throw `Refusal`. */
 export interface Accounts extends OwnAccounts {
   readonly registrationOpen: boolean;
+  readonly oauth: OAuth;
   /** Returns the session of a token and records that it was seen. Returns null when there is none or it has ended. */
   signedIn(token: string): Promise<SignedIn | null>;
   /** Whether the session of a token is still in force. Asking does not count as use. */
@@ -76,14 +68,25 @@ export interface Accounts extends OwnAccounts {
   confirmTotp(me: SignedIn, input: { readonly code: string }, caller: Caller): Promise<readonly string[]>;
   removeTotp(me: SignedIn, input: { readonly password: string; readonly code: string }, caller: Caller): Promise<void>;
 
-  keys(me: SignedIn): Promise<readonly ApiKeyRecord[]>;
-  /** Creates a key. `key` is the whole key, which is shown only once. */
+  keys(accountId: string): Promise<readonly ApiKeyRecord[]>;
+  /** Returns the key of the principal itself. Refuses a session. */
+  currentKey(of: Principal): Promise<ApiKeyRecord>;
+  /**
+   * Creates a key with at most the scopes of its maker and, where that is a key, no longer life. `key` is the whole key, which
+   * is shown only once.
+   */
   createKey(
-    me: SignedIn,
-    input: { readonly name: string; readonly scopes: readonly Scope[]; readonly expiresAt: Date | null },
-    caller: Caller,
+    maker: Principal,
+    input: {
+      readonly name: string;
+      readonly scopes: readonly Scope[];
+      /** Absent: never, or with the key that makes it. */
+      readonly expiresAt?: Date | null | undefined;
+    },
+    note: ActorNote,
   ): Promise<{ readonly record: ApiKeyRecord; readonly key: string }>;
-  revokeKey(me: SignedIn, id: string, caller: Caller): Promise<ApiKeyRecord>;
+  /** Revokes a key and those that it made. Revoking it again changes nothing. */
+  revokeKey(accountId: string, id: string, by: By): Promise<ApiKeyRecord>;
 
   invitations(me: SignedIn): Promise<readonly LinkRow[]>;
   invite(

@@ -31,6 +31,8 @@ export interface NewApiKey {
   readonly last4: string;
   readonly scopes: readonly Scope[];
   readonly expiresAt: Date | null;
+  /** The key that makes it; null or absent when a person does. */
+  readonly madeBy?: string | null;
 }
 
 /**

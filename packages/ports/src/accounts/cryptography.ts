@@ -11,6 +11,8 @@ export interface Tokens {
   hash(token: string): Uint8Array;
   /** Derives the CSRF token of a session. It does not reveal the session's token. */
   csrfOf(sessionToken: string): string;
+  /** The short code that a person compares, see `readUserCode`. */
+  makeUserCode(): string;
 }
 
 /** API keys, made and hashed like tokens, in the form that users see. */

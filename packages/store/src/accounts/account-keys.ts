@@ -1,4 +1,4 @@
-import type { ApiKeyRecord, NewApiKey } from '@lodge/ports';
+import type { ApiKeyRecord, NewApiKey, RevokedKey } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, Selectable } from 'kysely';
 import type { Schema } from '../database/schema.ts';
@@ -15,6 +15,7 @@ const columns = [
   'expires_at',
   'revoked_at',
   'last_used_at',
+  'made_by',
 ] as const;
 
 export async function keysOf(db: Db, accountId: string): Promise<ApiKeyRecord[]> {
@@ -42,10 +43,10 @@ export async function liveKeys(trx: Db, accountId: string): Promise<number> {
 
 /** Inserts a key; the caller writes its event. */
 export function insertKey(trx: Db, accountId: string, key: NewApiKey) {
-  const { name, hash, last4, scopes, expiresAt } = key;
+  const { name, hash, last4, scopes, expiresAt, madeBy = null } = key;
   return trx
     .insertInto('api_keys')
-    .values({ account_id: accountId, name, hash, last4, scopes, expires_at: expiresAt })
+    .values({ account_id: accountId, name, hash, last4, scopes, expires_at: expiresAt, made_by: madeBy })
     .returning(columns)
     .executeTakeFirstOrThrow();
 }
@@ -54,25 +55,34 @@ export async function createKey(trx: Db, accountId: string, key: NewApiKey): Pro
   return toRecord(await insertKey(trx, accountId, key));
 }
 
-export async function revokeKey(
-  trx: Db,
-  accountId: string,
-  id: string,
-): Promise<{ readonly revoked: ApiKeyRecord | null; readonly wasLive: boolean }> {
-  const { numUpdatedRows } = await trx
-    .updateTable('api_keys')
-    .set({ revoked_at: sql<Date>`now()` })
-    .where('account_id', '=', accountId)
-    .where('id', '=', id)
-    .where('revoked_at', 'is', null)
-    .executeTakeFirst();
-  const row = await trx
+export async function keyOf(db: Db, accountId: string, id: string): Promise<ApiKeyRecord | null> {
+  const row = await db
     .selectFrom('api_keys')
     .select(columns)
     .where('account_id', '=', accountId)
     .where('id', '=', id)
     .executeTakeFirst();
-  return { revoked: row ? toRecord(row) : null, wasLive: numUpdatedRows > 0n };
+  return row ? toRecord(row) : null;
+}
+
+/** The caller has locked the account: no key of it is made meanwhile. */
+export async function revokeKey(trx: Db, accountId: string, id: string): Promise<RevokedKey> {
+  const { rows } = await sql<{ id: string }>`
+    with recursive ended as (
+      select id from api_keys where account_id = ${accountId} and id = ${id}
+      union
+      select k.id from api_keys k join ended on k.made_by = ended.id
+    )
+    update api_keys k set revoked_at = now() from ended
+    where k.id = ended.id and k.revoked_at is null
+    returning k.id
+  `.execute(trx);
+  const ids = rows.map((row) => row.id);
+  return {
+    revoked: await keyOf(trx, accountId, id),
+    wasLive: ids.includes(id),
+    made: ids.filter((each) => each !== id).toSorted(),
+  };
 }
 
 function toRecord(row: Omit<Selectable<Schema['api_keys']>, 'hash'>): ApiKeyRecord {
@@ -86,5 +96,6 @@ function toRecord(row: Omit<Selectable<Schema['api_keys']>, 'hash'>): ApiKeyReco
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at,
     lastUsedAt: row.last_used_at,
+    madeBy: row.made_by,
   };
 }

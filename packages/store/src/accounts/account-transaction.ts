@@ -11,16 +11,19 @@ import type {
   NewEvent,
   NewLink,
   NewSession,
+  RevokedKey,
   SessionRow,
 } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
-import { createKey, liveKeys, revokeKey } from './account-keys.ts';
+import { createKey, keyOf, liveKeys, revokeKey } from './account-keys.ts';
+import { PostgresOAuthTransaction } from './oauth/oauth.ts';
 import { accountColumns, toAccountRow, toCredentials } from './account-row.ts';
 import { endVisits } from '../agents/agent-visits.ts';
 import type { Schema } from '../database/schema.ts';
 import { clearAttempts } from './attempts.ts';
 import { appendEvent } from '../events/append.ts';
+import { markEffective } from '../http/idempotency.ts';
 import { createLink, endInvitation, endLinks, takeLink } from './account-links.ts';
 import { endSession, endSessions, openSession } from './sessions.ts';
 
@@ -30,8 +33,11 @@ export class PostgresAccountTransaction implements AccountTransaction {
   private hasChanged = false;
   private events = 0;
 
+  readonly oauth: PostgresOAuthTransaction;
+
   constructor(trx: Kysely<Schema>) {
     this.trx = trx;
+    this.oauth = new PostgresOAuthTransaction(trx, (writing, isChange) => this.changing(writing, isChange));
   }
 
   async lock(accountId: string): Promise<Credentials | null> {
@@ -189,16 +195,18 @@ export class PostgresAccountTransaction implements AccountTransaction {
     return this.changing(createKey(this.trx, accountId, key));
   }
 
-  revokeKey(
-    accountId: string,
-    id: string,
-  ): Promise<{ readonly revoked: ApiKeyRecord | null; readonly wasLive: boolean }> {
+  key(accountId: string, id: string): Promise<ApiKeyRecord | null> {
+    return keyOf(this.trx, accountId, id);
+  }
+
+  revokeKey(accountId: string, id: string): Promise<RevokedKey> {
     return this.changing(revokeKey(this.trx, accountId, id), ({ wasLive }) => wasLive);
   }
 
-  record(event: NewEvent): Promise<void> {
+  async record(event: NewEvent, idempotencyKey?: string): Promise<void> {
     this.events += 1;
-    return appendEvent(this.trx, event);
+    await appendEvent(this.trx, event);
+    if (idempotencyKey !== undefined) await markEffective(this.trx, event.accountId, idempotencyKey);
   }
 
   /** Called before the commit. Throws for a change without its one event, and for an event without a change. */

@@ -20,6 +20,8 @@ import { PostgresAccountTransaction } from './account-transaction.ts';
 import { giveBackAttempt, pruneAttempts, takeAttempt } from './attempts.ts';
 import type { Database } from '../database/connection.ts';
 import { createFirstOwnerLink, findLink, invitations, pruneLinks } from './account-links.ts';
+import { pruneDevices } from './oauth/devices.ts';
+import { PostgresOAuthStore } from './oauth/oauth.ts';
 import { findSession, pruneSessions, recordSeen, sessionsOf } from './sessions.ts';
 
 const maxPruned = 1000;
@@ -27,9 +29,11 @@ const maxPruned = 1000;
 /** `AccountStore` in Postgres. */
 export class PostgresAccountStore implements AccountStore {
   private readonly database: Database;
+  readonly oauth: PostgresOAuthStore;
 
   constructor(database: Database) {
     this.database = database;
+    this.oauth = new PostgresOAuthStore(database);
   }
 
   private read<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
@@ -141,7 +145,7 @@ export class PostgresAccountStore implements AccountStore {
   }
 
   async prune(): Promise<void> {
-    for (const prune of [pruneSessions, pruneLinks, pruneAttempts, pruneVisits])
+    for (const prune of [pruneSessions, pruneLinks, pruneAttempts, pruneVisits, pruneDevices])
       await this.read((db) => prune(db, maxPruned));
   }
 }

@@ -21,6 +21,8 @@ export const advisoryLocks = {
   scheduleClaims: 7_324,
   /** Claims of hooks' messages, one claimer at a time. An agent's claims are counted under it. */
   hookClaims: 7_325,
+  /** New requests of devices for a key, while those that wait are counted. */
+  oauthDevices: 7_329,
 } as const;
 
 /** Advisory locks by a class and the hash of an id. Only callers with the same id wait for each other. */

@@ -14,6 +14,7 @@ import type {
 import type { AgentMember, LlmApi, LlmCall } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
 import type { AccountColumns, AccountTables } from '../accounts/account-tables.ts';
+import type { OAuthTables } from '../accounts/oauth/tables.ts';
 import type { ChannelTables } from '../channels/tables.ts';
 import type { WebhookTables } from '../webhooks/tables.ts';
 import type { ScheduleTables } from '../schedules/tables.ts';
@@ -24,7 +25,7 @@ import type { ConnectionTables } from '../connections/tables.ts';
 
 /** The tables as the migrations leave them. */
 export interface Schema
-  extends AccountTables, ChannelTables, ConnectionTables, HookTables, ScheduleTables, WebhookTables {
+  extends AccountTables, ChannelTables, ConnectionTables, HookTables, OAuthTables, ScheduleTables, WebhookTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;
@@ -119,6 +120,7 @@ interface ApiKeysTable {
   expires_at: Date | null;
   revoked_at: Generated<Date | null>;
   last_used_at: Generated<Date | null>;
+  made_by: Generated<string | null>;
 }
 
 /** A member from JSON, which has no dates. */

@@ -4,7 +4,8 @@ import { cryptography } from '@lodge/access';
 import { randomBytes } from 'node:crypto';
 import type { Store } from '@lodge/store';
 import type { TestDatabase } from '@lodge/testkit/postgres';
-import type { Caller, OpenedSession } from '@lodge/ports';
+import { scopesOfRole } from '@lodge/domain';
+import type { By, Caller, OpenedSession, Principal, SignedIn } from '@lodge/ports';
 import { TOTP } from 'otpauth';
 import type { ClosableAccounts } from '../../../engine/src/accounts/accounts.ts';
 import { createOwnerLink } from '../../../engine/src/accounts/operator-links.ts';
@@ -22,6 +23,19 @@ export function caller(address = `10.${(requests >> 8) & 255}.${requests & 255}.
   requests += 1;
   return { address, userAgent: 'test', requestId: `req_${requests}` };
 }
+
+/** A person as the principal of a request. */
+export const principalOf = ({ account, session }: SignedIn): Principal => ({
+  accountId: account.id,
+  scopes: scopesOfRole[account.role],
+  by: { kind: 'session', id: session.id },
+});
+
+export const byOf = ({ account }: SignedIn, { address, requestId }: Caller = caller()): By => ({
+  actor: { kind: 'account', id: account.id },
+  address,
+  requestId,
+});
 
 export interface TestAccounts {
   readonly database: TestDatabase;

@@ -5,7 +5,7 @@ import type { FastifyRequest } from 'fastify';
 
 /** Refuses with 403 a key or role that has none of the scopes the route takes, and a key where the route takes a session alone. */
 export function checkScope(request: FastifyRequest): void {
-  const { scopes, wakeScope, sessionOnly } = request.routeOptions.config;
+  const { scopes, keyScope, wakeScope, sessionOnly } = request.routeOptions.config;
   const { principal } = request;
   if (sessionOnly && principal.by.kind !== 'session') {
     throw new Refusal(
@@ -16,6 +16,9 @@ export function checkScope(request: FastifyRequest): void {
   const has = (scope: Scope): boolean => principal.scopes.includes(scope);
   if (scopes && !scopes.some(has)) {
     throw new Refusal('insufficient_scope', `${ownerOf(principal.by)} lacks the scope ${scopes.join(' or ')}.`);
+  }
+  if (keyScope && principal.by.kind === 'api_key' && !has(keyScope)) {
+    throw new Refusal('insufficient_scope', `${ownerOf(principal.by)} lacks the scope ${keyScope}.`);
   }
   if (wakeScope && !has(wakeScope) && (request.query as { readonly wake?: unknown }).wake === 'true') {
     throw new Refusal('insufficient_scope', `${ownerOf(principal.by)} lacks the scope ${wakeScope}, which wake takes.`);

@@ -1,15 +1,17 @@
 import { errorCodes } from '@lodge/domain';
+import type { ErrorCode } from '@lodge/domain';
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { Compile } from 'typebox/compile';
+import { oauthErrorOf } from '../routes/oauth/form.ts';
 import { noAccountArea, openApiJson } from './document.ts';
 import { testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
 
 const document = JSON.parse(await openApiJson());
 /** Paths that need neither key nor session. */
 const publicPaths =
-  /health|openapi|v1\/hooks|account\/(options|sign-in|links|setup|register|password-reset|invitations\/accept)$/;
+  /health|openapi|v1\/hooks|v1\/oauth|account\/(options|sign-in|links|setup|register|password-reset|invitations\/accept)$/;
 const operations: [string, any][] = Object.entries(document.paths).flatMap(([path, item]) =>
   Object.entries(item as object).map(([method, operation]): [string, any] => [`${method} ${path}`, operation]),
 );
@@ -52,7 +54,8 @@ test('every operation says who may call it, what it answers and how it fails, ea
     assert.ok(summary && tags.length === 1, name);
     const isPublic = publicPaths.test(name);
     const kinds = security.flatMap((one: object) => Object.keys(one));
-    const isOfPerson = !isPublic && tags[0] === 'Account area' && !name.endsWith('/account/spend');
+    const takesKeys = /account\/(spend|keys)/.test(name);
+    const isOfPerson = !isPublic && tags[0] === 'Account area' && !takesKeys;
     const all = ['apiKey', 'bearer', 'session'];
     assert.deepEqual(kinds, isPublic ? [] : isOfPerson ? ['session'] : all, name);
     // A sign-in may be refused because of a wrong password, and a request to a hook because of a wrong signature.
@@ -62,9 +65,11 @@ test('every operation says who may call it, what it answers and how it fails, ea
       // The reply is bytes, empty, or another protocol.
       if (['101', '206', '304'].includes(status)) continue;
       assert.ok(content['application/json'].schema, `${name} ${status}`);
-      for (const { value } of Object.values((content['application/json'].examples ?? {}) as Record<string, any>)) {
-        assert.equal(isError.Check(value), true, `${name} ${status}`);
-        assert.equal(errorCodes[value.error.code as keyof typeof errorCodes].status, Number(status));
+      for (const [example, { value }] of Object.entries<any>(content['application/json'].examples ?? {})) {
+        const code = (example.startsWith('oauth.') ? example.slice(6) : value.error.code) as ErrorCode;
+        if (example.startsWith('oauth.')) assert.equal(value.error, oauthErrorOf(code));
+        else assert.equal(isError.Check(value), true, `${name} ${status}`);
+        assert.equal(errorCodes[code].status, Number(status));
       }
     }
   }

@@ -1,9 +1,10 @@
 import type { ErrorCode } from '@lodge/domain';
 import { errorCodes, scopes } from '@lodge/domain';
-import { ErrorBody, errorBody } from '@lodge/contract';
+import { ErrorBody, OAuthErrorBody, errorBody } from '@lodge/contract';
 import swagger from '@fastify/swagger';
 import type { FastifySchema, RouteOptions } from 'fastify';
 import type { App } from '../app-types.ts';
+import { oauthErrorBody } from '../routes/oauth/form.ts';
 import { withComponents } from './components.ts';
 import type { Json } from './components.ts';
 
@@ -29,6 +30,7 @@ export function registerOpenApi(app: App): void {
         { name: 'Audit', description: 'Who did what.' },
         { name: 'Events', description: 'What happened.' },
         { name: 'Webhooks', description: 'Events, sent to a server of yours.' },
+        { name: 'Sign-in', description: 'How programs get a key or a token that a person gives them.' },
         { name: 'Service', description: 'What this deployment offers.' },
         {
           name: 'Account area',
@@ -94,7 +96,7 @@ function codesOf(route: RouteOptions, schema: FastifySchema): ErrorCode[] {
           'csrf_refused',
         ] as const)),
     ...(config?.ownPagesOnly ? (['csrf_refused'] as const) : []),
-    ...(config?.scopes || config?.sessionOnly ? (['insufficient_scope'] as const) : []),
+    ...(config?.scopes || config?.keyScope || config?.sessionOnly ? (['insufficient_scope'] as const) : []),
     ...(config?.errors ?? []),
     ...(isIdempotent(route) ? (['invalid_request', 'idempotency_key_reused', 'idempotency_in_progress'] as const) : []),
     'rate_limit_exceeded',
@@ -137,9 +139,17 @@ function describe(schema: FastifySchema, route: RouteOptions): FastifySchema {
     const { status } = errorCodes[code];
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  const errors = [...byStatus].sort(([a], [b]) => a - b).map(([status, codes]) => [status, errorReply(codes)] as const);
+  const errors = [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, codes]) => [status, errorReply(codes, route.config?.oauthErrors ?? false)] as const);
   const scopesWanted = route.config?.scopes?.map((scope) => `\`${scope}\``).join(' or ');
-  const text = [schema.description, scopesWanted && `Scope: ${scopesWanted}.`].filter(Boolean).join('\n\n');
+  const keyScope = route.config?.keyScope;
+  const texts = [
+    schema.description,
+    scopesWanted && `Scope: ${scopesWanted}.`,
+    keyScope && `An API key needs the scope \`${keyScope}\`; every person signed in may do it.`,
+  ];
+  const text = texts.filter(Boolean).join('\n\n');
   return {
     ...schema,
     ...(text && { description: text }),
@@ -162,12 +172,17 @@ function securityOf({ config }: RouteOptions): Record<string, string[]>[] {
   return config?.sessionOnly ? [{ session: [] }] : [{ apiKey: [] }, { bearer: [] }, { session: [] }];
 }
 
-function errorReply(codes: readonly ErrorCode[]): Json {
-  const examples = codes.map((code) => [code, { value: errorBody(code, errorCodes[code].meaning) }] as const);
+function errorReply(codes: readonly ErrorCode[], isOAuth: boolean): Json {
+  const bodyOf = isOAuth ? oauthErrorBody : errorBody;
+  // The same codes are another reply in the words of OAuth.
+  const prefix = isOAuth ? 'oauth.' : '';
+  const examples = codes.map((code) => [prefix + code, { value: bodyOf(code, errorCodes[code].meaning) }] as const);
   return {
     description: codes.map((code) => `\`${code}\`: ${errorCodes[code].meaning}`).join('\n\n'),
     headers: Object.fromEntries(codes.flatMap((code) => errorHeaders(code))),
-    content: { 'application/json': { schema: ErrorBody, examples: Object.fromEntries(examples) } },
+    content: {
+      'application/json': { schema: isOAuth ? OAuthErrorBody : ErrorBody, examples: Object.fromEntries(examples) },
+    },
   };
 }
 

@@ -300,7 +300,7 @@ test('the document tells of the account area, and which of it a session alone ma
   const reply = await world.app.inject({ url: '/v1/openapi.json' });
   assert.equal(reply.statusCode, 200);
   const { paths } = reply.json();
-  assert.deepEqual(paths['/v1/account/keys'].post.security, [{ session: [] }]);
+  assert.deepEqual(paths['/v1/account/password'].post.security, [{ session: [] }]);
   assert.deepEqual(paths['/v1/account/sign-in'].post.security, []);
   assert.doesNotMatch(reply.body, /account\/api/);
 });

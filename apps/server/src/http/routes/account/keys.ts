@@ -2,15 +2,24 @@ import { CreateKey, CreatedKey, KeyList, KeyRecord } from '@lodge/contract';
 import type { Accounts, ApiKeyRecord } from '@lodge/ports';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
+import { actorNote } from '../../identity/change-note.ts';
 import { timeOf } from '../../pipeline/query.ts';
-import { callerOf, signedIn, tags, timeOrNull } from './replies.ts';
+import { tags, timeOrNull } from './replies.ts';
 
-type Needs = { readonly accounts: Pick<Accounts, 'keys' | 'createKey' | 'revokeKey'> };
+interface Needs {
+  readonly accounts: Pick<Accounts, 'keys' | 'currentKey' | 'createKey' | 'revokeKey'>;
+}
+
+/** A key with this scope manages keys. Every person signed in does. */
+const managing = { keyScope: 'keys:write' } as const;
 
 /**
- * `GET` and `POST /v1/account/keys`, `DELETE` of one by its id. A key cannot make or end keys: it would outlive its own end.
+ * `GET` and `POST /v1/account/keys`, `DELETE` of one by its id. A key that makes a key ends it with its own end. Each key may
+ * see and revoke itself: `GET` and `DELETE /v1/account/keys/current`.
  */
-export function keyRoutes(app: App, { accounts }: Needs): void {
+export function keyRoutes(app: App, needs: Needs): void {
+  currentKeyRoutes(app, needs);
+  const { accounts } = needs;
   app.route({
     method: 'GET',
     url: '/v1/account/keys',
@@ -20,8 +29,8 @@ export function keyRoutes(app: App, { accounts }: Needs): void {
       summary: 'List the API keys of the account',
       response: { 200: { ...KeyList, 'x-response-description': 'All of them, newest first, revoked ones too.' } },
     },
-    config: signedIn,
-    handler: async ({ me }) => ({ data: (await accounts.keys(me!)).map(keyRecord) }),
+    config: managing,
+    handler: async ({ principal }) => ({ data: (await accounts.keys(principal.accountId)).map(keyRecord) }),
   });
 
   app.route({
@@ -31,15 +40,16 @@ export function keyRoutes(app: App, { accounts }: Needs): void {
       operationId: 'createApiKey',
       tags,
       summary: 'Make an API key',
-      description: 'With scopes that the role of its person has.',
+      description:
+        'With scopes that the role of its person has. A key makes keys with at most its own scopes, which expire with it at the latest and are revoked with it.',
       body: CreateKey,
       response: { 201: { ...CreatedKey, 'x-response-description': 'The key, which is shown this once.' } },
     },
-    config: { ...signedIn, errors: ['quota_exceeded'] },
+    config: { ...managing, secretReply: true, errors: ['quota_exceeded'] },
     handler: async (request, reply) => {
-      const { name, scopes, expires_at: expiry = null } = request.body;
-      const input = { name, scopes, expiresAt: expiry === null ? null : timeOf(expiry) };
-      const { record, key } = await accounts.createKey(request.me!, input, callerOf(request));
+      const { name, scopes, expires_at: expiry } = request.body;
+      const input = { name, scopes, expiresAt: typeof expiry === 'string' ? timeOf(expiry) : expiry };
+      const { record, key } = await accounts.createKey(request.principal, input, actorNote(request));
       return reply.code(201).send({ ...keyRecord(record), key });
     },
   });
@@ -51,11 +61,46 @@ export function keyRoutes(app: App, { accounts }: Needs): void {
       operationId: 'revokeApiKey',
       tags,
       summary: 'Revoke an API key',
+      description: 'With the keys that it made.',
       params: Type.Object({ id: Type.String() }),
       response: { 200: { ...KeyRecord, 'x-response-description': 'The key, revoked.' } },
     },
-    config: { ...signedIn, errors: ['key_not_found'] },
-    handler: async (request) => keyRecord(await accounts.revokeKey(request.me!, request.params.id, callerOf(request))),
+    config: { ...managing, errors: ['key_not_found'] },
+    handler: async (request) =>
+      keyRecord(await accounts.revokeKey(request.principal.accountId, request.params.id, actorNote(request).by)),
+  });
+}
+
+function currentKeyRoutes(app: App, { accounts }: Needs): void {
+  const url = '/v1/account/keys/current';
+  app.route({
+    method: 'GET',
+    url,
+    schema: {
+      operationId: 'getCurrentApiKey',
+      tags,
+      summary: 'Read the API key of this request',
+      response: { 200: { ...KeyRecord, 'x-response-description': 'The key that asks.' } },
+    },
+    config: { errors: ['key_not_found'] },
+    handler: async ({ principal }) => keyRecord(await accounts.currentKey(principal)),
+  });
+
+  app.route({
+    method: 'DELETE',
+    url,
+    schema: {
+      operationId: 'revokeCurrentApiKey',
+      tags,
+      summary: 'Revoke the API key of this request',
+      description: 'With the keys that it made. Signs a program out.',
+      response: { 200: { ...KeyRecord, 'x-response-description': 'The key, revoked.' } },
+    },
+    config: { errors: ['key_not_found'] },
+    handler: async (request) => {
+      const { id, accountId } = await accounts.currentKey(request.principal);
+      return keyRecord(await accounts.revokeKey(accountId, id, actorNote(request).by));
+    },
   });
 }
 
@@ -69,5 +114,6 @@ function keyRecord(record: ApiKeyRecord): KeyRecord {
     expires_at: timeOrNull(record.expiresAt),
     revoked_at: timeOrNull(record.revokedAt),
     last_used_at: timeOrNull(record.lastUsedAt),
+    made_by: record.madeBy,
   };
 }
