@@ -6,6 +6,7 @@ import type {
   AccountLink,
   AccountOptions,
   AccountSpend,
+  DeviceRequest,
   Invitation,
   KeyRecord,
   PersonalAccount,
@@ -20,6 +21,7 @@ import type {
 export type {
   AccountLink,
   AccountSpend,
+  DeviceRequest,
   Invitation,
   KeyRecord,
   PersonalAccount,
@@ -166,6 +168,10 @@ export const api = {
   keys: () => list<KeyRecord>('/account/keys'),
   createKey: (body: NewKey) => change<KeyRecord & { key: string }>('POST', '/account/keys', body),
   revokeKey: (id: string) => change<KeyRecord>('DELETE', member('keys', id)),
+
+  deviceRequest: (userCode: string) => change<DeviceRequest>('POST', '/account/device', { user_code: userCode }),
+  decideDevice: (body: { user_code: string; approve: boolean; scopes?: readonly Scope[] }) =>
+    change('POST', '/account/device/decision', body),
 
   updateAccount: (body: { record_llm_calls: boolean }) => change<PersonalAccount>('PATCH', '/account', body),
   spend: () => read<AccountSpend>('/account/spend'),

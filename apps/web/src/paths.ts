@@ -5,6 +5,23 @@ export function safePath(path: unknown): string {
   return typeof path === 'string' && /^\/(?![/\\])/.test(path) ? path : home;
 }
 
+/** Splits a path of ours into what the router takes. */
+export function destinationOf(path: string): { readonly to: string; readonly search: Record<string, string> } {
+  const [to = home, query = ''] = path.split('?', 2);
+  return { to, search: parseSearch(query) };
+}
+
+/**
+ * Reads a query as plain text. The router's own way reads numbers and JSON out of it, and would write a program's `state` of
+ * `1e5` as another.
+ */
+export const parseSearch = (query: string): Record<string, string> => Object.fromEntries(new URLSearchParams(query));
+
+export function stringifySearch(search: Readonly<Record<string, unknown>>): string {
+  const pairs = Object.entries(search).filter((pair): pair is [string, string] => typeof pair[1] === 'string');
+  return pairs.length === 0 ? '' : `?${new URLSearchParams(pairs).toString()}`;
+}
+
 /** Returns the search of the sign-in page that leads back to this path. */
 export function signedOutPath(path: string): { to?: string } {
   return path === '/' || path === home ? {} : { to: path };

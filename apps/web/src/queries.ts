@@ -8,6 +8,13 @@ export const queries = {
     queryOptions({ queryKey: ['link', token], queryFn: () => api.link(token), refetchOnWindowFocus: false }),
   keys: queryOptions({ queryKey: ['keys'], queryFn: api.keys }),
   sessions: queryOptions({ queryKey: ['sessions'], queryFn: api.sessions }),
+  deviceRequest: (code: string) =>
+    queryOptions({
+      queryKey: ['device', code],
+      queryFn: () => api.deviceRequest(code),
+      refetchOnWindowFocus: false,
+      retry: false,
+    }),
   spend: queryOptions({ queryKey: ['spend'], queryFn: api.spend }),
   people: queryOptions({ queryKey: ['people'], queryFn: api.people }),
   invitations: queryOptions({ queryKey: ['invitations'], queryFn: api.invitations }),

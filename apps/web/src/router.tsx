@@ -12,7 +12,7 @@ import { focusHeading } from './components/focus.ts';
 import { AppFrame, AppFrameSkeleton } from './frame/app-frame.tsx';
 import { EntryFrame } from './frame/entry-frame.tsx';
 import { NotFoundPage, RouteError } from './frame/route-states.tsx';
-import { safePath, signedOutPath } from './paths.ts';
+import { destinationOf, parseSearch, safePath, signedOutPath, stringifySearch } from './paths.ts';
 import { queries } from './queries.ts';
 
 const root = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
@@ -34,7 +34,7 @@ const app = createRoute({
       await context.queryClient.ensureQueryData(queries.session);
     } catch (error) {
       if (!hasCode(error, 'not_signed_in')) throw error;
-      throw redirect({ to: '/sign-in', search: signedOutPath(location.pathname), replace: true });
+      throw redirect({ to: '/sign-in', search: signedOutPath(location.pathname + location.searchStr), replace: true });
     }
   },
 });
@@ -48,7 +48,7 @@ const signIn = createRoute({
     const session = await api.session().catch(() => undefined);
     if (session === undefined) return;
     context.queryClient.setQueryData(queries.session.queryKey, session);
-    throw redirect({ to: safePath(search.to), replace: true });
+    throw redirect({ ...destinationOf(safePath(search.to)), replace: true });
   },
   component: lazyRouteComponent(() => import('./pages/entry/sign-in-page.tsx'), 'SignInPage'),
 });
@@ -104,15 +104,25 @@ const people = createRoute({
   component: lazyRouteComponent(() => import('./pages/people/people-page.tsx'), 'PeoplePage'),
 });
 
+const device = createRoute({
+  getParentRoute: () => app,
+  path: '/device',
+  validateSearch: (search): { user_code?: string } =>
+    typeof search['user_code'] === 'string' ? { user_code: search['user_code'] } : {},
+  component: lazyRouteComponent(() => import('./pages/consent/device-page.tsx'), 'DevicePage'),
+});
+
 const routeTree = root.addChildren([
   entry.addChildren([signIn, register, setup, join, reset]),
-  app.addChildren([index, keys, usage, security, people]),
+  app.addChildren([index, keys, usage, security, people, device]),
 ]);
 
 export function createAppRouter(queryClient: QueryClient) {
   const router = createRouter({
     routeTree,
     basepath: '/account',
+    parseSearch,
+    stringifySearch,
     context: { queryClient },
     defaultPreload: 'intent',
     defaultPendingMs: 200,

@@ -7,5 +7,6 @@ export const scopeSentences: Readonly<Record<Scope, string>> = {
   'agents:delete': 'Delete agents for good.',
   'usage:read': 'See usage and cost.',
   'agents:chat': 'Only talk to agents. For handing to an application.',
+  'keys:write': 'See, make and revoke API keys of your account.',
 };
 export const allScopes = Object.keys(scopeSentences) as Scope[];

@@ -1,7 +1,7 @@
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import type { PersonalAccount, SessionBody } from './api.ts';
-import { safePath } from './paths.ts';
+import { destinationOf, safePath } from './paths.ts';
 import { queries } from './queries.ts';
 
 /** The signed-in account. Use it only below the frame, whose route has loaded it. */
@@ -16,6 +16,6 @@ export function useEnter(): (session: SessionBody, to?: string) => Promise<void>
   return async (session, to) => {
     queryClient.clear();
     queryClient.setQueryData(queries.session.queryKey, session);
-    await navigate({ to: safePath(to), replace: true });
+    await navigate({ ...destinationOf(safePath(to)), replace: true });
   };
 }

@@ -1,6 +1,5 @@
-import type { Scope } from '@lodge/contract';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { useId, useState } from 'react';
+import { useState } from 'react';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { checks } from '../../components/checks.ts';
@@ -8,9 +7,10 @@ import { CopyField } from '../../components/copy-field.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
+import { ScopesField, scopesOf } from '../../components/scopes-field.tsx';
 import { text, useForm } from '../../components/use-form.ts';
 import { queries } from '../../queries.ts';
-import { allScopes, scopeSentences } from '../../scopes.ts';
+import { allScopes } from '../../scopes.ts';
 import { ExpiryField, expiryOf } from './expiry.tsx';
 
 export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
@@ -33,7 +33,7 @@ function check(data: FormData) {
   const problems: { name?: string; scopes?: string; expires_on?: string } = {};
   const name = checks.name(text(data, 'name'));
   if (name !== undefined) problems.name = 'Enter a name, so that you can tell your keys apart.';
-  if (data.getAll('scopes').length === 0) problems.scopes = 'Choose at least one scope.';
+  if (scopesOf(data).length === 0) problems.scopes = 'Choose at least one scope.';
   if (expiryOf(data) === 'invalid') problems.expires_on = 'Choose a day after today.';
   return problems;
 }
@@ -46,7 +46,7 @@ function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: strin
       const expiry = expiryOf(data);
       return api.createKey({
         name: text(data, 'name').trim(),
-        scopes: data.getAll('scopes') as Scope[],
+        scopes: scopesOf(data),
         ...(expiry instanceof Date ? { expires_at: expiry.toISOString() } : {}),
       });
     },
@@ -67,7 +67,7 @@ function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: strin
         placeholder="Support bot, production"
         error={form.problems.name}
       />
-      <ScopesField error={form.problems.scopes} />
+      <ScopesField legend="What the key may do" offered={allScopes} error={form.problems.scopes} />
       <ExpiryField error={form.problems.expires_on} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
@@ -76,34 +76,6 @@ function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: strin
         </Button>
       </DialogActions>
     </form>
-  );
-}
-
-function ScopesField({ error }: { error: string | undefined }) {
-  const id = useId();
-  return (
-    <fieldset className="flex flex-col gap-1.5" aria-describedby={error === undefined ? undefined : `${id}-error`}>
-      <legend className="mb-1.5 font-medium">What the key may do</legend>
-      <div className="divide-y divide-line overflow-hidden rounded-control border border-line">
-        {allScopes.map((scope) => (
-          <label
-            key={scope}
-            className="flex cursor-pointer gap-3 px-3.5 py-2.5 hover:bg-hover has-checked:bg-accent-soft"
-          >
-            <input type="checkbox" name="scopes" value={scope} className="mt-0.5 size-4 shrink-0 accent-accent" />
-            <span className="flex flex-col gap-0.5">
-              <span className="font-mono text-[0.8125rem] font-medium">{scope}</span>
-              <span className="text-[0.8125rem] text-muted">{scopeSentences[scope]}</span>
-            </span>
-          </label>
-        ))}
-      </div>
-      {error !== undefined && (
-        <p id={`${id}-error`} className="text-[0.8125rem] text-danger">
-          {error}
-        </p>
-      )}
-    </fieldset>
   );
 }
 
