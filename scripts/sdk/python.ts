@@ -7,7 +7,7 @@ import { errorCodes } from '@lodge/domain';
 import { operationsOf } from './python/document.ts';
 import type { Document, Schema } from './python/document.ts';
 import { className } from './python/names.ts';
-import { methodsOf } from './python/methods.ts';
+import { hasMethod, methodsOf } from './python/methods.ts';
 import { moduleTexts } from './python/modules.ts';
 import { ReplyTypes, RequestTypes } from './python/types.ts';
 import { syncForm } from './python/unasync.ts';
@@ -21,7 +21,7 @@ const byHand = new Set(['__init__.py', 'operations.py', 'pages.py', 'waiting.py'
 export async function pythonPages(openApi: string): Promise<Readonly<Record<string, string>>> {
   const document = JSON.parse(openApi) as Document;
   const { schemas } = document.components;
-  const operations = operationsOf(document);
+  const operations = operationsOf(document).filter(hasMethod);
   const [replies, requests] = [new ReplyTypes(schemas), new RequestTypes(schemas)];
   const given = reachable(
     operations.flatMap(({ reply, events }) => [reply, events]),

@@ -3,8 +3,8 @@
  * TypeScript and `snake_case` in Python), and its command.
  */
 export interface Place {
-  /** `resource.method`, as in `lodge.agents.create`. */
-  readonly method: string;
+  /** `resource.method`, as in `lodge.agents.create`, or why there is none. */
+  readonly method: string | { readonly none: string };
   /** The command without `lodge` and without its arguments, or why there is none. */
   readonly command: string | { readonly none: string };
 }
@@ -12,7 +12,7 @@ export interface Place {
 const inBrowser = { none: 'a person signs in, and changes who they are, in the browser' };
 const byOthers = { none: 'third parties send to a hook; nobody types it' };
 
-const table: Readonly<Record<string, readonly [method: string, command: Place['command']]>> = {
+const table: Readonly<Record<string, readonly [method: Place['method'], command: Place['command']]>> = {
   createAgent: ['agents.create', 'agents create'],
   listAgents: ['agents.list', 'agents list'],
   getAgent: ['agents.get', 'agents show'],
@@ -98,6 +98,7 @@ const table: Readonly<Record<string, readonly [method: string, command: Place['c
   getAccount: ['account.get', 'account'],
   updateAccount: ['account.update', 'account update'],
   getLimits: ['service.limits', 'limits'],
+  callMcp: [{ none: 'clients of the Model Context Protocol speak it' }, 'mcp'],
   getHealth: ['service.health', 'status'],
   getOpenApi: ['service.openApi', 'api'],
   getAccountOptions: ['account.options', inBrowser],

@@ -56,7 +56,9 @@ async function testedWith(python: Python): Promise<void> {
   const env = {
     PYTHONPATH: `${target}:${needed}`,
     LODGE_TEST_SERVER: `${process.execPath} ${join(root, 'tests/hands/lodge-process.ts')}`,
-    LODGE_TEST_METHODS: JSON.stringify(Object.values(places).map(({ method }) => snake(method))),
+    LODGE_TEST_METHODS: JSON.stringify(
+      Object.values(places).flatMap(({ method }) => (typeof method === 'string' ? [snake(method)] : [])),
+    ),
     LODGE_TEST_PACKAGE: target,
   };
   const pytest = ['-m', 'pytest', '-x', '-c', join(sdkFolder, 'pyproject.toml'), join(sdkFolder, 'tests')];

@@ -31,6 +31,7 @@ test('every operation has its method, and the table names no other', async () =>
   const ids = Object.values(paths).flatMap((item) => Object.values(item).map(({ operationId }) => operationId));
   assert.deepEqual(Object.keys(places).sort(), ids.sort());
   const missing = Object.entries(places).filter(([, { method }]) => {
+    if (typeof method !== 'string') return false;
     const [resource, name] = method.split('.') as [keyof Lodge, string];
     const object = lodge[resource] as unknown as Readonly<Record<string, unknown>> | undefined;
     return typeof object?.[name] !== 'function';

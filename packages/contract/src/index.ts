@@ -12,6 +12,7 @@ export * from './agents/connections.ts';
 export * from './events/audit.ts';
 export * from './agents/catalogue.ts';
 export * from './chat/chat.ts';
+export * from './chat/mcp.ts';
 export * from './errors.ts';
 export * from './fingerprints.ts';
 export * from './events/events.ts';

@@ -1478,6 +1478,56 @@ export interface Machine {
   disk_gb: number;
 }
 
+export interface McpAnswer {
+  jsonrpc: '2.0';
+  /** The request's. */
+  id?: string | number;
+  /** What the method gives. */
+  result?: Record<string, unknown>;
+  /** Of a method that failed. */
+  error?: {
+    code: number;
+    message: string;
+    [name: string]: unknown;
+  };
+}
+
+export interface McpMessage {
+  jsonrpc: '2.0';
+  /** Of a request. A message without it is a notification. */
+  id?: string | number | undefined;
+  method?: string | undefined;
+  /** The method's own parameters. */
+  params?: {
+    _meta?: {
+      /** Asks for `notifications/progress`. */
+      progressToken?: string | number | undefined;
+      [name: string]: unknown;
+    } | undefined;
+    [name: string]: unknown;
+  } | undefined;
+  /** Answers a question of the server, which asks none. */
+  result?: Record<string, unknown> | undefined;
+  /** Of a method that failed. */
+  error?: {
+    code: number;
+    message: string;
+    [name: string]: unknown;
+  } | undefined;
+}
+
+export type McpStreamEvent = {
+  event?: 'message';
+  data: McpAnswer;
+} | {
+  event?: 'message';
+  data: {
+    jsonrpc: '2.0';
+    method: string;
+    params?: Record<string, unknown>;
+  };
+};
+
 export interface Model {
   /** The agent's id, or `<agent id>/<member>`. */
   id: string;
@@ -3436,6 +3486,14 @@ export interface Operations {
     body: undefined;
     reply: Limits;
     stream: never;
+  };
+  /** POST /v1/mcp: Use the API as tools of the Model Context Protocol */
+  callMcp: {
+    path: unknown;
+    query: unknown;
+    body: McpMessage;
+    reply: McpAnswer;
+    stream: McpStreamEvent;
   };
   /** GET /v1/health: Ask whether the service works */
   getHealth: {

@@ -53,10 +53,13 @@ export interface MethodTypes {
   readonly requests: RequestTypes;
 }
 
+/** Whether the SDKs have a method for it. */
+export const hasMethod = ({ id }: Operation): boolean => typeof places[id]?.method !== 'object';
+
 export function methodsOf(operation: Operation, types: MethodTypes): readonly Method[] {
   const place = places[operation.id];
   if (place === undefined) throw new Error(`tests/hands/operations.ts has no line for ${operation.id}.`);
-  const [resource, name] = place.method.split('.') as [string, string];
+  const [resource, name] = (place.method as string).split('.') as [string, string];
   if (byHand.has(operation.id)) return [];
   const writer = new MethodWriter(operation, types);
   const methods = [writer.plain(snake(name))];

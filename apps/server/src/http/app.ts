@@ -7,7 +7,6 @@ import type { GuestAddress, Log } from '@lodge/ports';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestScope } from '../request-log.ts';
-import { documentsSite } from './documents/site.ts';
 import { accountPages } from './pages.ts';
 import { addCompression } from './pipeline/compression.ts';
 import { addCors } from './pipeline/cors.ts';
@@ -28,6 +27,7 @@ import type { App } from './app-types.ts';
 import type { AccountArea, HttpAppOptions, HttpMetrics, NetworkSettings } from './context.ts';
 import { answerClientError, sendError } from './pipeline/errors.ts';
 import { addIdempotency } from './pipeline/idempotency/idempotency.ts';
+import { outerIdOf } from './pipeline/inner-calls.ts';
 import { maxBodyBytes, parseJsonBody } from './pipeline/json-body.ts';
 import { Limits } from './pipeline/limits/limits.ts';
 import { KnownPaths, allowOf, routeRefusal } from './pipeline/known-paths.ts';
@@ -81,6 +81,7 @@ import { checkLlmKeysRoute } from './routes/llm-keys/check.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
 import { getLlmCallRoute } from './routes/llm-calls/get.ts';
 import { listLlmCallsRoute } from './routes/llm-calls/list.ts';
+import { mcpRoute } from './routes/mcp/call.ts';
 import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
 import { memberRoutes } from './routes/members/members.ts';
@@ -171,15 +172,10 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     if (account && sessions)
       for (const addRoute of areaRoutes) addRoute(scope, { ...account, sessions, log: context.log });
   });
-  addPages(app, options);
-  return app;
-}
-
-function addPages(app: App, { documents, account }: HttpAppOptions): void {
   app.register(referencePage);
-  if (documents !== undefined) app.register((scope) => documentsSite(scope, documents));
-  const pages = account?.pages ?? null;
+  const pages = options.account?.pages ?? null;
   if (pages !== null) app.register((scope) => accountPages(scope, pages));
+  return app;
 }
 
 /** Makes each route of the API that names no query parameters refuse all. A hook ignores those that a third party adds. */
@@ -235,6 +231,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   responseRoutes,
   accountRoutes,
   limitsRoute,
+  mcpRoute,
   healthRoute,
   openApiRoute,
 ];
@@ -268,7 +265,7 @@ function newServer(context: Whole): App {
     serverFactory: serverFactory(network, { hosts, places: new ConnectionPlaces(network, context.log) }),
     // The factory has the certificate already; this is for the address that `listen` returns.
     ...(tls && { https: tls }),
-    genReqId: makeRequestId,
+    genReqId: (request) => outerIdOf(request) ?? makeRequestId(),
     return503OnClosing: false,
     routerOptions: {
       ignoreTrailingSlash: true,

@@ -124,8 +124,6 @@ export interface HttpAppOptions {
   readonly hasRoom?: () => boolean;
   /** Signing in, and the pages behind it; without it only API keys open anything. */
   readonly account?: AccountArea;
-  /** Folder in which the site of the documents is, or will be; without it there is only the API's reference. */
-  readonly documents?: string;
   /** Rejects when the service cannot serve at all: its database does not answer. */
   readonly ready: () => Promise<Readiness> | Readiness;
   readonly agentUrl: AgentUrlSettings;
@@ -180,6 +178,11 @@ declare module 'fastify' {
     readonly wakeScope?: Scope;
     /** Its reply holds a secret: no Idempotency-Key keeps it. */
     readonly secretReply?: true;
+    /**
+     * It passes requests on to other routes, with the caller's key and no session. Those are counted, and take an
+     * Idempotency-Key.
+     */
+    readonly passesOn?: true;
     /** The body is bytes of any type. */
     readonly bytes?: true;
     /** Codes of the route's own refusals, for the reference. */

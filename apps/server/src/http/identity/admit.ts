@@ -10,8 +10,8 @@ export interface Admitting extends Identities {
   readonly strangers: Strangers;
 }
 
-/** The account area's pages and the documents: they accept no key, and anyone may learn that a page does not exist. */
-export const isOfPages = (url: string): boolean => /^\/(account|docs|llms(?:-full)?\.txt)([/?]|$)/.test(url);
+/** The account area's pages and the reference page: they accept no key, and anyone may learn that a page does not exist. */
+export const isOfPages = (url: string): boolean => /^\/(account|docs)([/?]|$)/.test(url);
 
 /**
  * Checks the caller, and its rate. A valid key or session has its own count, whatever else comes from its address. A request
@@ -44,5 +44,5 @@ export async function admitRequest(
   else await strangers.run(secret, { address: request.ip, reply }, lookUp);
   // A reply must not be available to an embedding page of another origin.
   if (request.me) reply.header('cross-origin-resource-policy', 'same-origin');
-  await limiter?.byPrincipal(request, reply);
+  if (!request.routeOptions.config?.passesOn) await limiter?.byPrincipal(request, reply);
 }

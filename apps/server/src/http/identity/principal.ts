@@ -26,9 +26,10 @@ export async function authenticate({ verifier, sessions }: Identities, request: 
     request.principal = await verifyKey(verifier, key);
     return;
   }
-  const token = sessions?.token(request.headers) ?? null;
+  const { passesOn, sessionOnly } = request.routeOptions.config ?? {};
+  const token = passesOn ? null : (sessions?.token(request.headers) ?? null);
   if (token !== null && (await sessions!.enter(request, token))) return;
-  if (token !== null || request.routeOptions.config?.sessionOnly) throw new Refusal('not_signed_in', 'Sign in first.');
+  if (token !== null || sessionOnly) throw new Refusal('not_signed_in', 'Sign in first.');
   throw new Refusal('missing_api_key', 'Send your API key in the header X-API-Key, or as Authorization: Bearer.');
 }
 

@@ -31,6 +31,7 @@ export function registerOpenApi(app: App): void {
         { name: 'Events', description: 'What happened.' },
         { name: 'Webhooks', description: 'Events, sent to a server of yours.' },
         { name: 'Sign-in', description: 'How programs get a key or a token that a person gives them.' },
+        { name: 'MCP', description: 'The API as tools for models.' },
         { name: 'Service', description: 'What this deployment offers.' },
         {
           name: 'Account area',
@@ -108,7 +109,7 @@ function codesOf(route: RouteOptions, schema: FastifySchema): ErrorCode[] {
 }
 
 const isIdempotent = ({ method, config }: RouteOptions): boolean =>
-  [method].flat().includes('POST') && !config?.public && !config?.sessionOnly;
+  [method].flat().includes('POST') && !config?.public && !config?.sessionOnly && !config?.passesOn;
 
 const idempotencyKey = {
   type: 'string',
@@ -169,7 +170,8 @@ function queryRules({ querystring }: FastifySchema): object {
 
 function securityOf({ config }: RouteOptions): Record<string, string[]>[] {
   if (config?.public) return [];
-  return config?.sessionOnly ? [{ session: [] }] : [{ apiKey: [] }, { bearer: [] }, { session: [] }];
+  if (config?.sessionOnly) return [{ session: [] }];
+  return [{ apiKey: [] }, { bearer: [] }, ...(config?.passesOn ? [] : [{ session: [] }])];
 }
 
 function errorReply(codes: readonly ErrorCode[], isOAuth: boolean): Json {

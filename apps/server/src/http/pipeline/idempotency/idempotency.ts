@@ -87,7 +87,7 @@ export function addIdempotency(app: App, { idempotency: store, hasRoom = () => t
     const header = request.headers['idempotency-key'];
     if (header === undefined || request.method !== 'POST' || request.principal == null) done();
     // These replies hold secrets, and these changes do not record their claim.
-    else if (request.routeOptions.config.sessionOnly) done();
+    else if (request.routeOptions.config.sessionOnly || request.routeOptions.config.passesOn) done();
     else claim(request, reply, header).then(() => done(), done);
   });
   app.addHook('onSend', (request, reply, payload, done) => {

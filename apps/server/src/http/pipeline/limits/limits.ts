@@ -107,6 +107,24 @@ export class Limits {
     await this.byKind(request, reply, classOf(request));
   }
 
+  /** Refuses with 429 a principal that has used up its requests of this kind. Counts nothing and asks nobody. */
+  checkPrincipal(request: FastifyRequest, reply: FastifyReply): void {
+    const kind = classOf(request);
+    const perMinute = this.settings.rates[kind];
+    const { by } = request.principal;
+    const standing = this.limiter.look(`${by.kind}:${by.id}:${kind}`, { perMinute });
+    if (standing.allowed) return;
+    tell(reply, standing);
+    throw exceeded(standing, `More than ${perMinute} ${kind} a minute with ${wordsFor(by)}.`);
+  }
+
+  /** Counts a request that counts nowhere else once it is known. */
+  async countFruitless(request: FastifyRequest): Promise<void> {
+    const kind = classOf(request);
+    const { by } = request.principal;
+    await this.limiter.take(`${by.kind}:${by.id}:${kind}`, { perMinute: this.settings.rates[kind] });
+  }
+
   /** Counts a request that writes an event among the changes of its key or session, too. Refuses with 429. */
   async byChange(request: FastifyRequest, reply: FastifyReply): Promise<void> {
     await this.byKind(request, reply, 'writes');
