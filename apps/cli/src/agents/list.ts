@@ -1,0 +1,77 @@
+/** `lodge agents list` and `show`. */
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { agentOf } from '../agent-of.ts';
+import { examples } from '../examples.ts';
+import type { On, Run } from '../run.ts';
+import { given, integer, pairs } from '../values.ts';
+import { agentColumns, agentFields } from './shown.ts';
+import type { Agent } from '@lodge/sdk';
+
+const statuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
+const runtimes = ['openclaw', 'hermes'] as const;
+const maxListed = 100_000;
+const pageSize = 100;
+
+interface ListOptions {
+  readonly status?: (typeof statuses)[number];
+  readonly runtime?: (typeof runtimes)[number];
+  readonly name?: string;
+  readonly label?: Readonly<Record<string, string>>;
+  readonly hasLabel?: string;
+  readonly metadata?: Readonly<Record<string, string>>;
+  readonly limit: number;
+}
+
+export function define(command: Command, on: On): void {
+  const list = command
+    .command('list')
+    .alias('ls')
+    .description('List your agents, newest first.')
+    .addOption(new Option('--status <status>', 'only agents in this status').choices(statuses))
+    .addOption(new Option('--runtime <kind>', 'only agents of this runtime').choices(runtimes))
+    .option('--name <text>', 'only agents whose name contains this')
+    .option('--label <name=value>', 'only agents with this label; several times for several', pairs)
+    .option('--has-label <name>', 'only agents with a label of this name')
+    .option('--metadata <name=value>', 'only agents with this pair; several times for several pairs', pairs)
+    .option('--limit <count>', 'at most so many', integer(1, maxListed), pageSize);
+  examples(
+    list,
+    ['lodge agents list', 'show the newest agents'],
+    ['lodge agents list --status running --json', 'print running agents as JSON'],
+    ['lodge agents list | cut -f1', 'print their ids, one a line'],
+  ).action(on(listAgents));
+  const show = command
+    .command('show')
+    .argument('<agent>', 'id, name, or beginning of an id')
+    .description('Show one agent.');
+  examples(show, ['lodge agents show ada', 'show the agent ada']).action(
+    on(async (run, _options: object, meant: string) => {
+      const agent = await agentOf(run, meant);
+      run.out.result(agent, () => agentFields(run.out, agent));
+    }),
+  );
+}
+
+async function listAgents(run: Run, options: ListOptions): Promise<void> {
+  const { status, runtime, name, label, hasLabel, metadata, limit } = options;
+  const lodge = await run.lodge();
+  const filters = given({ status, runtime_kind: runtime, name, label, has_label: hasLabel, metadata });
+  const query = { ...filters, limit: Math.min(limit, pageSize) };
+  const found: Agent[] = [];
+  let hasMore = false;
+  for await (const agent of lodge.agents.list(query, run.call)) {
+    if (found.length === limit) {
+      hasMore = true;
+      break;
+    }
+    found.push(agent);
+  }
+  run.out.table(
+    { object: 'list', data: found, has_more: hasMore },
+    found,
+    agentColumns(run.out),
+    'There is no such agent. `lodge agents create` makes one.',
+  );
+  if (hasMore && !run.out.isJson) run.out.note(`There are more than ${limit}: \`--limit\` shows more.`);
+}

@@ -1,0 +1,81 @@
+/**
+ * All commands, by group. A group is one file here that is loaded when it is asked for: `lodge --version` and `lodge --help` load
+ * none. To add one, make its file with a default export of type `Define`, and add its line.
+ */
+import type { Command } from 'commander';
+import type { On } from '../run.ts';
+
+/** Adds the group's subcommands, arguments and actions to its command. */
+export type Define = (command: Command, on: On) => void;
+
+export interface Group {
+  readonly name: string;
+  readonly summary: string;
+  /** The heading in the list of commands. */
+  readonly heading: 'Agents' | 'Account' | 'Server' | 'Command line';
+  /** Commands that a person does not type. */
+  readonly isHidden?: true;
+  readonly load: () => Promise<{ readonly default: Define }>;
+}
+
+export const groups: readonly Group[] = [
+  { name: 'agents', heading: 'Agents', summary: 'list, make and control agents', load: () => import('./agents.ts') },
+  {
+    name: 'members',
+    heading: 'Agents',
+    summary: 'colleagues in the machine of an agent',
+    load: () => import('./members.ts'),
+  },
+  { name: 'chat', heading: 'Agents', summary: 'talk to an agent', load: () => import('./chat.ts') },
+  { name: 'open', heading: 'Agents', summary: "open an agent's pages in the browser", load: () => import('./open.ts') },
+  {
+    name: 'models',
+    heading: 'Agents',
+    summary: 'list agents and members as models',
+    load: () => import('./models.ts'),
+  },
+  { name: 'login', heading: 'Account', summary: 'sign in to a deployment of Lodge', load: () => import('./login.ts') },
+  { name: 'logout', heading: 'Account', summary: 'forget the key of a context', load: () => import('./logout.ts') },
+  {
+    name: 'account',
+    heading: 'Account',
+    summary: 'show the account and its spending',
+    load: () => import('./account.ts'),
+  },
+  {
+    name: 'limits',
+    heading: 'Account',
+    summary: 'show quotas, rates and spend limits',
+    load: () => import('./limits.ts'),
+  },
+  { name: 'status', heading: 'Server', summary: 'show whether the server is ready', load: () => import('./status.ts') },
+  { name: 'sizes', heading: 'Server', summary: 'list sizes of machines', load: () => import('./sizes.ts') },
+  { name: 'providers', heading: 'Server', summary: 'list providers of models', load: () => import('./providers.ts') },
+  { name: 'api', heading: 'Server', summary: 'send any request of the API', load: () => import('./api.ts') },
+  {
+    name: 'context',
+    heading: 'Command line',
+    summary: 'choose between deployments',
+    load: () => import('./context.ts'),
+  },
+  {
+    name: 'completion',
+    heading: 'Command line',
+    summary: 'complete words in your shell',
+    load: () => import('./completion.ts'),
+  },
+  { name: 'man', heading: 'Command line', summary: 'print the manual page', load: () => import('./man.ts') },
+  {
+    name: 'version',
+    heading: 'Command line',
+    summary: 'print the versions of both sides',
+    load: () => import('./version.ts'),
+  },
+  {
+    name: '__complete',
+    heading: 'Command line',
+    summary: 'complete words',
+    isHidden: true,
+    load: () => import('./complete.ts'),
+  },
+];

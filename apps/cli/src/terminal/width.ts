@@ -1,0 +1,49 @@
+/** Widths in columns of a terminal. The texts are harmless already: without controls, and with few marks per letter. */
+import stringWidth from 'string-width';
+
+const ascii = /^[\x20-\x7e]*$/;
+const segmenter = new Intl.Segmenter();
+
+export const width = (text: string): number => (ascii.test(text) ? text.length : stringWidth(text));
+
+/** Returns the text, or its beginning and an ellipsis where it is wider than `most` columns. */
+export function cut(text: string, most: number): string {
+  if (width(text) <= most) return text;
+  let shown = '';
+  let used = 0;
+  for (const { segment } of segmenter.segment(text)) {
+    const wide = width(segment);
+    if (used + wide > most - 1) break;
+    shown += segment;
+    used += wide;
+  }
+  return `${shown}…`;
+}
+
+/** Returns the text with spaces up to `wide` columns. */
+export function padded(text: string, wide: number, align?: 'right'): string {
+  const space = ' '.repeat(Math.max(0, wide - width(text)));
+  return align === 'right' ? space + text : text + space;
+}
+
+/** Breaks a line into lines of at most `most` columns, at spaces where it can. */
+export function wrapped(text: string, most: number): string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (width(longer) <= most) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    line = word;
+    while (width(line) > most) {
+      const head = cut(line, most + 1).slice(0, -1);
+      if (head === '') break;
+      lines.push(head);
+      line = line.slice(head.length);
+    }
+  }
+  return [...lines, line];
+}

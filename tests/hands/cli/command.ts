@@ -1,0 +1,124 @@
+/** Runs `lodge` as a process, as a person or a script does: with pipes, or on a terminal of its own. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+import { bundleCommand } from '../../../scripts/cli/pack.ts';
+
+/** The command as it is packed, made once for a file of tests. */
+const bundle = await mkdtemp(join(tmpdir(), 'lodge-cli-bundle-'));
+const program = await bundleCommand(bundle);
+after(() => rm(bundle, { recursive: true, force: true }));
+
+export interface Options {
+  readonly env?: Readonly<Record<string, string>>;
+  /** Given to stdin, which then ends. */
+  readonly input?: string;
+  readonly cwd?: string;
+}
+
+export interface Result {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A person with a folder of settings of their own. */
+export interface Person {
+  readonly home: string;
+  lodge(args: readonly string[], options?: Options): Promise<Result>;
+  /** Begins a command with pipes. */
+  begin(args: readonly string[], options?: Options): Running;
+  /** Begins a command on a terminal of 80 columns. Its output is that of the screen, in which stdout and stderr are one. */
+  atTerminal(args: readonly string[], options?: Options & { readonly columns?: number }): Running;
+  remove(): Promise<void>;
+}
+
+export async function newPerson(env: Readonly<Record<string, string>> = {}): Promise<Person> {
+  const home = await mkdtemp(join(tmpdir(), 'lodge-cli-'));
+  const own = {
+    PATH: process.env['PATH']!,
+    HOME: home,
+    XDG_CONFIG_HOME: join(home, 'config'),
+    LODGE_KEYRING: 'off',
+    ...env,
+  };
+  const envOf = (more: Options['env'] = {}): Record<string, string> => ({ ...own, ...more });
+  const person: Person = {
+    home,
+    begin(args, { env, input, cwd = home } = {}) {
+      const child = spawn(process.execPath, [program, ...args], { cwd, env: envOf(env), stdio: 'pipe' });
+      child.stdin.on('error', () => undefined);
+      if (input !== undefined) child.stdin.end(input);
+      return new Running(child);
+    },
+    lodge(args, options = {}) {
+      return person.begin(args, { input: '', ...options }).ended();
+    },
+    atTerminal(args, { env, cwd = home, columns = 80 } = {}) {
+      const words = [process.execPath, program, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+      const command = `stty cols ${columns} rows 40 && exec ${words}`;
+      const child = spawn('script', ['-qefc', command, '/dev/null'], {
+        cwd,
+        env: envOf({ TERM: 'xterm-256color', SHELL: '/bin/sh', ...env }),
+        stdio: 'pipe',
+      });
+      child.stdin.on('error', () => undefined);
+      return new Running(child);
+    },
+    remove: () => rm(home, { recursive: true, force: true }),
+  };
+  return person;
+}
+
+/** A command that goes on. */
+export class Running {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  stdout = '';
+  stderr = '';
+
+  constructor(child: ChildProcess) {
+    this.#child = child;
+    this.#ended = once(child, 'close');
+    child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.stdout += text));
+    child.stderr!.setEncoding('utf8').on('data', (text: string) => (this.stderr += text));
+  }
+
+  write(text: string): void {
+    this.#child.stdin!.write(text);
+  }
+
+  end(): void {
+    this.#child.stdin!.end();
+  }
+
+  /** Closes the reading end of stdout. */
+  closeOutput(): void {
+    this.#child.stdout!.destroy();
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+
+  /** Resolves as soon as stdout has the text behind what was found before. */
+  async says(text: string | RegExp): Promise<void> {
+    const has = (): boolean => (typeof text === 'string' ? this.stdout.includes(text) : text.test(this.stdout));
+    while (!has()) {
+      const data = once(this.#child.stdout!, 'data', { signal: AbortSignal.timeout(20_000) });
+      await Promise.race([
+        data,
+        this.#ended.then(() => Promise.reject(new Error(`ended: ${this.stdout}${this.stderr}`))),
+      ]);
+    }
+  }
+
+  async ended(): Promise<Result> {
+    await this.#ended;
+    return { code: this.#child.exitCode, stdout: this.stdout, stderr: this.stderr };
+  }
+}
