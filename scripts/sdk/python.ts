@@ -35,13 +35,18 @@ export async function pythonPages(openApi: string): Promise<Readonly<Record<stri
     [`${folder}/params.py`]: texts.params,
     [`${folder}/_codes.py`]: codesText(),
     [`${folder}/_async/operations.py`]: texts.operations,
-    [`${folder}/_sync/operations.py`]: syncForm(texts.operations, 'operations.py').replace(/^#.*\n/, ''),
+    [`${folder}/_sync/operations.py`]: syncForm(texts.operations, '').replace(/^#.*\n/, ''),
   };
   const root = new URL('../../', import.meta.url);
   for (const name of (await readdir(new URL(`${folder}/_async`, root))).toSorted()) {
     if (!name.endsWith('.py') || byHand.has(name)) continue;
     const source = await readFile(new URL(`${folder}/_async/${name}`, root), 'utf8');
-    pages[`${folder}/_sync/${name}`] = syncForm(source, name);
+    pages[`${folder}/_sync/${name}`] = syncForm(source, `_async/${name}`);
+  }
+  const tests = 'packages/sdk-python/tests';
+  for (const name of (await readdir(new URL(tests, root))).filter((each) => /^test_\w+_async\.py$/.test(each))) {
+    const source = await readFile(new URL(`${tests}/${name}`, root), 'utf8');
+    pages[`${tests}/${name.replace('_async', '_sync')}`] = syncForm(source, name);
   }
   return pages;
 }

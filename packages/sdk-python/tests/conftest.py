@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 import os
 import shlex
 import subprocess
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from lodge_agents import AsyncLodge, Lodge
+from proxy import Proxy
 
 
 class Server:
@@ -36,16 +38,25 @@ class Server:
         self._process.stdin.flush()
         self._line()
 
-    def lodge(self, **settings: Any) -> Lodge:
-        return Lodge(settings.pop("base_url", self.url), self.key, **{"retry_delay": 0.1, **settings})
+    def Lodge(self, base_url: str | None = None, **settings: Any) -> Lodge:  # noqa: N802
+        return Lodge(base_url or self.url, self.key, **{"retry_delay": 0.1, **settings})
 
-    def async_lodge(self, **settings: Any) -> AsyncLodge:
-        return AsyncLodge(settings.pop("base_url", self.url), self.key, **{"retry_delay": 0.1, **settings})
+    def AsyncLodge(self, base_url: str | None = None, **settings: Any) -> AsyncLodge:  # noqa: N802
+        return AsyncLodge(base_url or self.url, self.key, **{"retry_delay": 0.1, **settings})
+
+    def change(self, agent_id: str, times: int) -> None:
+        """Changes an agent so often, then deletes it: an event each."""
+        with self.Lodge() as lodge:
+            for number in range(times):
+                lodge.agents.update(agent_id, description=f"change {number}")
+            lodge.agents.delete(agent_id)
 
     def close(self) -> None:
         assert self._process.stdin
         self._process.stdin.close()
         self._process.wait(30)
+        assert self._process.stdout
+        self._process.stdout.close()
 
 
 @pytest.fixture(scope="session")
@@ -57,7 +68,7 @@ def server() -> Iterator[Server]:
 
 @pytest.fixture(scope="session")
 def lodge(server: Server) -> Iterator[Lodge]:
-    with server.lodge() as client:
+    with server.Lodge() as client:
         yield client
 
 
@@ -68,6 +79,17 @@ def agent_id(lodge: Lodge) -> str:
 
 
 @pytest.fixture
-def run() -> Callable[[Coroutine[Any, Any, Any]], Any]:
-    """Runs a coroutine, within a bound."""
-    return lambda work: asyncio.run(asyncio.wait_for(work, 60))
+def proxy(server: Server) -> Iterator[Proxy]:
+    made = Proxy(server.url)
+    yield made
+    made.close()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Runs a test that is a coroutine, within a bound."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    given = {name: pyfuncitem.funcargs[name] for name in pyfuncitem._fixtureinfo.argnames}
+    asyncio.run(asyncio.wait_for(pyfuncitem.obj(**given), 90))
+    return True

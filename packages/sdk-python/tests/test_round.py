@@ -13,7 +13,7 @@ from lodge_agents import AsyncLodge, Lodge
 
 
 def test_round(server: Any, tmp_path: Any) -> None:
-    with server.lodge() as lodge:
+    with server.Lodge() as lodge:
         agent = lodge.agents.create(name="Round", size="small", metadata={"team": "a & b"}, instructions="Be brief.")
         assert agent.status == "running"
         assert lodge.agents.get(agent.id) == agent
@@ -42,26 +42,22 @@ def test_round(server: Any, tmp_path: Any) -> None:
         assert lodge.agents.delete(agent.id).deleted
 
 
-def test_async_round(server: Any, run: Any) -> None:
-    async def work() -> None:
-        async with server.async_lodge() as lodge:
-            made = [await lodge.agents.create(name=f"Many {number}", size="small") for number in range(3)]
-            first = await lodge.agents.list(name="Many", limit=2)
-            assert len(first.data) == 2 and first.has_more
-            assert [agent.id async for agent in lodge.agents.list(name="Many", limit=1, order="asc")] == [
-                agent.id for agent in made
-            ]
-            pages = [len(page.data) async for page in lodge.agents.list(name="Many", limit=2).pages()]
-            assert pages == [2, 1]
-            agent = made[0]
-            assert await lodge.chat.ask(agent.id, "Which fruit?") == "plum"
-            live = [event async for event in lodge.exec.stream(agent.id, command="printf a; exit 0")]
-            assert [event.event for event in live] == ["stdout", "exit"]
-            for each in made:
-                await lodge.agents.delete(each.id)
-
-    run(work())
-
+async def test_async_round(server: Any) -> None:
+    async with server.AsyncLodge() as lodge:
+        made = [await lodge.agents.create(name=f"Many {number}", size="small") for number in range(3)]
+        first = await lodge.agents.list(name="Many", limit=2)
+        assert len(first.data) == 2 and first.has_more
+        assert [agent.id async for agent in lodge.agents.list(name="Many", limit=1, order="asc")] == [
+            agent.id for agent in made
+        ]
+        pages = [len(page.data) async for page in lodge.agents.list(name="Many", limit=2).pages()]
+        assert pages == [2, 1]
+        agent = made[0]
+        assert await lodge.chat.ask(agent.id, "Which fruit?") == "plum"
+        live = [event async for event in lodge.exec.stream(agent.id, command="printf a; exit 0")]
+        assert [event.event for event in live] == ["stdout", "exit"]
+        for each in made:
+            await lodge.agents.delete(each.id)
 
 def test_errors_are_typed(server: Any, lodge: Lodge) -> None:
     with pytest.raises(lodge_agents.NotFoundError) as missing:
@@ -71,8 +67,8 @@ def test_errors_are_typed(server: Any, lodge: Lodge) -> None:
     with pytest.raises(lodge_agents.BadRequestError) as wrong:
         lodge.agents.create(name="x", size="huge")  # type: ignore[arg-type]
     assert wrong.value.field == "size", wrong.value
-    with pytest.raises(lodge_agents.AuthenticationError):
-        Lodge(server.url, "lodge_live_wrong").agents.list()
+    with Lodge(server.url, "lodge_live_wrong") as stranger, pytest.raises(lodge_agents.AuthenticationError):
+        stranger.agents.list()
     for odd in ("", "..", "."):
         with pytest.raises(ValueError):
             lodge.agents.get(odd)

@@ -12,6 +12,7 @@ const words: readonly (readonly [RegExp, string])[] = [
   [/\bStopAsyncIteration\b/g, 'StopIteration'],
   [/\baiter_raw\b/g, 'iter_raw'],
   [/\b_async\b/g, '_sync'],
+  [/\bwaiting_async\b/g, 'waiting_sync'],
   [/\bwebsockets\.asyncio\b/g, 'websockets.sync'],
 ];
 const renamed: Readonly<Record<string, string>> = {
@@ -25,5 +26,5 @@ export function syncForm(source: string, name: string): string {
   let made = source;
   for (const [pattern, word] of words) made = made.replaceAll(pattern, word);
   for (const [from, to] of Object.entries(renamed)) made = made.replaceAll(new RegExp(`\\b${from}\\b`, 'g'), to);
-  return `# \`node scripts/docs.ts\` writes this file from _async/${name}.\n${made}`;
+  return `# \`node scripts/docs.ts\` writes this file from ${name}.\n${made}`;
 }

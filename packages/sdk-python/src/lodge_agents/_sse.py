@@ -56,7 +56,7 @@ class SseParser:
         self._seen = max(0, len(self._rest) - 1)
 
     def _line(self, line: bytes) -> SseEvent | None:
-        self._size += len(line)
+        self._size += len(line) + 1
         if self._size > self._max_bytes:
             raise ReplyError("The server sent an event that is too large.")
         if self._is_first:

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from pydantic import ValidationError
 
-from .errors import SignatureError
+from .errors import ReplyError, SignatureError
 from .models import LodgeEvent
 
 _MAX_SIGNATURES = 32
@@ -34,6 +34,7 @@ def verify_webhook(
 
     Raises:
         SignatureError: the signature is missing, old or wrong.
+        ReplyError: it is signed well, and is no event.
     """
     body = payload.encode() if isinstance(payload, str) else bytes(payload)
     named = {name.lower(): value for name, value in headers.items()}
@@ -53,7 +54,7 @@ def verify_webhook(
     try:
         return LodgeEvent.model_validate_json(body)
     except ValidationError:
-        raise SignatureError("The webhook is signed, and is no event.") from None
+        raise ReplyError("The webhook is signed well, and is no event.") from None
 
 
 def _signature(secret: str, signed: bytes) -> bytes:

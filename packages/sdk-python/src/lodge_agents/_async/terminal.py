@@ -20,8 +20,9 @@ _OPEN_SECONDS = 120
 class AsyncTerminal:
     """A shell. Iterate over it for what it shows; `write` to it; `close` it, or use it in a `with`."""
 
-    def __init__(self, socket: ClientConnection) -> None:
+    def __init__(self, socket: ClientConnection, manager: Any) -> None:
         self._socket = socket
+        self._manager = manager
         self.exit_code: int | None = None
         """How the shell ended, once it did; None where a signal ended it."""
         self.signal: str | None = None
@@ -71,7 +72,7 @@ class AsyncTerminal:
             self.signal = signal if isinstance(signal, str) else None
 
     async def aclose(self) -> None:
-        await self._socket.close()
+        await self._manager.__aexit__(None, None, None)
 
     async def __aenter__(self) -> AsyncTerminal:
         return self
@@ -112,7 +113,9 @@ class AsyncTerminals(AsyncResource):
         url, headers = self._client.socket_address(call, options)
         settings: dict[str, Any] = {"compression": None, "max_size": _MAX_MESSAGE_BYTES, "open_timeout": _OPEN_SECONDS}
         try:
-            return AsyncTerminal(await connect(url, additional_headers=headers, **settings))
+            # Newer versions of websockets connect as a context manager only.
+            manager: Any = connect(url, additional_headers=headers, **settings)
+            return AsyncTerminal(await manager.__aenter__(), manager)
         except InvalidStatus as error:
             reply = error.response
             raise api_error(reply.status_code, bytes(reply.body or b""), reply.headers) from None

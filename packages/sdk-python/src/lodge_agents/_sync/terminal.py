@@ -21,8 +21,9 @@ _OPEN_SECONDS = 120
 class Terminal:
     """A shell. Iterate over it for what it shows; `write` to it; `close` it, or use it in a `with`."""
 
-    def __init__(self, socket: ClientConnection) -> None:
+    def __init__(self, socket: ClientConnection, manager: Any) -> None:
         self._socket = socket
+        self._manager = manager
         self.exit_code: int | None = None
         """How the shell ended, once it did; None where a signal ended it."""
         self.signal: str | None = None
@@ -72,7 +73,7 @@ class Terminal:
             self.signal = signal if isinstance(signal, str) else None
 
     def close(self) -> None:
-        self._socket.close()
+        self._manager.__exit__(None, None, None)
 
     def __enter__(self) -> Terminal:
         return self
@@ -113,7 +114,9 @@ class Terminals(Resource):
         url, headers = self._client.socket_address(call, options)
         settings: dict[str, Any] = {"compression": None, "max_size": _MAX_MESSAGE_BYTES, "open_timeout": _OPEN_SECONDS}
         try:
-            return Terminal(connect(url, additional_headers=headers, **settings))
+            # Newer versions of websockets connect as a context manager only.
+            manager: Any = connect(url, additional_headers=headers, **settings)
+            return Terminal(manager.__enter__(), manager)
         except InvalidStatus as error:
             reply = error.response
             raise api_error(reply.status_code, bytes(reply.body or b""), reply.headers) from None
