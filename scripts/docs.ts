@@ -8,10 +8,12 @@ import { emptyDatabase } from '@lodge/testkit/postgres';
 import { configurationMarkdown } from '../apps/server/src/config/reference.ts';
 import { openApiJson } from '../apps/server/src/http/openapi/document.ts';
 import { schemaSql } from '../packages/store/src/database/schema-sql.ts';
+import { agentsSchema } from './agents-schema.ts';
 import { pythonPages } from './sdk/python.ts';
 import { typescriptTypes } from './sdk/typescript.ts';
 
 const pages: Readonly<Record<string, string | (() => string | Promise<string>)>> = {
+  'docs/reference/agents.schema.json': async () => agentsSchema(await openApiJson()),
   'docs/reference/configuration.md': configurationMarkdown,
   'docs/reference/openapi.json': openApiJson,
   'packages/sdk/src/types.ts': async () => typescriptTypes(await openApiJson()),

@@ -27,6 +27,8 @@ export const groups: readonly Group[] = [
     load: () => import('./members.ts'),
   },
   { name: 'chat', heading: 'Agents', summary: 'talk to an agent', load: () => import('./chat.ts') },
+  { name: 'apply', heading: 'Agents', summary: 'make agents what files say', load: () => import('./apply.ts') },
+  { name: 'export', heading: 'Agents', summary: 'write agents as files', load: () => import('./export.ts') },
   { name: 'open', heading: 'Agents', summary: "open an agent's pages in the browser", load: () => import('./open.ts') },
   {
     name: 'models',
