@@ -15,7 +15,7 @@ import { syncForm } from './python/unasync.ts';
 const folder = 'packages/sdk-python/src/lodge_agents';
 
 /** Modules whose two forms a person wrote, or that are made above. */
-const byHand = new Set(['__init__.py', 'operations.py', 'pages.py', 'waiting.py']);
+const byHand = new Set(['__init__.py', 'operations.py', 'pages.py', 'resources.py', 'waiting.py']);
 
 /** The text of each generated file, by its path in the repository. */
 export async function pythonPages(openApi: string): Promise<Readonly<Record<string, string>>> {
@@ -35,6 +35,8 @@ export async function pythonPages(openApi: string): Promise<Readonly<Record<stri
     [`${folder}/params.py`]: texts.params,
     [`${folder}/_codes.py`]: codesText(),
     [`${folder}/_async/operations.py`]: texts.operations,
+    [`${folder}/_async/resources.py`]: texts.resources,
+    [`${folder}/_sync/resources.py`]: syncForm(texts.resources, '').replace(/^#.*\n/, ''),
     [`${folder}/_sync/operations.py`]: syncForm(texts.operations, '').replace(/^#.*\n/, ''),
   };
   const root = new URL('../../', import.meta.url);

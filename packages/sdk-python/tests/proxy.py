@@ -109,7 +109,7 @@ async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, most
         if left is not None:
             left -= len(chunk)
             if left == 0:
-                # What was passed on arrives before the cut.
+                # The bytes that were passed on arrive before the cut.
                 await asyncio.sleep(0.05)
                 return
 

@@ -163,7 +163,7 @@ def test_files_across_cuts(server: Any, proxy: Any, agent_id: str, tmp_path: Any
         assert (tmp_path / "big.bin").read_bytes() == data
         assert [path.name for path in tmp_path.iterdir()] == ["big.bin"]
     with server.Lodge(proxy.url) as lodge:
-        # What can be read once is sent once.
+        # An iterator can be read once, and is sent once.
         proxy.rules = [Rule(cut_up=1_000_000)]
         with pytest.raises(lodge_agents.ConnectionError):
             lodge.files.write(agent_id, "once.bin", iter([data[:2_000_000], data[2_000_000:]]))

@@ -161,7 +161,8 @@ export class RequestTypes extends Types {
     });
     const doc = docstring(descriptionOf(schema), '    ');
     if (fields.some(({ field }) => identifier(field) !== field)) {
-      throw new Error(`A field of ${name} is a word of Python: it needs the functional form of TypedDict.`);
+      const entries = fields.map(({ field, type }) => `        ${text(field)}: ${type},\n`);
+      return `${name} = TypedDict(\n    "${name}",\n    {\n${entries.join('')}    },\n    total=False,\n)\n${doc.replaceAll(/^ {4}/gm, '')}`;
     }
     const lines = fields.map(({ field, type, value }) => `    ${field}: ${type}\n${describe(value)}`);
     return `class ${name}(TypedDict, total=False):\n${doc}${doc === '' ? '' : '\n'}${lines.join('')}`;

@@ -9,6 +9,13 @@ from collections.abc import Mapping
 
 ERROR_CODES: Mapping[str, tuple[int, str]] = {
     "invalid_request": (400, "invalid_request_error"),
+    "authorization_pending": (400, "invalid_request_error"),
+    "slow_down": (400, "invalid_request_error"),
+    "access_denied": (400, "invalid_request_error"),
+    "expired_token": (400, "invalid_request_error"),
+    "invalid_grant": (400, "invalid_request_error"),
+    "invalid_scope": (400, "invalid_request_error"),
+    "unsupported_grant_type": (400, "invalid_request_error"),
     "invalid_json": (400, "invalid_request_error"),
     "missing_api_key": (401, "authentication_error"),
     "invalid_api_key": (401, "authentication_error"),
@@ -39,6 +46,7 @@ ERROR_CODES: Mapping[str, tuple[int, str]] = {
     "link_not_valid": (404, "not_found_error"),
     "session_not_found": (404, "not_found_error"),
     "key_not_found": (404, "not_found_error"),
+    "device_code_not_found": (404, "not_found_error"),
     "invitation_not_found": (404, "not_found_error"),
     "account_not_found": (404, "not_found_error"),
     "route_not_found": (404, "not_found_error"),

@@ -71,6 +71,8 @@ __all__ = [
     "DeletedMember",
     "DeletedPort",
     "DeletedSchedule",
+    "DeviceAuthorization",
+    "DeviceRequest",
     "Disk",
     "Egress",
     "ErrorBody",
@@ -79,6 +81,7 @@ __all__ = [
     "ErrorBodyErrorType",
     "ExecResult",
     "FileDeleted",
+    "Fingerprint",
     "Health",
     "Hook",
     "HookMessage",
@@ -125,6 +128,7 @@ __all__ = [
     "SessionRecord",
     "Size",
     "SpendLimit",
+    "Token",
     "TotpBegun",
     "Usage",
     "UsageBucket",
@@ -242,6 +246,10 @@ class AgentLlmKey(Reply):
     provider: str
     last4: str
     """The last four characters of the key."""
+    fingerprint: str | None
+    """Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes
+    it; null: the secret cannot be opened.
+    """
     created_at: datetime
 
 
@@ -382,11 +390,13 @@ class ApiKey(Reply):
     id: str
     name: str
     last4: str
-    scopes: list[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat"] | str]
+    scopes: list[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"] | str]
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    made_by: str | None
+    """The id of the key that made it and with which it ends; null: a person did."""
 
 
 class ApprovalSender(Reply):
@@ -471,6 +481,10 @@ class ChannelIdentity(Reply):
 class ChannelCredentialsValue(Reply):
     set: bool
     last4: str
+    fingerprint: str | None
+    """Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes
+    it; null: the secret cannot be opened.
+    """
     created_at: datetime
 
 
@@ -605,6 +619,10 @@ class ConnectionAllow(Reply):
 class ConnectionAuthClientSecret(Reply):
     set: bool
     last4: str
+    fingerprint: str | None
+    """Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes
+    it; null: the secret cannot be opened.
+    """
 
 
 class ConnectionAuth(Reply):
@@ -674,12 +692,15 @@ class CreatedApiKey(Reply):
     id: str
     name: str
     last4: str
-    scopes: list[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat"] | str]
+    scopes: list[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"] | str]
     created_at: datetime
     expires_at: datetime | None
     revoked_at: datetime | None
     last_used_at: datetime | None
+    made_by: str | None
+    """The id of the key that made it and with which it ends; null: a person did."""
     key: str
+    """The whole key."""
 
 
 class CreatedHookDeliver(Reply):
@@ -698,6 +719,10 @@ class CreatedHookDeliver(Reply):
 class CreatedHookSignatureSecret(Reply):
     set: bool
     last4: str
+    fingerprint: str | None
+    """Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes
+    it; null: the secret cannot be opened.
+    """
 
 
 class CreatedHookSignature(Reply):
@@ -793,6 +818,31 @@ class DeletedSchedule(Reply):
     deleted: bool
 
 
+class DeviceAuthorization(Reply):
+    device_code: str
+    """For the token endpoint alone. Whoever has it gets the key."""
+    user_code: str
+    """What the person compares and types."""
+    verification_uri: str
+    verification_uri_complete: str
+    """The same with the code in it."""
+    expires_in: int
+    """Seconds."""
+    interval: int
+    """Least seconds between two requests for the token."""
+
+
+class DeviceRequest(Reply):
+    client_name: str
+    """As the machine calls itself: one line of visible characters."""
+    address: str
+    """Where the request came from."""
+    scopes: list[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"] | str]
+    """Those that it asks for and that the person may give."""
+    created_at: datetime
+    expires_at: datetime
+
+
 ErrorBodyErrorType = Literal[
     "invalid_request_error",
     "authentication_error",
@@ -805,6 +855,13 @@ ErrorBodyErrorType = Literal[
 
 ErrorBodyErrorCode = Literal[
     "invalid_request",
+    "authorization_pending",
+    "slow_down",
+    "access_denied",
+    "expired_token",
+    "invalid_grant",
+    "invalid_scope",
+    "unsupported_grant_type",
     "invalid_json",
     "missing_api_key",
     "invalid_api_key",
@@ -835,6 +892,7 @@ ErrorBodyErrorCode = Literal[
     "link_not_valid",
     "session_not_found",
     "key_not_found",
+    "device_code_not_found",
     "invitation_not_found",
     "account_not_found",
     "route_not_found",
@@ -941,6 +999,13 @@ class FileDeleted(Reply):
     path: str
     """Within the agent's workspace."""
     deleted: bool
+
+
+class Fingerprint(Reply):
+    object: Literal["fingerprint"]
+    for_: Literal["llm_key", "channel", "connection", "hook"] | str = Field(alias="for")
+    fingerprint: str
+    """Of this kind and value, in this account, by a key of the server."""
 
 
 class Health(Reply):
@@ -1446,6 +1511,15 @@ class Size(Reply):
     disk_gb: int
     default: bool
     """Taken when a create names none."""
+
+
+class Token(Reply):
+    access_token: str
+    """An API key: `Authorization: Bearer`, or `X-API-Key`."""
+    token_type: Literal["Bearer"]
+    scope: str
+    key_id: str
+    """The id of the API key."""
 
 
 class TotpBegun(Reply):

@@ -26,6 +26,7 @@ __all__ = [
     "CreateHookDeliver",
     "CreateHookSignature",
     "CreateScheduleDeliver",
+    "FingerprintSecretsValue",
     "ListEventsType",
     "PutConnectionAuth",
     "SpendLimitInput",
@@ -176,6 +177,16 @@ class UpdateAgentLifecycle(TypedDict, total=False):
     """A request starts a stopped agent."""
     wake_on_message: bool | None
     """A message on a channel wakes the agent."""
+
+
+FingerprintSecretsValue = TypedDict(
+    "FingerprintSecretsValue",
+    {
+        "for": Required[Literal["llm_key", "channel", "connection", "hook"]],
+        "value": Required[str],
+    },
+    total=False,
+)
 
 
 ListEventsType = Literal[

@@ -10,18 +10,12 @@ import httpx
 from .._settings import Settings
 from .._sse import SseEvent
 from .._types import Call, RequestOptions
-from . import operations as made
-from .agents import AsyncAgents
-from .channels import AsyncChannels
-from .chat import AsyncChat
 from .client import AsyncTransport
-from .hooks import AsyncHooks, AsyncWebhooks
+from .resources import AsyncResources
 from .streams import AsyncStream, raw_stream
-from .terminal import AsyncTerminals
-from .transfers import AsyncTransfers
 
 
-class AsyncLodge:
+class AsyncLodge(AsyncResources):
     """A Lodge, by its API. Close it, or use it in a `with`.
 
     Args:
@@ -50,30 +44,7 @@ class AsyncLodge:
         settings = Settings.of(base_url, api_key, timeout, max_retries, retry_delay, headers, csrf_token)
         client = AsyncTransport(settings, http_client)
         self._client = client
-        self.account = made.AsyncAccountOperations(client)
-        self.agents = AsyncAgents(client)
-        self.audit_events = made.AsyncAuditEventsOperations(client)
-        self.channels = AsyncChannels(client)
-        self.chat = AsyncChat(client)
-        self.connections = made.AsyncConnectionsOperations(client)
-        self.events = made.AsyncEventsOperations(client)
-        self.exec = made.AsyncExecOperations(client)
-        self.files = AsyncTransfers(client)
-        self.hooks = AsyncHooks(client)
-        self.keys = made.AsyncKeysOperations(client)
-        self.links = made.AsyncLinksOperations(client)
-        self.llm_calls = made.AsyncLlmCallsOperations(client)
-        self.members = made.AsyncMembersOperations(client)
-        self.messages = made.AsyncMessagesOperations(client)
-        self.models = made.AsyncModelsOperations(client)
-        self.people = made.AsyncPeopleOperations(client)
-        self.ports = made.AsyncPortsOperations(client)
-        self.responses = made.AsyncResponsesOperations(client)
-        self.schedules = made.AsyncSchedulesOperations(client)
-        self.service = made.AsyncServiceOperations(client)
-        self.terminal = AsyncTerminals(client)
-        self.usage = made.AsyncUsageOperations(client)
-        self.webhooks = AsyncWebhooks(client)
+        super().__init__(client)
 
     @property
     def base_url(self) -> str:

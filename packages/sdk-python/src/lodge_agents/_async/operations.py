@@ -42,7 +42,10 @@ from ..models import (
     DeletedMember,
     DeletedPort,
     DeletedSchedule,
+    DeviceAuthorization,
+    DeviceRequest,
     ExecResult,
+    Fingerprint,
     Health,
     Hook,
     HookMessage,
@@ -66,6 +69,7 @@ from ..models import (
     SessionBody,
     SessionList,
     Size,
+    Token,
     TotpBegun,
     Usage,
     Webhook,
@@ -699,6 +703,27 @@ class AsyncAgentsOperations(AsyncResource):
                 query={"limit": limit, "since": since, "level": level, "source": source, "search": search},
                 headers={"last-event-id": last_event_id},
             ),
+            options,
+        )
+
+
+class AsyncSecretsOperations(AsyncResource):
+    def fingerprint(
+        self,
+        *,
+        values: Sequence[params.FingerprintSecretsValue],
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Fingerprint]:
+        """Compute the fingerprints of secrets.
+
+        For whoever has a secret and asks whether it is the stored one: where the fingerprints are equal, it
+        is. Nothing is kept. The fingerprints of another account are other ones.
+
+        Scope: `agents:write`.
+        """
+        return self._client.pages(
+            Fingerprint,
+            Call("POST", "/fingerprints", body={"values": values}, keyed=True),
             options,
         )
 
@@ -3152,27 +3177,91 @@ class AsyncAccountOperations(AsyncResource):
         """
         return await self._client.call(AccountSpend, Call("GET", "/account/spend"), options)
 
+    async def device_request(
+        self,
+        *,
+        user_code: str,
+        options: RequestOptions | None = None,
+    ) -> DeviceRequest:
+        """Read which machine waits with a code."""
+        return await self._client.call(
+            DeviceRequest,
+            Call("POST", "/account/device", body={"user_code": user_code}),
+            options,
+        )
+
+    async def decide_device_request(
+        self,
+        *,
+        user_code: str,
+        approve: bool,
+        scopes: Sequence[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"]] | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """Give a machine an API key, or refuse it.
+
+        Args:
+            scopes: Those that the key gets, of those that were asked for. Only with `approve`.
+        """
+        return await self._client.call_object(
+            Call(
+                "POST",
+                "/account/device/decision",
+                body={"user_code": user_code, "approve": approve, "scopes": scopes},
+            ),
+            options,
+        )
+
 
 class AsyncKeysOperations(AsyncResource):
+    async def current(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ApiKey:
+        """Read the API key of this request."""
+        return await self._client.call(ApiKey, Call("GET", "/account/keys/current"), options)
+
+    async def revoke_current(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ApiKey:
+        """Revoke the API key of this request.
+
+        With the keys that it made. Signs a program out.
+        """
+        return await self._client.call(ApiKey, Call("DELETE", "/account/keys/current"), options)
+
     async def list(
         self,
         *,
         options: RequestOptions | None = None,
     ) -> ApiKeyList:
-        """List the API keys of the account."""
+        """List the API keys of the account.
+
+        An API key needs the scope `keys:write`; every person signed in may do it.
+        """
         return await self._client.call(ApiKeyList, Call("GET", "/account/keys"), options)
 
     async def create(
         self,
         *,
         name: str,
-        scopes: Sequence[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat"]],
+        scopes: Sequence[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"]],
         expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
     ) -> CreatedApiKey:
         """Make an API key.
 
-        With scopes that the role of its person has.
+        With scopes that the role of its person has. A key makes keys with at most its own scopes, which
+        expire with it at the latest and are revoked with it.
+
+        An API key needs the scope `keys:write`; every person signed in may do it.
+
+        Args:
+            scopes: None that the role of its person, or the key that makes it, lacks.
+            expires_at: Null: never. A key that a key makes expires with it at the latest, and by default.
         """
         return await self._client.call(
             CreatedApiKey,
@@ -3180,6 +3269,7 @@ class AsyncKeysOperations(AsyncResource):
                 "POST",
                 "/account/keys",
                 body={"name": name, "scopes": scopes, "expires_at": expires_at},
+                keyed=True,
             ),
             options,
         )
@@ -3190,7 +3280,12 @@ class AsyncKeysOperations(AsyncResource):
         *,
         options: RequestOptions | None = None,
     ) -> ApiKey:
-        """Revoke an API key."""
+        """Revoke an API key.
+
+        With the keys that it made.
+
+        An API key needs the scope `keys:write`; every person signed in may do it.
+        """
         return await self._client.call(ApiKey, Call("DELETE", f"/account/keys/{segment(key_id)}"), options)
 
 
@@ -3274,28 +3369,59 @@ class AsyncPeopleOperations(AsyncResource):
         )
 
 
+class AsyncOauthOperations(AsyncResource):
+    async def device_authorization(
+        self,
+        *,
+        client_name: str,
+        scope: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> DeviceAuthorization:
+        """Begin to sign a machine in.
 
-RESOURCES = (
-    "agents",
-    "usage",
-    "llm_calls",
-    "audit_events",
-    "events",
-    "chat",
-    "models",
-    "exec",
-    "service",
-    "links",
-    "members",
-    "ports",
-    "channels",
-    "connections",
-    "messages",
-    "webhooks",
-    "schedules",
-    "hooks",
-    "responses",
-    "account",
-    "keys",
-    "people",
-)
+        For programs without a browser (RFC 8628). Show the person `user_code` and `verification_uri`, and ask
+        the token endpoint every `interval` seconds. The person compares the codes and gives an API key with
+        the scopes that they choose. A form or JSON.
+
+        Args:
+            client_name: Whom the person gives a key, such as the machine's name. The key gets this name.
+            scope: Scopes with one space between two: agents:read, agents:write, agents:delete, usage:read,
+                agents:chat, keys:write. Without it all but `keys:write`. The person may give less.
+        """
+        return await self._client.call(
+            DeviceAuthorization,
+            Call(
+                "POST",
+                "/oauth/device_authorization",
+                body={"client_name": client_name, "scope": scope},
+            ),
+            options,
+        )
+
+    async def token(
+        self,
+        *,
+        grant_type: str,
+        device_code: str | NotGiven = NOT_GIVEN,
+        client_id: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Token:
+        """Fetch a key or a token.
+
+        A form, as RFC 6749 has it, or JSON. Errors are `{"error", "error_description"}`. With a device code:
+        `authorization_pending` until the person has decided, `slow_down` where it is asked too often.
+
+        Args:
+            grant_type: One of urn:ietf:params:oauth:grant-type:device_code.
+            device_code: The code of `device_authorization`.
+            client_id: Ignored for a device code.
+        """
+        return await self._client.call(
+            Token,
+            Call(
+                "POST",
+                "/oauth/token",
+                body={"grant_type": grant_type, "device_code": device_code, "client_id": client_id},
+            ),
+            options,
+        )

@@ -11,18 +11,12 @@ import httpx
 from .._settings import Settings
 from .._sse import SseEvent
 from .._types import Call, RequestOptions
-from . import operations as made
-from .agents import Agents
-from .channels import Channels
-from .chat import Chat
 from .client import Transport
-from .hooks import Hooks, Webhooks
+from .resources import Resources
 from .streams import Stream, raw_stream
-from .terminal import Terminals
-from .transfers import Transfers
 
 
-class Lodge:
+class Lodge(Resources):
     """A Lodge, by its API. Close it, or use it in a `with`.
 
     Args:
@@ -51,30 +45,7 @@ class Lodge:
         settings = Settings.of(base_url, api_key, timeout, max_retries, retry_delay, headers, csrf_token)
         client = Transport(settings, http_client)
         self._client = client
-        self.account = made.AccountOperations(client)
-        self.agents = Agents(client)
-        self.audit_events = made.AuditEventsOperations(client)
-        self.channels = Channels(client)
-        self.chat = Chat(client)
-        self.connections = made.ConnectionsOperations(client)
-        self.events = made.EventsOperations(client)
-        self.exec = made.ExecOperations(client)
-        self.files = Transfers(client)
-        self.hooks = Hooks(client)
-        self.keys = made.KeysOperations(client)
-        self.links = made.LinksOperations(client)
-        self.llm_calls = made.LlmCallsOperations(client)
-        self.members = made.MembersOperations(client)
-        self.messages = made.MessagesOperations(client)
-        self.models = made.ModelsOperations(client)
-        self.people = made.PeopleOperations(client)
-        self.ports = made.PortsOperations(client)
-        self.responses = made.ResponsesOperations(client)
-        self.schedules = made.SchedulesOperations(client)
-        self.service = made.ServiceOperations(client)
-        self.terminal = Terminals(client)
-        self.usage = made.UsageOperations(client)
-        self.webhooks = Webhooks(client)
+        super().__init__(client)
 
     @property
     def base_url(self) -> str:
