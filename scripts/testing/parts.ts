@@ -47,7 +47,8 @@ const thorough: readonly string[] = [
   'tests/e2e/{connection-renewal,files,limits}.test.ts',
   'tests/e2e/contract/{boundaries,examples,fuzz}.test.ts',
   'tests/hands/python.test.ts',
-  'tests/web/account.test.ts',
+  'tests/hands/snippets/snippets.test.ts',
+  'tests/web/{account,documents}.test.ts',
 ];
 
 export const parts: readonly Part[] = [

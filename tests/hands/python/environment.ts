@@ -68,11 +68,11 @@ async function pythonAt(program: string): Promise<Python | null> {
   }
 }
 
-/** The folder with the packages that the tests need. */
-export async function packagesFor({ program, version }: Python): Promise<string> {
+/** The folder with the packages of a list, which is that of the SDK's tests unless another is given. */
+export async function packagesFor({ program, version }: Python, list = requirements): Promise<string> {
   const wanted = createHash('sha256')
     .update(version)
-    .update(await readFile(requirements));
+    .update(await readFile(list));
   const parts = join(process.env['LODGE_CACHE_DIR'] ?? '/var/cache/lodge', 'parts');
   const folder = join(parts, `sdk-python-${wanted.digest('hex').slice(0, 16)}`);
   const isThere = await access(folder).then(
@@ -84,7 +84,7 @@ export async function packagesFor({ program, version }: Python): Promise<string>
   const draft = await mkdtemp(join(parts, 'draft-sdk-python-'));
   try {
     const pip = ['-m', 'pip', 'install', '--quiet', '--only-binary=:all:', '--require-hashes', '--target', draft];
-    await run(program, [...pip, '-r', requirements]);
+    await run(program, [...pip, '-r', list]);
     // A second run that installed at the same time may have been faster.
     await rename(draft, folder).catch(() => undefined);
     return folder;

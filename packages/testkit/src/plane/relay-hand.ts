@@ -30,10 +30,15 @@ export class RelayHand {
     this.lease = lease;
   }
 
-  /** Puts a Telegram channel that anybody may write to, and takes its lease. */
-  static async of(store: Store, accountId: string, agentId: string, access = openAccess): Promise<RelayHand> {
+  /** Puts a channel that anybody may write to, Telegram unless told, and takes its lease. */
+  static async of(
+    store: Store,
+    accountId: string,
+    agentId: string,
+    access = openAccess,
+    channel: 'telegram' | 'slack' | 'discord' = 'telegram',
+  ): Promise<RelayHand> {
     const credentials = [] as const;
-    const channel = 'telegram';
     const put = await store.channels.put({ accountId, agentId, channel, enabled: true, access, credentials });
     if (typeof put === 'string') throw new Error(put);
     const leases = await store.relay.acquire({ relay: 'hand', channels: [channel], limit: 100, leaseMs: 600_000 });
