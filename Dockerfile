@@ -10,7 +10,7 @@ RUN for user in 970:lodge 971:lodge-control 972:lodge-relay; do \
     done
 WORKDIR /opt/lodge
 COPY . .
-RUN bash scripts/setup.sh && node_modules/.bin/node scripts/build-web.ts \
+RUN bash scripts/setup.sh && node_modules/.bin/node scripts/build-web.ts && node_modules/.bin/node scripts/build-docs.ts \
     && apt-get clean && rm -rf /var/lib/apt/lists/* /root/.npm
 ENV LODGE_HOST=0.0.0.0
 EXPOSE 8080

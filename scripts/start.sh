@@ -8,4 +8,6 @@ if [ -e .upgrade/journal.json ]; then
 fi
 bash scripts/setup.sh
 "$lodge_node" scripts/build-web.ts
+# Nobody waits for the documents: the control plane has them as soon as they are built, and until then the API's reference.
+(nice "$lodge_node" scripts/build-docs.ts >&2 || say 'The documents could not be built: /docs is as it was.') &
 node_as_root 'run virtual machines and their networks' apps/server/src/main.ts "$@"

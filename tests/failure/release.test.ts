@@ -48,7 +48,9 @@ before(
     const outside = new Set(['node_modules', '.git', '.upgrade'].map((name) => join(project, name)));
     await cp(project, releases, { recursive: true, verbatimSymlinks: true, filter: (path) => !outside.has(path) });
     const start = join(releases, 'scripts/start.sh');
-    await writeFile(start, (await readFile(start, 'utf8')).replace('apps/server/src/main.ts', entry));
+    const script = (await readFile(start, 'utf8')).replace('apps/server/src/main.ts', entry);
+    // Nobody reads the documents here, and a build would go on in a folder that is removed.
+    await writeFile(start, script.replace(/^.*build-docs.*\n/m, ''));
     const origin = join(place, 'origin.git');
     await git(place, 'init', '--quiet', '--bare', '--initial-branch=main', origin);
     await git(releases, 'init', '--quiet', '--initial-branch=main');

@@ -74,6 +74,7 @@ export async function openApi(
     },
     network: networkSettings(config, tls),
     account: { accounts, spend: store.spend, origin: () => url.origin, pages: builtPages() },
+    documents: fileURLToPath(new URL('../../docs/dist', import.meta.url)),
     ready: async () => {
       await store.ping();
       return readiness(engine);

@@ -7,6 +7,7 @@ import type { GuestAddress, Log } from '@lodge/ports';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { RequestScope } from '../request-log.ts';
+import { documentsSite } from './documents/site.ts';
 import { accountPages } from './pages.ts';
 import { addCompression } from './pipeline/compression.ts';
 import { addCors } from './pipeline/cors.ts';
@@ -172,10 +173,15 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     if (account && sessions)
       for (const addRoute of areaRoutes) addRoute(scope, { ...account, sessions, log: context.log });
   });
-  app.register(referencePage);
-  const pages = options.account?.pages ?? null;
-  if (pages !== null) app.register((scope) => accountPages(scope, pages));
+  addPages(app, options);
   return app;
+}
+
+function addPages(app: App, { documents, account }: HttpAppOptions): void {
+  app.register(referencePage);
+  if (documents !== undefined) app.register((scope) => documentsSite(scope, documents));
+  const pages = account?.pages ?? null;
+  if (pages !== null) app.register((scope) => accountPages(scope, pages));
 }
 
 /** Makes each route of the API that names no query parameters refuse all. A hook ignores those that a third party adds. */

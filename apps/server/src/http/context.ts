@@ -124,6 +124,8 @@ export interface HttpAppOptions {
   readonly hasRoom?: () => boolean;
   /** Signing in, and the pages behind it; without it only API keys open anything. */
   readonly account?: AccountArea;
+  /** Folder in which the site of the documents is, or will be; without it there is only the API's reference. */
+  readonly documents?: string;
   /** Rejects when the service cannot serve at all: its database does not answer. */
   readonly ready: () => Promise<Readiness> | Readiness;
   readonly agentUrl: AgentUrlSettings;

@@ -9,30 +9,36 @@ const { app } = testApp({ limits: openLimits(subjects) });
 after(() => app.close());
 
 test('the reference page needs no key, and its policy allows its own script and no other', async () => {
-  const page = await app.inject('/docs/');
+  const page = await app.inject('/docs/reference/api/');
   assert.equal(page.statusCode, 200);
   const script = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(page.body)![1]!;
   assert.match(script, /\/v1\/openapi\.json/);
   const policy = String(page.headers['content-security-policy']);
   assert.ok(policy.includes(`'sha256-${createHash('sha256').update(script).digest('base64')}'`), policy);
   assert.doesNotMatch(/script-src[^;]*/.exec(policy)![0], /unsafe/);
-  assert.equal((await app.inject('/docs?x')).headers.location, '/docs/');
+  assert.equal((await app.inject('/docs/reference/api?x')).headers.location, '/docs/reference/api/');
 });
 
 test('the page names its script by content: a browser asks for it once', async () => {
-  const page = await app.inject('/docs/');
+  const page = await app.inject('/docs/reference/api/');
   const path = /src="(js\/scalar\.js\?v=[\w-]+)"/.exec(page.body)![1]!;
-  const named = await app.inject(`/docs/${path}`);
+  const named = await app.inject(`/docs/reference/api/${path}`);
   assert.match(String(named.headers['cache-control']), /immutable/);
-  const plain = await app.inject('/docs/js/scalar.js');
+  const plain = await app.inject('/docs/reference/api/js/scalar.js');
   assert.deepEqual([plain.statusCode, plain.headers['cache-control']], [200, 'no-cache']);
   const { etag } = plain.headers;
-  const again = await app.inject({ url: '/docs/js/scalar.js', headers: { 'if-none-match': String(etag) } });
+  const again = await app.inject({
+    url: '/docs/reference/api/js/scalar.js',
+    headers: { 'if-none-match': String(etag) },
+  });
   assert.deepEqual([again.statusCode, again.rawPayload.length], [304, 0]);
-  const packed = await app.inject({ url: '/docs/js/scalar.js', headers: { 'accept-encoding': 'deflate, gzip' } });
+  const packed = await app.inject({
+    url: '/docs/reference/api/js/scalar.js',
+    headers: { 'accept-encoding': 'deflate, gzip' },
+  });
   assert.equal(packed.headers['content-encoding'], 'gzip');
   assert.ok(gunzipSync(packed.rawPayload).equals(plain.rawPayload));
-  const head = await app.inject({ method: 'HEAD', url: '/docs/js/scalar.js' });
+  const head = await app.inject({ method: 'HEAD', url: '/docs/reference/api/js/scalar.js' });
   assert.deepEqual([head.statusCode, Number(head.headers['content-length'])], [200, plain.rawPayload.length]);
 });
 
@@ -43,7 +49,14 @@ test('what needs no key is counted by address, pages apart from the rest', async
     return subjects[0]?.replace(/\d+\.\d+\.\d+\.\d+/, 'it');
   };
   asked.from = 1;
-  for (const url of ['/docs/', '/docs/js/scalar.js', '/docs/nothing', '/account', '/account/assets/x.js']) {
+  for (const url of [
+    '/docs/reference/api/',
+    '/docs/reference/api/js/scalar.js',
+    '/docs/nothing',
+    '/llms.txt',
+    '/account',
+    '/account/assets/x.js',
+  ]) {
     assert.equal(await asked(url), 'address:it:pages', url);
   }
   for (const url of ['/', '/v1/openapi.json', '/v1/health', '/v1/hooks/none', '/nothing']) {

@@ -1,5 +1,5 @@
 /**
- * The reference of the API for people, at /docs: Scalar's page over the OpenAPI document. It loads only from this server.
+ * The reference of the API for people, at /docs/reference/api: Scalar's page over the OpenAPI document. It loads only from this server.
  */
 import { createHash } from 'node:crypto';
 import reference from '@scalar/fastify-api-reference';
@@ -10,6 +10,7 @@ import type { Kept } from '../reply/kept.ts';
 
 const inlineScript = /<script type="text\/javascript">([\s\S]*?)<\/script>/;
 const scriptPath = 'js/scalar.js';
+export const referencePath = '/docs/reference/api/';
 
 /** The page and script, which Scalar's plugin would make anew for every request. Its script has 4 MiB. */
 interface Made {
@@ -25,13 +26,13 @@ export async function referencePage(app: App): Promise<void> {
     route.config = { ...route.config, public: true };
     route.schema = { ...route.schema, hide: true };
   });
-  app.get('/docs/', async (request, reply) => {
+  app.get(referencePath, async (request, reply) => {
     // Addresses in the page are relative to the slash.
-    if (!request.url.split('?', 1)[0]!.endsWith('/')) return reply.redirect('/docs/', 301);
+    if (!request.url.split('?', 1)[0]!.endsWith('/')) return reply.redirect(referencePath, 301);
     const { page, policy } = await (made ??= make());
     return sendKept(request, reply.header('content-security-policy', policy), page, 'no-cache');
   });
-  app.get(`/docs/${scriptPath}`, async (request, reply) => {
+  app.get(`${referencePath}${scriptPath}`, async (request, reply) => {
     const { script } = await (made ??= make());
     const isNamed = (request.query as { readonly v?: unknown }).v === script.version;
     return sendKept(request, reply, script, isNamed ? 'public, max-age=31536000, immutable' : 'no-cache');
@@ -43,7 +44,17 @@ async function make(): Promise<Made> {
   const source = fastify({ routerOptions: { ignoreTrailingSlash: true } });
   await source.register(reference, {
     routePrefix: '/docs',
-    configuration: { url: '/v1/openapi.json', pageTitle: 'Lodge API', withDefaultFonts: false, telemetry: false },
+    configuration: {
+      url: '/v1/openapi.json',
+      pageTitle: 'Lodge API',
+      withDefaultFonts: false,
+      telemetry: false,
+      // Scalar's own services are not offered: they are on other hosts.
+      agent: { disabled: true, hideAddApi: true },
+      mcp: { disabled: true },
+      hideClientButton: true,
+      showDeveloperTools: 'never',
+    },
   });
   const [page, library] = [await source.inject('/docs/'), await source.inject(`/docs/${scriptPath}`)];
   await source.close();

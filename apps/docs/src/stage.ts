@@ -1,0 +1,31 @@
+/** Lays the pages out for the generator, and the files for language models beside what it made. */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { withAddresses, withLinks } from './links.ts';
+import { base, llmsFullTxt, llmsTxt } from './llms.ts';
+import { readSections } from './pages.ts';
+import type { FilledSection, Page } from './pages.ts';
+
+const pagesOf = (sections: readonly FilledSection[]): ReadonlyMap<string, Page> =>
+  new Map(sections.flatMap(({ pages }) => pages).map((page) => [page.file, page]));
+
+/** Writes the Markdown of every page into a folder of which the site is made. */
+export async function stage(root: string, folder: string): Promise<void> {
+  const pages = pagesOf(await readSections(root));
+  await rm(folder, { recursive: true, force: true });
+  for (const page of pages.values()) await put(join(folder, `${page.place}.md`), withLinks(page, pages, root));
+}
+
+/** Writes llms.txt, llms-full.txt and the Markdown of every page into the made site. */
+export async function addTexts(root: string, site: string): Promise<void> {
+  const sections = await readSections(root);
+  const pages = pagesOf(sections);
+  await put(join(site, 'llms.txt'), llmsTxt(sections));
+  await put(join(site, 'llms-full.txt'), llmsFullTxt(sections, pages));
+  for (const page of pages.values()) await put(join(site, `${page.place}.md`), withAddresses(page, pages, base));
+}
+
+async function put(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true });
+  await writeFile(file, text);
+}
