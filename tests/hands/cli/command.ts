@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after } from 'node:test';
 import { bundleCommand } from '../../../scripts/cli/pack.ts';
 
@@ -47,13 +48,18 @@ export async function newPerson(env: Readonly<Record<string, string>> = {}): Pro
     ...env,
   };
   const envOf = (more: Options['env'] = {}): Record<string, string> => ({ ...own, ...more });
+  const begun: Running[] = [];
+  const started = (running: Running): Running => {
+    begun.push(running);
+    return running;
+  };
   const person: Person = {
     home,
     begin(args, { env, input, cwd = home } = {}) {
       const child = spawn(process.execPath, [program, ...args], { cwd, env: envOf(env), stdio: 'pipe' });
       child.stdin.on('error', () => undefined);
       if (input !== undefined) child.stdin.end(input);
-      return new Running(child);
+      return started(new Running(child));
     },
     lodge(args, options = {}) {
       return person.begin(args, { input: '', ...options }).ended();
@@ -67,9 +73,13 @@ export async function newPerson(env: Readonly<Record<string, string>> = {}): Pro
         stdio: 'pipe',
       });
       child.stdin.on('error', () => undefined);
-      return new Running(child);
+      return started(new Running(child));
     },
-    remove: () => rm(home, { recursive: true, force: true }),
+    remove() {
+      // A test that failed leaves its command behind.
+      for (const running of begun) running.kill('SIGKILL');
+      return rm(home, { recursive: true, force: true });
+    },
   };
   return person;
 }
@@ -105,15 +115,23 @@ export class Running {
     this.#child.kill(signal);
   }
 
-  /** Resolves as soon as stdout has the text behind what was found before. */
-  async says(text: string | RegExp): Promise<void> {
-    const has = (): boolean => (typeof text === 'string' ? this.stdout.includes(text) : text.test(this.stdout));
-    while (!has()) {
-      const data = once(this.#child.stdout!, 'data', { signal: AbortSignal.timeout(20_000) });
-      await Promise.race([
-        data,
-        this.#ended.then(() => Promise.reject(new Error(`ended: ${this.stdout}${this.stderr}`))),
-      ]);
+  /** Resolves as soon as stdout has the text. */
+  says(text: string | RegExp): Promise<void> {
+    return this.#has(() => this.stdout, text);
+  }
+
+  /** Resolves as soon as stderr has the text. */
+  tells(text: string | RegExp): Promise<void> {
+    return this.#has(() => this.stderr, text);
+  }
+
+  async #has(said: () => string, text: string | RegExp): Promise<void> {
+    const isThere = (): boolean => (typeof text === 'string' ? said().includes(text) : text.test(said()));
+    const until = Date.now() + 20_000;
+    while (!isThere()) {
+      const { exitCode } = this.#child;
+      if (exitCode !== null || Date.now() > until) throw new Error(`${exitCode}: ${this.stdout}${this.stderr}`);
+      await sleep(10);
     }
   }
 

@@ -1,7 +1,7 @@
 /** A conversation at the terminal: a line, an answer, the next line. Ctrl-C stops a turn, and twice it ends. */
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { CommandError, exitCodes, failureLines, failureOf } from '../failure.ts';
+import { exitCodes, failureLines, failureOf } from '../failure.ts';
 import type { Run } from '../run.ts';
 import { safeLine } from '../terminal/safe.ts';
 import { newConversation } from './conversation.ts';
@@ -31,7 +31,8 @@ export async function converse(run: Run, begun: Talk): Promise<void> {
   );
   for (;;) {
     const line = await readMessage(run, history);
-    if (line === 'ended' || (line === 'interrupted' && wasInterrupted)) break;
+    if (line === 'interrupted' && (wasInterrupted || run.signal.aborted)) process.exitCode = exitCodes.interrupted;
+    if (line === 'ended' || process.exitCode !== undefined) break;
     wasInterrupted = line === 'interrupted';
     if (line === 'interrupted') {
       out.note(out.paintError('dim', 'Ctrl-C again ends.'));
@@ -95,7 +96,7 @@ async function readMessage(run: Run, history: string[]): Promise<Line> {
 
 /** Reads one line, or several that were pasted. */
 async function readLines(run: Run, prompt: string, history: string[]): Promise<Line> {
-  if (run.signal.aborted) throw new CommandError(exitCodes.interrupted, 'Interrupted.');
+  if (run.signal.aborted) return 'interrupted';
   const lines = createInterface({
     input: process.stdin,
     output: process.stdout,
@@ -121,7 +122,7 @@ async function readLines(run: Run, prompt: string, history: string[]): Promise<L
         resolve('interrupted');
       });
       lines.on('close', () => resolve('ended'));
-      run.signal.addEventListener('abort', () => resolve('ended'), { once: true });
+      run.signal.addEventListener('abort', () => resolve('interrupted'), { once: true });
       lines.prompt();
     });
   } finally {

@@ -67,7 +67,7 @@ function add(command: Command, on: On): void {
       const config = await readConfig(run.env);
       if (Object.hasOwn(config.contexts, name))
         throw usageError(`There is a context ${name} already.`, `Remove it first: \`lodge context remove ${name}\`.`);
-      const contexts = { ...config.contexts, [name]: { url, key: 'none' as const } };
+      const contexts = { ...config.contexts, [name]: { url, key: 'none' as const, isOwn: false } };
       await writeConfig(run.env, { current: config.current ?? name, contexts });
       run.out.result({ name, url, current: config.current === null }, () => `Added ${name} (${url}).\n`);
       run.out.note(`Sign in with \`lodge login --context ${name}\`.`);

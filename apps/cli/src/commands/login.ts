@@ -46,7 +46,10 @@ async function signIn(run: Run, options: LoginOptions & SharedOptions, address: 
   const { name: account } = await withProgress(run.out, 'Checking the key', () => lodge.account.get(run.call));
   const place = await keepKey(run.env, name, url, key);
   const latest = await readConfig(run.env);
-  await writeConfig(run.env, { current: name, contexts: { ...latest.contexts, [name]: { url, key: place } } });
+  await writeConfig(run.env, {
+    current: name,
+    contexts: { ...latest.contexts, [name]: { url, key: place, isOwn: options.withKey !== true } },
+  });
   run.out.result(
     { context: name, url, account, key: place },
     () => `Signed in to ${url} as ${safeLine(account, 100)}, as the context ${name}.\n`,

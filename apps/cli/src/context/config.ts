@@ -9,6 +9,8 @@ export interface Context {
   readonly url: string;
   /** The place of its key. */
   readonly key: 'keyring' | 'file' | 'none';
+  /** The key was made for this machine by `lodge login`. One that was given may be used elsewhere too. */
+  readonly isOwn: boolean;
 }
 
 export interface Config {
@@ -50,7 +52,8 @@ function parsed(text: string): Config | undefined {
   for (const [name, context] of Object.entries(value['contexts'])) {
     if (!namePattern.test(name) || !isRecord(context) || typeof context['url'] !== 'string') return undefined;
     const { key } = context;
-    contexts[name] = { url: context['url'], key: key === 'keyring' || key === 'file' ? key : 'none' };
+    const place = key === 'keyring' || key === 'file' ? key : 'none';
+    contexts[name] = { url: context['url'], key: place, isOwn: context['isOwn'] === true };
   }
   const { current } = value;
   return { current: typeof current === 'string' && Object.hasOwn(contexts, current) ? current : null, contexts };

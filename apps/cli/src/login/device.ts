@@ -88,7 +88,7 @@ function refused(status: number, body: Reply['body']): CommandError {
   const inEnvelope =
     typeof error === 'object' && error !== null ? (error as { readonly message?: unknown }).message : undefined;
   const said = [description, inEnvelope, error].find((each): each is string => typeof each === 'string');
-  const exitCode = status === 429 ? exitCodes.limited : exitCodes.denied;
+  const exitCode = status === 429 ? exitCodes.limited : status < 500 ? exitCodes.usage : exitCodes.unreachable;
   return new CommandError(
     exitCode,
     said ?? `The server answered ${status}.`,

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import stringWidth from 'string-width';
-import { hostileStrings } from '../../../../tests/hands/cli/hostile-strings.ts';
+import { columnsOf, hostileStrings } from '../../../../tests/hands/cli/hostile-strings.ts';
 import { table } from './table.ts';
 import type { Column } from './table.ts';
 
@@ -26,8 +25,8 @@ describe('tables', () => {
       assert.equal(lines.length, rows.length + 1);
       const [head] = lines;
       for (const line of lines) {
-        assert.ok(stringWidth(line) <= width, `${stringWidth(line)} of ${width}: ${line}`);
-        assert.equal(stringWidth(line), stringWidth(head!), 'the last column ends where its heading does');
+        assert.ok(columnsOf(line) <= width, `${columnsOf(line)} of ${width}: ${line}`);
+        assert.equal(columnsOf(line), columnsOf(head!), 'the last column ends where its heading does');
       }
     }
   });

@@ -2,9 +2,12 @@
 import stringWidth from 'string-width';
 
 const ascii = /^[\x20-\x7e]*$/;
+/** Marks that stand above, below or around a letter take no column. string-width counts some of them. */
+const marks = /[\p{Mn}\p{Me}]/gu;
 const segmenter = new Intl.Segmenter();
 
-export const width = (text: string): number => (ascii.test(text) ? text.length : stringWidth(text));
+export const width = (text: string): number =>
+  ascii.test(text) ? text.length : stringWidth(text.replaceAll(marks, ''));
 
 /** Returns the text, or its beginning and an ellipsis where it is wider than `most` columns. */
 export function cut(text: string, most: number): string {
