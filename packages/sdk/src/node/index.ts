@@ -1,1 +1,4 @@
-export {};
+export { downloadFile } from './download.ts';
+export { downloadFolder, uploadFolder } from './folders.ts';
+export { uploadFile } from './upload.ts';
+export type { FolderOptions, FolderProgress, FolderResult, TransferOptions } from './options.ts';
