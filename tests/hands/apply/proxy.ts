@@ -14,8 +14,8 @@ export interface Proxy {
   readonly seen: Seen[];
   /** Requests that change something. Fingerprints are asked for by POST, since a query would show the secrets. */
   changes(): Seen[];
-  /** Called before a change is passed on, and before its reply is, with its number from 1. */
-  onChange: (number: number, moment: 'before' | 'after') => void;
+  /** Called before a change is passed on, and before its reply is, with its number from 1. True: it is not passed on. */
+  onChange: (number: number, moment: 'before' | 'after') => boolean;
   close(): Promise<void>;
 }
 
@@ -29,7 +29,8 @@ export async function startProxy(target: string): Promise<Proxy> {
     const { method = '', url: path = '', headers } = given;
     seen.push({ method, path });
     const number = isChange({ method, path }) ? (changes += 1) : 0;
-    if (number > 0) proxy.onChange(number, 'before');
+    // A client that was killed before it sent anything has changed nothing.
+    if (number > 0 && proxy.onChange(number, 'before')) return void reply.destroy();
     const passed = send({ hostname, port, method, path, headers, agent: false }, (answer) => {
       if (number > 0) proxy.onChange(number, 'after');
       reply.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -46,7 +47,7 @@ export async function startProxy(target: string): Promise<Proxy> {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
     changes: () => seen.filter(isChange),
-    onChange: () => undefined,
+    onChange: () => false,
     async close() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
