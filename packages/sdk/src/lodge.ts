@@ -17,6 +17,7 @@ import { Members } from './resources/members.ts';
 import { Messages } from './resources/messages.ts';
 import { Schedules } from './resources/schedules.ts';
 import { Service } from './resources/service.ts';
+import { OAuth, Secrets } from './resources/sign-in.ts';
 import { Terminals } from './resources/terminal.ts';
 import { LlmCalls, Usage } from './resources/usage.ts';
 import { Webhooks } from './resources/webhooks.ts';
@@ -53,6 +54,8 @@ export class Lodge {
   readonly account: Account;
   readonly keys: Keys;
   readonly people: People;
+  readonly oauth: OAuth;
+  readonly secrets: Secrets;
   readonly #http: Transport;
 
   constructor(options: LodgeOptions = {}) {
@@ -82,6 +85,8 @@ export class Lodge {
     this.account = new Account(http);
     this.keys = new Keys(http);
     this.people = new People(http);
+    this.oauth = new OAuth(http);
+    this.secrets = new Secrets(http);
   }
 
   /** The service's address, without `/v1`. */

@@ -96,7 +96,7 @@ export class Account extends Resource {
   }
 }
 
-/** API keys of the account, for a signed-in person. */
+/** API keys of the account, for a signed-in person or a key with the scope `keys:write`. */
 export class Keys extends Resource {
   list(options?: CallOptions): Pages<Types.ApiKeyList> {
     return this.pagesOf(path('keys'), options);
@@ -109,6 +109,16 @@ export class Keys extends Resource {
 
   revoke(id: string, options?: CallOptions): Promise<Types.ApiKey> {
     return this.sendJson('DELETE', path('keys', id), options);
+  }
+
+  /** The key that asks. */
+  current(options?: CallOptions): Promise<Types.ApiKey> {
+    return this.getJson(path('keys', 'current'), options);
+  }
+
+  /** Revokes the key that asks. */
+  revokeCurrent(options?: CallOptions): Promise<Types.ApiKey> {
+    return this.sendJson('DELETE', path('keys', 'current'), options);
   }
 }
 
