@@ -94,5 +94,11 @@ async function passOn(reply: FastifyReply, response: Response | null): Promise<F
   return reply
     .type(eventStreamType)
     .headers({ 'cache-control': 'no-cache, no-transform', 'x-accel-buffering': 'no' })
-    .send(Readable.fromWeb(response.body as NodeReadableStream));
+    .send(Readable.from(begun(response.body as NodeReadableStream<Uint8Array>)));
+}
+
+/** The stream after a comment: headers go out with the first bytes, and a client may wait for those only a while. */
+async function* begun(stream: NodeReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  yield Buffer.from(': working\n\n');
+  yield* stream;
 }

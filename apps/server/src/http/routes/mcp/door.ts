@@ -30,11 +30,6 @@ export interface DoorNeeds {
 /** A message that wants an answer. */
 export type McpRequest = McpMessage & { readonly id: string | number; readonly method: string };
 
-export interface Answer {
-  /** Null: there is none, because it was cancelled. */
-  readonly response: Response | null;
-}
-
 export class McpDoor {
   private readonly needs: DoorNeeds;
   private readonly places = new Places(places);
@@ -43,7 +38,7 @@ export class McpDoor {
     this.needs = needs;
   }
 
-  /** Answers a request. `fruitless` is told if its tool asked nothing of the API. Refuses with 429. */
+  /** Answers a request; null: it was cancelled. `fruitless` is told if its tool asked nothing of the API. Refuses with 429. */
   async answer(
     request: FastifyRequest,
     reply: FastifyReply,
