@@ -10,6 +10,7 @@ import { after } from 'node:test';
 import { bundleCommand } from '../../../scripts/cli/pack.ts';
 
 /** The command as it is packed, made once for a file of tests. */
+const checkout = join(import.meta.dirname, '../../../apps/cli/src/main.ts');
 const bundle = await mkdtemp(join(tmpdir(), 'lodge-cli-bundle-'));
 const program = await bundleCommand(bundle);
 after(() => rm(bundle, { recursive: true, force: true }));
@@ -19,6 +20,8 @@ export interface Options {
   /** Given to stdin, which then ends. */
   readonly input?: string;
   readonly cwd?: string;
+  /** Runs the checkout's command, which has its dependencies beside it, such as the keyring. */
+  readonly isCheckout?: true;
 }
 
 export interface Result {
@@ -55,8 +58,12 @@ export async function newPerson(env: Readonly<Record<string, string>> = {}): Pro
   };
   const person: Person = {
     home,
-    begin(args, { env, input, cwd = home } = {}) {
-      const child = spawn(process.execPath, [program, ...args], { cwd, env: envOf(env), stdio: 'pipe' });
+    begin(args, { env, input, cwd = home, isCheckout } = {}) {
+      const child = spawn(process.execPath, [isCheckout ? checkout : program, ...args], {
+        cwd,
+        env: envOf(env),
+        stdio: 'pipe',
+      });
       child.stdin.on('error', () => undefined);
       if (input !== undefined) child.stdin.end(input);
       return started(new Running(child));

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:http';
+import { createServer as createNetServer } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -118,6 +119,19 @@ describe('contexts', () => {
       assert.equal(code, 2, `${args.join(' ')}: ${stderr}`);
       assert.ok(!stderr.includes('\x1b'));
     }
+  });
+
+  test('a keyring that never answers delays nothing for long, and the key is in the file', async () => {
+    const silent = createNetServer().listen(join(person.home, 'bus'));
+    await once(silent, 'listening');
+    const env = { LODGE_KEYRING: 'on', DBUS_SESSION_BUS_ADDRESS: `unix:path=${join(person.home, 'bus')}` };
+    const began = performance.now();
+    const args = ['login', world.url, '--with-key', '--context', 'local', '--json'];
+    const { code, stdout, stderr } = await person.lodge(args, { env, input: world.key, isCheckout: true });
+    silent.close();
+    assert.equal(code, 0, stderr);
+    assert.equal(JSON.parse(stdout).key, 'file');
+    assert.ok(performance.now() - began < 20_000);
   });
 
   test('signing out forgets the key', async () => {

@@ -1,6 +1,4 @@
 /** 40 strings that somebody hostile might choose for a name, a line of a log, a file, an answer or an error. None has a NUL. */
-import stringWidth from 'string-width';
-
 const esc = '\x1b';
 const bel = '\x07';
 
@@ -53,6 +51,3 @@ export const obeyed =
 
 /** Returns what a terminal would obey, with the screen's line ends taken away. */
 export const obeyedIn = (output: string): string | null => obeyed.exec(output.replaceAll('\r\n', '\n'))?.[0] ?? null;
-
-/** Returns the columns that a line takes. Marks above and below letters take none. */
-export const columnsOf = (line: string): number => stringWidth(line.replaceAll(/[\p{Mn}\p{Me}]/gu, ''));

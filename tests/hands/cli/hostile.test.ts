@@ -4,11 +4,12 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
+import { width } from '../../../apps/cli/src/terminal/width.ts';
 import { openWorld, send } from '../../e2e/api/world.ts';
 import type { World } from '../../e2e/api/world.ts';
 import { newPerson } from './command.ts';
 import type { Person } from './command.ts';
-import { columnsOf, hostileStrings, obeyedIn } from './hostile-strings.ts';
+import { hostileStrings, obeyedIn } from './hostile-strings.ts';
 
 const model = 'anthropic/claude-sonnet-5';
 
@@ -46,9 +47,9 @@ describe('what others wrote', () => {
       const lines = stdout.split('\r\n');
       assert.equal(lines.pop(), '');
       assert.equal(lines.length, 41);
-      for (const line of lines) assert.ok(columnsOf(line) <= columns, `${columnsOf(line)}: ${line}`);
+      for (const line of lines) assert.ok(width(line) <= columns, `${width(line)}: ${line}`);
       const [head] = lines;
-      const ages = lines.map((line) => columnsOf(line.replace(/\s*\S+$/, '')) <= columnsOf(head!));
+      const ages = lines.map((line) => width(line.replace(/\s*\S+$/, '')) <= width(head!));
       assert.ok(ages.every(Boolean));
     }
   });

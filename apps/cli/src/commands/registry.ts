@@ -118,4 +118,11 @@ export const groups: readonly Group[] = [
     isHidden: true,
     load: () => import('./complete.ts'),
   },
+  {
+    name: '__keyring',
+    heading: 'Command line',
+    summary: "ask the system's keyring",
+    isHidden: true,
+    load: () => import('./keyring.ts'),
+  },
 ];

@@ -6,14 +6,11 @@ import { join } from 'node:path';
 import { CommandError, exitCodes } from '../failure.ts';
 import { configFolder, readPrivate, writePrivate } from './folder.ts';
 import type { Context } from './config.ts';
+import type { Question, Said } from './keyring.ts';
 
-const service = 'lodge';
 /** A keyring that asks its owner to unlock it may take longer to read than to find out that it is there. */
 const writeTimeoutMs = 3000;
 const readTimeoutMs = 30_000;
-
-type Keyring = typeof import('@napi-rs/keyring');
-type Entry = InstanceType<Keyring['AsyncEntry']>;
 
 const pathOf = (env: NodeJS.ProcessEnv): string => join(configFolder(env), 'keys.json');
 
@@ -40,9 +37,8 @@ export async function readKey(env: NodeJS.ProcessEnv, name: string, context: Con
     case 'file':
       return (await readFileOfKeys(env))[name];
     case 'keyring': {
-      const entry = await entryOf(env, account(name, context.url));
-      const kept = entry && (await inTime(readTimeoutMs, (signal) => entry.getPassword(signal)));
-      if (kept !== undefined) return kept ?? undefined;
+      const said = await ask(env, { operation: 'get', account: account(name, context.url) }, readTimeoutMs);
+      if (said !== undefined) return said.key ?? undefined;
       throw new CommandError(
         exitCodes.denied,
         "The system's keyring does not give the key.",
@@ -54,45 +50,24 @@ export async function readKey(env: NodeJS.ProcessEnv, name: string, context: Con
 
 /** Forgets the key of a context, wherever it is. */
 export async function forgetKey(env: NodeJS.ProcessEnv, name: string, context: Context): Promise<void> {
-  if (context.key === 'keyring') {
-    const entry = await entryOf(env, account(name, context.url));
-    await (entry && inTime(readTimeoutMs, (signal) => entry.deleteCredential(signal)));
-  }
+  if (context.key === 'keyring')
+    await ask(env, { operation: 'delete', account: account(name, context.url) }, readTimeoutMs);
   await changeFile(env, (keys) => delete keys[name]);
 }
 
 const account = (name: string, url: string): string => `${name} ${url}`;
 
 async function putInKeyring(env: NodeJS.ProcessEnv, account: string, key: string): Promise<boolean> {
-  const entry = await entryOf(env, account);
-  if (entry === undefined) return false;
-  const kept = await inTime(writeTimeoutMs, async (signal) => {
-    await entry.setPassword(key, signal);
-    return entry.getPassword(signal);
-  });
-  return kept === key;
+  const said = await ask(env, { operation: 'set', account, key }, writeTimeoutMs);
+  return said?.key === key;
 }
 
-/** Returns the entry of a keyring that lasts. The kernel's, which Linux falls back to, is empty after the next start. */
-async function entryOf(env: NodeJS.ProcessEnv, account: string): Promise<Entry | undefined> {
+/** Returns what the keyring says; undefined where there is none that lasts, or it fails, or it says nothing in time. */
+async function ask(env: NodeJS.ProcessEnv, question: Question, timeoutMs: number): Promise<Said | undefined> {
   if (env['LODGE_KEYRING'] === 'off') return undefined;
   if (process.platform === 'linux' && env['DBUS_SESSION_BUS_ADDRESS'] === undefined) return undefined;
-  try {
-    const { AsyncEntry } = await import('@napi-rs/keyring');
-    return new AsyncEntry(service, account, { linux: { store: 'secret-service' } });
-  } catch {
-    // It was not installed for this machine, or there is no such store.
-    return undefined;
-  }
-}
-
-/** Returns what the keyring says; undefined where it fails, or says nothing in time. */
-async function inTime<T>(timeoutMs: number, work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
-  const signal = AbortSignal.timeout(timeoutMs);
-  const late = new Promise<undefined>((resolve) =>
-    signal.addEventListener('abort', () => resolve(undefined), { once: true }),
-  );
-  return Promise.race([work(signal).catch(() => undefined), late]);
+  const { askKeyring } = await import('./keyring.ts');
+  return askKeyring(question, timeoutMs);
 }
 
 async function readFileOfKeys(env: NodeJS.ProcessEnv): Promise<Record<string, string>> {

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { columnsOf, hostileStrings } from '../../../../tests/hands/cli/hostile-strings.ts';
+import { hostileStrings } from '../../../../tests/hands/cli/hostile-strings.ts';
 import { table } from './table.ts';
+import { width } from './width.ts';
 import type { Column } from './table.ts';
 
 interface Row {
@@ -19,14 +20,14 @@ const plain = (text: string): string => text;
 
 describe('tables', () => {
   test('each row is one line of the same columns, whatever the cells hold', () => {
-    for (const width of [30, 80, 200]) {
-      const lines = table(rows, columns, { columns: width, heading: plain }).split('\n');
+    for (const room of [30, 80, 200]) {
+      const lines = table(rows, columns, { columns: room, heading: plain }).split('\n');
       assert.equal(lines.pop(), '');
       assert.equal(lines.length, rows.length + 1);
       const [head] = lines;
       for (const line of lines) {
-        assert.ok(columnsOf(line) <= width, `${columnsOf(line)} of ${width}: ${line}`);
-        assert.equal(columnsOf(line), columnsOf(head!), 'the last column ends where its heading does');
+        assert.ok(width(line) <= room, `${width(line)} of ${room}: ${line}`);
+        assert.equal(width(line), width(head!), 'the last column ends where its heading does');
       }
     }
   });

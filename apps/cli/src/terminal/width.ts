@@ -28,25 +28,3 @@ export function padded(text: string, wide: number, align?: 'right'): string {
   const space = ' '.repeat(Math.max(0, wide - width(text)));
   return align === 'right' ? space + text : text + space;
 }
-
-/** Breaks a line into lines of at most `most` columns, at spaces where it can. */
-export function wrapped(text: string, most: number): string[] {
-  const lines: string[] = [];
-  let line = '';
-  for (const word of text.split(' ')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (width(longer) <= most) {
-      line = longer;
-      continue;
-    }
-    if (line !== '') lines.push(line);
-    line = word;
-    while (width(line) > most) {
-      const head = cut(line, most + 1).slice(0, -1);
-      if (head === '') break;
-      lines.push(head);
-      line = line.slice(head.length);
-    }
-  }
-  return [...lines, line];
-}
