@@ -7,7 +7,7 @@ export const root = new URL('../../..', import.meta.url).pathname;
 export interface Block {
   readonly file: string;
   readonly line: number;
-  readonly language: 'sh' | 'js' | 'python' | 'json' | 'text';
+  readonly language: 'sh' | 'js' | 'python' | 'json' | 'yaml' | 'text';
   readonly text: string;
   /** Why it is not run, in the words of its fence: three backticks, `sh not run: it starts a machine`. */
   readonly notRun: string | null;
@@ -23,6 +23,7 @@ const languages: Readonly<Record<string, Block['language']>> = {
   python: 'python',
   py: 'python',
   json: 'json',
+  yaml: 'yaml',
 };
 
 /** Files with snippets: the guides and what else newcomers read. */

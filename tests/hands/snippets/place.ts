@@ -149,6 +149,16 @@ const preparations: Readonly<Record<string, Prepare>> = {
   'docs/guides/cli.md': async () => ({
     first: 'for name in home work; do lodge login --context $name --url $LODGE_URL --with-key <key.txt; done',
   }),
+  'docs/guides/agents-as-files.md': async () => ({
+    variables: { ANTHROPIC_API_KEY: 'sk-ant-1' },
+    first:
+      'mkdir workspace agents; echo Hello >workspace/a.md; echo "You are Ada." >ada.md; echo "version: 1" >agents/a.yaml',
+    // The first asks, and nobody is there to answer. With a plan the command says by 8 that changes are pending.
+    texts: {
+      'lodge apply -f agents.yaml          #': 'lodge apply -f agents.yaml --yes #',
+      '--plan   #': '--plan || [ $? = 8 ] #',
+    },
+  }),
   'docs/guides/channels/telegram.md': codeOf('telegram'),
   'docs/guides/channels/slack.md': codeOf('slack'),
   'docs/guides/channels/discord.md': codeOf('discord'),

@@ -48,6 +48,9 @@ export class Runner {
     await writeFile(join(work, 'notes.md'), '# Notes\n');
     await writeFile(join(work, 'key.txt'), variables['KEY'] ?? '');
     await writeFile(join(work, 'report.pdf'), '%PDF-1.7\n');
+    await mkdir(join(work, '.openclaw/workspace'), { recursive: true });
+    await writeFile(join(work, '.openclaw/workspace/SOUL.md'), 'You are Molly.\n');
+    await writeFile(join(work, '.openclaw/workspace/MEMORY.md'), 'Tea at four.\n');
     await mkdir(join(work, 'site'));
     await writeFile(join(work, 'site/index.html'), 'Hello\n');
     const { PATH = '' } = process.env;
@@ -61,6 +64,12 @@ export class Runner {
 
   has(name: string): string | undefined {
     return this.variables[name];
+  }
+
+  /** A file of the reader's, whose first line is a comment with its name. */
+  async keep(text: string): Promise<void> {
+    const name = /^# ([\w.]+)\n/.exec(text)?.[1];
+    if (name !== undefined) await writeFile(join(this.folder, 'work', name), text);
   }
 
   /** Runs a shell block; the next one has its variables and its folder. */

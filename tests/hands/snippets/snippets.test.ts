@@ -16,8 +16,12 @@ const notRun: Readonly<Record<string, number>> = {
   'docs/guides/agent-tools.md': 1,
   'docs/guides/backup.md': 1,
   'docs/guides/cli.md': 2,
+  'docs/guides/coming-from/e2b-daytona.md': 1,
+  'docs/guides/coming-from/openai-assistants.md': 1,
+  'docs/guides/coming-from/openclaw-hermes.md': 1,
   'docs/guides/container.md': 2,
   'docs/guides/operating.md': 3,
+  'docs/guides/quick-start.md': 1,
   'docs/guides/service.md': 1,
   'docs/guides/workspace.md': 2,
   'packages/sdk-python/README.md': 2,
@@ -50,6 +54,7 @@ async function runPage(file: string, blocks: readonly Block[]): Promise<void> {
     };
     for (const block of blocks) {
       if (block.language === 'json') JSON.parse(block.text);
+      if (block.language === 'yaml') await runner.keep(block.text);
       if (block.language !== 'sh') continue;
       const text = await place.filled(block.text, facts);
       if (text.includes('$AGENT')) runner.set({ AGENT: runner.has('AGENT') ?? (await place.agent()) });
