@@ -52,7 +52,7 @@ export interface Stand {
   close(): Promise<void>;
 }
 
-const entry = fileURLToPath(new URL('stdio-main.ts', import.meta.url));
+const program = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 
 export async function openStand(): Promise<Stand> {
   const faults: string[] = [];
@@ -87,7 +87,9 @@ export async function openStand(): Promise<Stand> {
     },
     stdio: (key = world.key) => {
       const env = { LODGE_URL: world.url, LODGE_API_KEY: key };
-      return connected(new StdioClientTransport({ command: process.execPath, args: [entry], env, stderr: 'inherit' }));
+      return connected(
+        new StdioClientTransport({ command: process.execPath, args: [program, 'mcp'], env, stderr: 'inherit' }),
+      );
     },
     async close() {
       await Promise.all(clients.map(({ client }) => client.close()));

@@ -74,6 +74,7 @@ export const groups: readonly Group[] = [
     summary: 'list agents and members as models',
     load: () => import('./models.ts'),
   },
+  { name: 'mcp', heading: 'Agents', summary: 'serve agents as tools for models', load: () => import('./mcp.ts') },
   { name: 'login', heading: 'Account', summary: 'sign in to a deployment of Lodge', load: () => import('./login.ts') },
   { name: 'logout', heading: 'Account', summary: 'forget the key of a context', load: () => import('./logout.ts') },
   {
