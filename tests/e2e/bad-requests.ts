@@ -314,6 +314,36 @@ const prints: BadRequest[] = [
   printOf('a number', [{ ...secret, value: 5 }], 'values[0].value'),
 ];
 
+const upload = '/v1/agents/{id}/uploads/0123456789abcdef';
+const part = (title: string, offset: string | null, names: string, path = upload): BadRequest => ({
+  title: `a part of an upload ${title}`,
+  method: 'PATCH',
+  path,
+  body: 'x',
+  headers: offset === null ? {} : { 'upload-offset': offset },
+  ...invalid,
+  names,
+});
+const finish = (title: string, json: unknown, names: string): BadRequest => ({
+  title: `the end of an upload ${title}`,
+  path: upload,
+  json,
+  ...invalid,
+  names,
+});
+const uploads: BadRequest[] = [
+  part('that says not where', null, 'upload-offset'),
+  part('before its beginning', '-1', 'upload-offset'),
+  part('at a word', 'end', 'upload-offset'),
+  part('with a short id', '0', 'upload', '/v1/agents/{id}/uploads/short'),
+  part('with a path as id', '0', 'upload', '/v1/agents/{id}/uploads/..%2f..%2fetc%2fpasswd'),
+  finish('without a path', { size: 1 }, 'path'),
+  finish('at no path', { path: '', size: 1 }, 'path'),
+  finish('outside', { path: '../etc/passwd', size: 1 }, 'path'),
+  finish('of less than nothing', { path: 'a', size: -1 }, 'size'),
+  finish('of 65 GiB', { path: 'a', size: 65 * 1024 ** 3 }, 'size'),
+];
+
 export const badRequests: readonly BadRequest[] = [
   ...lifecycleRequests,
   ...channelRequests,
@@ -329,4 +359,5 @@ export const badRequests: readonly BadRequest[] = [
   ...queries,
   ...chats,
   ...prints,
+  ...uploads,
 ];

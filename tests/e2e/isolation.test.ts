@@ -79,6 +79,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v1/agents/{id}': { name: 'mine' },
   'PATCH /v1/account': { record_llm_calls: true },
   'POST /v1/agents/{id}/chat/completions': { messages },
+  'POST /v1/agents/{id}/uploads/{upload}': { path: 'stolen', size: 0 },
   'POST /v1/agents/{id}/exec': { command: 'touch stolen' },
   'POST /v1/chat/completions': { messages },
   'POST /v1/agents/{id}/responses': { input: 'x' },
@@ -94,6 +95,10 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/agents/{id}/hooks': { name: 'H' },
   'POST /v1/fingerprints': { values: [{ for: 'llm_key', value: 'x' }] },
   'POST /v1/agents': { name: 'of the stranger' },
+};
+
+const headersOf: Readonly<Record<string, Record<string, string>>> = {
+  'PATCH /v1/agents/{id}/uploads/{upload}': { 'upload-offset': '0' },
 };
 
 test('every route of the document, with every id of the other account: 404, nothing shown, nothing changed', async (t: TestContext) => {
@@ -114,7 +119,7 @@ test('every route of the document, with every id of the other account: 404, noth
         const target = path.slice(3).replace('{id}', encodeURIComponent(named));
         const given = bodies[`${method} ${path}`];
         const body = byModel ? { ...given, model: id } : given;
-        const answer = await asking.call(method, target, body);
+        const answer = await asking.call(method, target, body, { headers: headersOf[`${method} ${path}`] ?? {} });
         requests += 1;
         if (isNamed)
           assert.deepEqual([answer.status, answer.body.error.code], [404, 'agent_not_found'], `${method} ${path}`);

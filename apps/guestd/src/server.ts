@@ -30,6 +30,7 @@ import type { Settings } from './settings.ts';
 import { Terminals } from './terminals.ts';
 import { packTree, unpackTree } from './tree.ts';
 import { listFolder, readContent, readEntry } from './workspace/read.ts';
+import { Uploads } from './workspace/uploads.ts';
 import { WorkspaceWriter } from './workspace/write.ts';
 
 export interface ServerParts {
@@ -125,6 +126,7 @@ function routesOf({ settings, journal, kernel, freezer, runtime, logs }: ServerP
 /** What the host's users do with files, and what moves an agent into another guest. */
 function fileRoutes(settings: Settings): Routes {
   const writer = new WorkspaceWriter(settings);
+  const uploads = new Uploads(settings, writer);
   const routes: Routes = {
     'GET /v1/workspace': async ({ query }) => {
       const { entry, stream, length, range } = await readContent(settings, query);
@@ -139,6 +141,13 @@ function fileRoutes(settings: Settings): Routes {
     'PUT /v1/workspace/folder': async ({ query }) => ({ json: await writer.makeFolder(query) }),
     'DELETE /v1/workspace': async ({ query }) => {
       await writer.remove(query);
+      return done;
+    },
+    'GET /v1/uploads': async ({ query }) => ({ json: await uploads.state(query) }),
+    'PUT /v1/uploads': async ({ query, request }) => ({ json: await uploads.append(query, request) }),
+    'POST /v1/uploads': async ({ query }) => ({ json: await uploads.finish(query) }),
+    'DELETE /v1/uploads': async ({ query }) => {
+      await uploads.remove(query);
       return done;
     },
     'GET /v1/tree': async ({ query }) => ({ stream: await packTree(settings, query) }),

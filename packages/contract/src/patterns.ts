@@ -20,6 +20,10 @@ export const patterns = {
   memberName: '^(?!(?:main|default|openclaw)$)[a-z][a-z0-9-]{0,30}[a-z0-9]$',
   /** A label's key; dots and slashes join words, as in `example.com/team`. */
   labelKey: '^[a-z0-9]+(?:[._/-]+[a-z0-9]+)*$',
+  /** An upload's id, which the client chooses. */
+  uploadId: '^[A-Za-z0-9_-]{16,64}$',
+  /** A number of bytes in a header. */
+  bytes: '^\\d{1,15}$',
   phoneNumber: '^\\+?[1-9]\\d{6,14}$',
   /** A web address in printable ASCII to which a page may lead. */
   webUrl: '^https?://[\\u0021\\u0023-\\u003b\\u003d\\u003f-\\u005b\\u005d\\u005f\\u0061-\\u007a\\u007e]+$',

@@ -15,6 +15,8 @@ export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.token]: 'must be printable ASCII without spaces',
   [patterns.labelKey]:
     'must be lower case letters and digits, and between them also dots, hyphens, slashes and underscores',
+  [patterns.uploadId]: 'must be 16 to 64 letters, digits, hyphens and underscores',
+  [patterns.bytes]: 'must be a number of bytes',
   [patterns.phoneNumber]: 'must be a phone number with its country, such as +4915112345678',
   [patterns.webUrl]: 'must be a URL that begins with https:// or http://, in printable ASCII',
   [patterns.eventPattern]: 'must be a type such as agent.paused, a family such as agent.*, or *',

@@ -223,7 +223,8 @@ export const errorCodes = {
   request_too_large: {
     status: 413,
     type: 'invalid_request_error',
-    meaning: 'The body is larger than 1 MiB, a file than 64 MiB, or what is sent to a hook than 256 KiB.',
+    meaning:
+      'The body is larger than 1 MiB, a file or a part of one than 64 MiB, a file that comes in parts than 64 GiB, or what is sent to a hook than 256 KiB.',
   },
   unsupported_media_type: {
     status: 415,

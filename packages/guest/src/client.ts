@@ -6,6 +6,7 @@ import { collectExec, execEvents, type ExecEvent } from './exec-events.ts';
 import { execResultFrom, healthFrom, logChunkFrom } from './shape.ts';
 import { openTerminal, type GuestTerminal, type TerminalHandlers } from './terminal.ts';
 import { stallMs, Transport, type CallOptions, type Claim, type Guest } from './transport.ts';
+import { uploadsOf, type GuestUploads } from './uploads.ts';
 import { workspaceOf, type GuestWorkspace } from './workspace.ts';
 import {
   defaultExecOutputBytes,
@@ -63,6 +64,7 @@ export interface GuestClient {
   readFile(path: string, options?: CallOptions & { readonly maxBytes?: number }): Promise<Uint8Array>;
   logs(name: LogName, offset: number, limitBytes: number, options?: CallOptions): Promise<LogChunk>;
   readonly workspace: GuestWorkspace;
+  readonly uploads: GuestUploads;
   /**
    * Runs a command like `exec` and yields its output as it comes. Resolves once the command runs. The last event is its end.
    */
@@ -79,6 +81,7 @@ export { GuestError, ReplyTooLongError } from './call.ts';
 export type { ExecEvent } from './exec-events.ts';
 export type { GuestTerminal, TerminalHandlers } from './terminal.ts';
 export type { CallOptions, Guest } from './transport.ts';
+export type { GuestUploads } from './uploads.ts';
 export { isUnknownRoute, type Content, type GuestWorkspace, type Part } from './workspace.ts';
 
 export function guestClient(guest: Guest): GuestClient {
@@ -104,6 +107,7 @@ const ownExecOutputBytes = 64 * 1024;
 
 class HttpGuestClient implements GuestClient {
   readonly workspace: GuestWorkspace;
+  readonly uploads: GuestUploads;
   readonly pace: number;
   private readonly transport: Transport;
 
@@ -111,6 +115,7 @@ class HttpGuestClient implements GuestClient {
     this.pace = guest.pace ?? 1;
     this.transport = new Transport(guest);
     this.workspace = workspaceOf(this.transport);
+    this.uploads = uploadsOf(this.transport);
   }
 
   async health(options: CallOptions = {}): Promise<GuestHealth> {

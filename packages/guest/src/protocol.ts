@@ -34,6 +34,10 @@
  *   PUT    /v1/workspace?path=&match=&absent=                       WriteResult   body: the bytes; parents are made
  *   PUT    /v1/workspace/folder?path=                               WriteResult   made with its parents
  *   DELETE /v1/workspace?path=&match=&recursive=                    {}
+ *   GET    /v1/uploads?id=                                          UploadState   {size: 0} where nothing came
+ *   PUT    /v1/uploads?id=&offset=                                  UploadState   body: the bytes; 409 where `offset` is not the size
+ *   POST   /v1/uploads?id=&path=&size=&match=&absent=               WriteResult   409 where `size` is not the size
+ *   DELETE /v1/uploads?id=                                          {}
  * `from` and `to` are the first and last byte wanted, `from=-n` the last n: then 206 with `content-range`, unless `version` is
  * given and another one is there. `match` are the versions, parted by commas, one of which must be there, or `*` for any.
  *
@@ -56,6 +60,8 @@ export const guestBrokerPort = 4000;
 
 /** Largest file the daemon takes, bytes, and the largest it gives but in parts of the workspace. */
 export const maxFileBytes = 64 * 1024 * 1024;
+/** Largest file that comes in parts, bytes. Each part has at most `maxFileBytes`. */
+export const maxUploadBytes = 64 * 1024 * 1024 * 1024;
 /** Largest JSON body the daemon takes, bytes (`stdin` of an exec is in it). */
 export const maxJsonBytes = 4 * 1024 * 1024;
 export const maxExecTimeoutMs = 600_000;
@@ -191,6 +197,12 @@ export interface EntryList {
   readonly more: boolean;
 }
 export const maxListEntries = 1000;
+
+/** A file that comes in parts. */
+export interface UploadState {
+  /** Bytes that are on the disk. */
+  readonly size: number;
+}
 
 export interface WriteResult {
   /** Nothing was there before. */

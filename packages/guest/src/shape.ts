@@ -15,6 +15,7 @@ import {
   type LogChunk,
   type NamedEntry,
   type ProcessEnd,
+  type UploadState,
   type WriteResult,
 } from './protocol.ts';
 
@@ -98,3 +99,4 @@ export const entryFrom = (reply: Reply): Entry => read(entry, reply);
 export const entryListFrom = (reply: Reply, limit: number): EntryList =>
   read(picked({ entries: listOf(namedEntry, limit), more: boolean }), reply);
 export const writeResultFrom = (reply: Reply): WriteResult => read(picked({ created: isTrue, entry }), reply);
+export const uploadStateFrom = (reply: Reply): UploadState => read(picked({ size: count }), reply);

@@ -19,6 +19,7 @@ import { Schedules } from './resources/schedules.ts';
 import { Service } from './resources/service.ts';
 import { OAuth, Secrets } from './resources/sign-in.ts';
 import { Terminals } from './resources/terminal.ts';
+import { Uploads } from './resources/uploads.ts';
 import { LlmCalls, Usage } from './resources/usage.ts';
 import { Webhooks } from './resources/webhooks.ts';
 
@@ -33,6 +34,7 @@ export class Lodge {
   readonly agents: Agents;
   readonly members: Members;
   readonly files: Files;
+  readonly uploads: Uploads;
   readonly exec: Exec;
   readonly terminal: Terminals;
   readonly chat: Chat;
@@ -64,6 +66,7 @@ export class Lodge {
     this.agents = new Agents(http);
     this.members = new Members(http);
     this.files = new Files(http);
+    this.uploads = new Uploads(http);
     this.exec = new Exec(http);
     this.terminal = new Terminals(http);
     this.chat = new Chat(http);

@@ -1152,6 +1152,13 @@ export interface FingerprintSecrets {
   }[];
 }
 
+export interface FinishUpload {
+  /** Where the file goes in the workspace; no `.` and `..`. */
+  path: string;
+  /** Bytes of the whole file. If others have come, nothing is done and 409 says so. */
+  size: number;
+}
+
 export interface Health {
   /** `starting`: the API answers, but agents cannot be started yet. */
   status: 'ok' | 'starting';
@@ -2143,6 +2150,21 @@ export interface UpdateWebhook {
   enabled?: boolean | undefined;
 }
 
+export interface Upload {
+  object: 'upload';
+  /** An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A hash of what is sent and where it goes finds the upload again after a crash of your own. */
+  id: string;
+  /** Bytes that are on the agent's disk: where the next part begins. 0 where nothing has come. */
+  offset: number;
+}
+
+export interface UploadDeleted {
+  object: 'upload.deleted';
+  /** An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A hash of what is sent and where it goes finds the upload again after a crash of your own. */
+  id: string;
+  deleted: true;
+}
+
 export interface Usage {
   object: 'usage';
   starting_at: string;
@@ -2792,6 +2814,70 @@ export interface Operations {
     };
     body: undefined;
     reply: FileList;
+    stream: never;
+  };
+  /** GET /v1/agents/{id}/uploads/{upload}: Read how much of an upload has come */
+  getAgentUpload: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      /** An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A hash of what is sent and where it goes finds the upload again after a crash of your own. */
+      upload: string;
+    };
+    query: {
+      /** `true`: a stopped agent is started first. A paused one is resumed in any case. */
+      wake?: boolean | undefined;
+    };
+    body: undefined;
+    reply: Upload;
+    stream: never;
+  };
+  /** POST /v1/agents/{id}/uploads/{upload}: Put an upload in its place */
+  finishAgentUpload: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      /** An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A hash of what is sent and where it goes finds the upload again after a crash of your own. */
+      upload: string;
+    };
+    query: {
+      /** `true`: a stopped agent is started first. A paused one is resumed in any case. */
+      wake?: boolean | undefined;
+    };
+    body: FinishUpload;
+    reply: AgentFile;
+    stream: never;
+  };
+  /** DELETE /v1/agents/{id}/uploads/{upload}: Give up an upload */
+  deleteAgentUpload: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      /** An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A hash of what is sent and where it goes finds the upload again after a crash of your own. */
+      upload: string;
+    };
+    query: {
+      /** `true`: a stopped agent is started first. A paused one is resumed in any case. */
+      wake?: boolean | undefined;
+    };
+    body: undefined;
+    reply: UploadDeleted;
+    stream: never;
+  };
+  /** PATCH /v1/agents/{id}/uploads/{upload}: Upload a part of a file to an agent's machine */
+  uploadAgentFilePart: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      /** An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A hash of what is sent and where it goes finds the upload again after a crash of your own. */
+      upload: string;
+    };
+    query: {
+      /** `true`: a stopped agent is started first. A paused one is resumed in any case. */
+      wake?: boolean | undefined;
+    };
+    body: Uint8Array;
+    reply: Upload;
     stream: never;
   };
   /** POST /v1/agents/{id}/exec: Run a command in an agent's machine */

@@ -24,6 +24,17 @@ interface Conditions {
   readonly absent: boolean;
 }
 
+/** A whole file, open, where the agent cannot reach it. */
+interface Made {
+  readonly file: FileHandle;
+  readonly temporary: string;
+}
+
+const conditionsOf = (query: URLSearchParams): Conditions => ({
+  match: query.get('match'),
+  absent: query.get('absent') === 'true',
+});
+
 export class WorkspaceWriter {
   private readonly settings: Settings;
   private readonly incoming: string;
@@ -37,22 +48,33 @@ export class WorkspaceWriter {
   }
 
   async write(query: URLSearchParams, body: AsyncIterable<Buffer>): Promise<WriteResult> {
-    const conditions = { match: query.get('match'), absent: query.get('absent') === 'true' };
+    // What cannot be put there is refused before its bytes are taken.
     await using place = await locate(this.settings, query.get('path'), { follow: true, make: true });
-    const before = await entryAt(place);
-    checkConditions(conditions, before);
+    checkConditions(conditionsOf(query), await entryAt(place));
     const temporary = `${this.incoming}/${randomBytes(8).toString('hex')}`;
     try {
       await using file = await open(temporary, O_WRONLY | O_CREAT | O_EXCL, 0o600);
       await fill(file, body);
-      const { agent } = this.settings;
-      await file.chown(agent.uid, agent.gid);
-      await file.chmod(before === null ? newFileMode : before.mode & permissionBits);
-      await file.sync();
-      return await this.inTurn(() => put(place, { file, temporary }, conditions));
+      return await this.putAt(place, { file, temporary }, conditionsOf(query));
     } finally {
       await rm(temporary, { force: true });
     }
+  }
+
+  /** Puts a whole file in the place that a query names, as the agent's. It stays where it is when that is refused. */
+  async put(query: URLSearchParams, made: Made): Promise<WriteResult> {
+    await using place = await locate(this.settings, query.get('path'), { follow: true, make: true });
+    return await this.putAt(place, made, conditionsOf(query));
+  }
+
+  private async putAt(place: Place, made: Made, conditions: Conditions): Promise<WriteResult> {
+    const before = await entryAt(place);
+    checkConditions(conditions, before);
+    const { agent } = this.settings;
+    await made.file.chown(agent.uid, agent.gid);
+    await made.file.chmod(before === null ? newFileMode : before.mode & permissionBits);
+    await made.file.sync();
+    return this.inTurn(() => put(place, made, conditions));
   }
 
   async makeFolder(query: URLSearchParams): Promise<WriteResult> {
@@ -93,11 +115,7 @@ export class WorkspaceWriter {
   }
 }
 
-async function put(
-  place: Place,
-  { file, temporary }: { readonly file: FileHandle; readonly temporary: string },
-  conditions: Conditions,
-): Promise<WriteResult> {
+async function put(place: Place, { file, temporary }: Made, conditions: Conditions): Promise<WriteResult> {
   const before = await entryAt(place);
   checkConditions(conditions, before);
   // A link, unlike a rename, replaces nothing that came in between.

@@ -89,6 +89,7 @@ import { memberRoutes } from './routes/members/members.ts';
 import { portRoutes } from './routes/ports/ports.ts';
 import { responseRoutes } from './routes/responses/create.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
+import { uploadRoutes } from './routes/uploads/uploads.ts';
 import { scheduleRunRoutes } from './routes/schedules/runs.ts';
 import { scheduleRoutes } from './routes/schedules/schedules.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
@@ -212,6 +213,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   readFileRoutes,
   writeFileRoute,
   deleteFileRoute,
+  uploadRoutes,
   execRoute,
   terminalRoute,
   listSizesRoute,

@@ -130,6 +130,8 @@ __all__ = [
     "SpendLimit",
     "Token",
     "TotpBegun",
+    "Upload",
+    "UploadDeleted",
     "Usage",
     "UsageBucket",
     "UsageBucketCompute",
@@ -1525,6 +1527,25 @@ class Token(Reply):
 class TotpBegun(Reply):
     secret: str
     otpauth_url: str
+
+
+class Upload(Reply):
+    object: Literal["upload"]
+    id: str
+    """An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A hash of what is
+    sent and where it goes finds the upload again after a crash of your own.
+    """
+    offset: int
+    """Bytes that are on the agent's disk: where the next part begins. 0 where nothing has come."""
+
+
+class UploadDeleted(Reply):
+    object: Literal["upload.deleted"]
+    id: str
+    """An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A hash of what is
+    sent and where it goes finds the upload again after a crash of your own.
+    """
+    deleted: bool
 
 
 class UsageBucketCompute(Reply):

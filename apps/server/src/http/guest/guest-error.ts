@@ -20,7 +20,7 @@ const codes: Readonly<Record<number, readonly [ErrorCode, string]>> = {
   404: ['file_not_found', 'Nothing is at this path of the workspace'],
   409: ['file_conflict', 'This cannot be done with what is at the path'],
   412: ['precondition_failed', 'Another version of the file is there than the one that was asked for'],
-  413: ['request_too_large', 'A file may have at most 64 MiB'],
+  413: ['request_too_large', 'A request may bring at most 64 MiB of a file, and a file may have at most 64 GiB'],
   416: ['range_not_satisfiable', 'The file has no such bytes'],
   503: ['rate_limit_exceeded', 'Too much of this is under way in this agent at once'],
   507: ['disk_full', 'The disk of the agent is full; nothing was written'],

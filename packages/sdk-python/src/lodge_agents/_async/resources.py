@@ -41,5 +41,6 @@ class AsyncResources:
         self.secrets = made.AsyncSecretsOperations(client)
         self.service = made.AsyncServiceOperations(client)
         self.terminal = AsyncTerminals(client)
+        self.uploads = made.AsyncUploadsOperations(client)
         self.usage = made.AsyncUsageOperations(client)
         self.webhooks = AsyncWebhooks(client)

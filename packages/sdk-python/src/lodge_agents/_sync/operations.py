@@ -18,6 +18,7 @@ from ..models import (
     AccountOptions,
     AccountSpend,
     Agent,
+    AgentFile,
     AgentMember,
     AgentResponse,
     ApiKey,
@@ -71,6 +72,8 @@ from ..models import (
     Size,
     Token,
     TotpBegun,
+    Upload,
+    UploadDeleted,
     Usage,
     Webhook,
     WebhookDeleted,
@@ -1190,6 +1193,146 @@ class ModelsOperations(Resource):
             agent_id: The agent's id.
         """
         return self._client.call(ModelList, Call("GET", f"/agents/{segment(agent_id)}/models"), options)
+
+
+class UploadsOperations(Resource):
+    def get(
+        self,
+        agent_id: str,
+        upload: str,
+        *,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Upload:
+        """Read how much of an upload has come.
+
+        After a cut the next part begins at `offset`.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            upload: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A
+                hash of what is sent and where it goes finds the upload again after a crash of your own.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+        """
+        return self._client.call(
+            Upload,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/uploads/{segment(upload)}",
+                query={"wake": wake},
+            ),
+            options,
+        )
+
+    def finish(
+        self,
+        agent_id: str,
+        upload: str,
+        *,
+        path: str,
+        size: int,
+        wake: bool | NotGiven = NOT_GIVEN,
+        if_match: str | NotGiven = NOT_GIVEN,
+        if_none_match: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AgentFile:
+        """Put an upload in its place.
+
+        All parts together become a file of the agent's workspace, in one step: before it the path is as it
+        was. Folders on the way are made. The upload is no more then.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            upload: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A
+                hash of what is sent and where it goes finds the upload again after a crash of your own.
+            path: Where the file goes in the workspace; no `.` and `..`.
+            size: Bytes of the whole file. If others have come, nothing is done and 409 says so.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            if_match: ETags of which one must be there, or `*` for anything; else 412.
+            if_none_match: `*`: nothing may be there; else 412.
+        """
+        return self._client.call(
+            AgentFile,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/uploads/{segment(upload)}",
+                query={"wake": wake},
+                headers={"if-match": if_match, "if-none-match": if_none_match},
+                body={"path": path, "size": size},
+                keyed=True,
+            ),
+            options,
+        )
+
+    def delete(
+        self,
+        agent_id: str,
+        upload: str,
+        *,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> UploadDeleted:
+        """Give up an upload.
+
+        What has come of it is removed. One to which nothing comes for a day is removed by itself.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            upload: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A
+                hash of what is sent and where it goes finds the upload again after a crash of your own.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+        """
+        return self._client.call(
+            UploadDeleted,
+            Call(
+                "DELETE",
+                f"/agents/{segment(agent_id)}/uploads/{segment(upload)}",
+                query={"wake": wake},
+            ),
+            options,
+        )
+
+    def append(
+        self,
+        agent_id: str,
+        upload: str,
+        *,
+        upload_offset: str,
+        wake: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Upload:
+        """Upload a part of a file to an agent's machine.
+
+        For files of any size up to 64 GiB. The body is the next part, up to 64 MiB, and on the disk when the
+        reply comes. The bytes that came before a cut stay. A part that does not begin where the upload ends
+        is a 409, whose header `Upload-Offset` says where that is. An agent has at most 32 unfinished uploads;
+        one that fills the disk is removed.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            upload: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A
+                hash of what is sent and where it goes finds the upload again after a crash of your own.
+            upload_offset: Where the part begins: the bytes that have come before it.
+            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+        """
+        return self._client.call(
+            Upload,
+            Call(
+                "PATCH",
+                f"/agents/{segment(agent_id)}/uploads/{segment(upload)}",
+                query={"wake": wake},
+                headers={"upload-offset": upload_offset},
+            ),
+            options,
+        )
 
 
 class ExecOperations(Resource):

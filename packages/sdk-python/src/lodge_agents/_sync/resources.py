@@ -41,5 +41,6 @@ class Resources:
         self.secrets = made.SecretsOperations(client)
         self.service = made.ServiceOperations(client)
         self.terminal = Terminals(client)
+        self.uploads = made.UploadsOperations(client)
         self.usage = made.UsageOperations(client)
         self.webhooks = Webhooks(client)

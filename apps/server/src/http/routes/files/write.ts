@@ -2,15 +2,13 @@ import { Refusal } from '@lodge/domain';
 import { AgentFile, FileParams, WriteFileHeaders, WriteFileQuery, isSet, maxFileBytes } from '@lodge/contract';
 import type { WriteResult } from '@lodge/guest';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { Readable } from 'node:stream';
 import type { App } from '../../app-types.ts';
 import type { GuestAccess } from '../../needs.ts';
-import { collected } from './parts/collected.ts';
-import { matchOf } from './parts/conditions.ts';
+import { bodyOf } from './parts/body.ts';
+import { conditionsOf } from './parts/conditions.ts';
 import { filePath, etagOf, fileRecord } from './parts/file.ts';
 import { ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
-import { extendBody } from '../../listener/listener.ts';
 import { fileErrors, transferMs } from './shared.ts';
 
 const reply = (description: string) => ({ description, content: { 'application/json': { schema: AgentFile } } });
@@ -19,7 +17,7 @@ const schema = {
   tags: ['Files'],
   summary: "Write a file of an agent's workspace",
   description:
-    'The body is the file, of any content type, up to 64 MiB. It is there whole or not at all, and kept on the disk when the reply comes. Folders on the way are made. With `directory=1` the path is made a folder.',
+    'The body is the file, of any content type, up to 64 MiB; a larger one comes in parts, as an upload. It is there whole or not at all, and kept on the disk when the reply comes. Folders on the way are made. With `directory=1` the path is made a folder.',
   params: FileParams,
   headers: WriteFileHeaders,
   querystring: WriteFileQuery,
@@ -52,22 +50,14 @@ async function write(context: GuestAccess, request: FastifyRequest, reply: Fasti
   const { directory } = request.query as WriteFileQuery;
   const path = filePath(request);
   if (path === '') throw new Refusal('invalid_request', 'path must name a file.');
-  const { 'content-length': length, 'content-encoding': encoding = 'identity' } = request.headers;
-  if (encoding !== 'identity') {
-    throw new Refusal('unsupported_media_type', 'Send the body without a Content-Encoding.');
-  }
-  if (Number(length ?? 0) > maxFileBytes) throw tooLarge();
+  const take = bodyOf(request);
   const { guest, signal } = await liveGuest(context, request, reply, transferMs);
   const { workspace } = guest;
-  extendBody(request.raw, transferMs);
-  const body =
-    request.body instanceof Readable
-      ? Readable.from(bounded(collected(request.body)), { objectMode: false })
-      : Buffer.alloc(0);
+  const body = take();
   const result = await ofGuest(
     isSet(directory)
       ? workspace.makeFolder(path, { signal })
-      : workspace.write(path, body, conditionsOf(request), { signal }),
+      : workspace.write(path, body, conditionsOf(request.headers), { signal }),
   );
   return answer(reply, path, result);
 }
@@ -76,24 +66,3 @@ function answer(reply: FastifyReply, path: string, { created, entry }: WriteResu
   reply.code(created ? 201 : 200).header('etag', etagOf(entry));
   return fileRecord(path, entry);
 }
-
-function conditionsOf({ headers }: FastifyRequest): { readonly match?: string; readonly absent?: boolean } {
-  const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = headers;
-  if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== '*') {
-    throw new Refusal('invalid_request', 'if-none-match must be * here: nothing may be there.');
-  }
-  const match = matchOf(ifMatch);
-  return { ...(match !== undefined && { match }), ...(ifNoneMatch !== undefined && { absent: true }) };
-}
-
-/** Bounds a body without Content-Length. */
-async function* bounded(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  let length = 0;
-  for await (const chunk of body) {
-    length += chunk.length;
-    if (length > maxFileBytes) throw tooLarge();
-    yield chunk;
-  }
-}
-
-const tooLarge = (): Refusal => new Refusal('request_too_large', 'A file may have at most 64 MiB.');

@@ -1,4 +1,6 @@
 /** Conditional requests (RFC 9110, 13) and ranges (14) on files whose ETags are all strong. */
+import { Refusal } from '@lodge/domain';
+import type { IncomingHttpHeaders } from 'node:http';
 
 const anything = '*';
 const beyondAnyFile = 1e15 - 1;
@@ -15,6 +17,18 @@ export function matchOf(header: string | undefined): string | undefined {
   if (header.trim() === anything) return anything;
   const versions = versionsOf(header, false).filter((version) => /^[\w-]+$/.test(version));
   return versions.length === 0 ? '-' : versions.join(',');
+}
+
+/** Conditions of a write. Refuses an `if-none-match` other than `*`. */
+export function conditionsOf({ 'if-match': ifMatch, 'if-none-match': ifNoneMatch }: IncomingHttpHeaders): {
+  readonly match?: string;
+  readonly absent?: boolean;
+} {
+  if (ifNoneMatch !== undefined && ifNoneMatch.trim() !== '*') {
+    throw new Refusal('invalid_request', 'if-none-match must be * here: nothing may be there.');
+  }
+  const match = matchOf(ifMatch);
+  return { ...(match !== undefined && { match }), ...(ifNoneMatch !== undefined && { absent: true }) };
 }
 
 export function ifMatchHolds(header: string | undefined, version: string): boolean {

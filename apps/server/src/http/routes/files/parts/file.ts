@@ -10,6 +10,11 @@ const deepest = 100;
 /** The path within the workspace that a request names; empty is the workspace itself. Decoded once, by the router. */
 export function filePath({ params }: FastifyRequest): string {
   const { '*': path = '' } = params as { readonly '*'?: string };
+  return namedPath(path);
+}
+
+/** A path within the workspace as its names make it. */
+export function namedPath(path: string): string {
   const names = path.split('/').filter((name) => name !== '');
   const problem = problemOf(path, names);
   if (problem !== null) throw new Refusal('invalid_request', `path ${problem}.`);
