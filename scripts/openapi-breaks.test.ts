@@ -79,10 +79,12 @@ test('every kind of break is found', async () => {
     );
 });
 
-test('what old clients do not notice is no break, and neither is a new error code', async () => {
+test('what old clients do not notice is no break, and neither is a new error code or scope', async () => {
   const found = await breaksOf([
     ({ paths }) => (paths['/v1/new'] = { get: { ...paths['/v1/sizes'].get, operationId: 'new' } }),
     (all) => schemas(all).Error.properties.error.properties.code.enum.push('new_code'),
+    (all) => schemas(all).CreateApiKey.properties.scopes.items.enum.push('new:scope'),
+    (all) => schemas(all).ApiKey.properties.scopes.items.enum.push('new:scope'),
     (all) => (schemas(all).Agent.properties.extra = { type: 'string' }),
     (all) => schemas(all).Agent.required.push('extra'),
     (all) => (schemas(all).CreateAgent.properties.extra = { type: 'string' }),

@@ -18,9 +18,9 @@ interface Change {
   readonly verdicts: readonly { readonly ruleId: string; readonly impact: string; readonly message: string }[];
 }
 
-/** Changes that the document itself announces: new error codes may come at any time. */
+/** Changes that the document itself announces: new error codes and new scopes may come at any time. */
 const announced = (path: string, ruleId: string): boolean =>
-  ruleId === 'enum-values-added' && path.endsWith('/schema/properties/error/properties/code');
+  ruleId === 'enum-values-added' && (path.endsWith('/properties/code') || path.endsWith('/properties/scopes/items'));
 
 /** Lists the changes between two documents (paths of files) that break a client: each place, and the change there. */
 export async function breaksBetween(base: string, revision: string): Promise<string[]> {

@@ -73,7 +73,7 @@ Any OpenAI client works with \`<base URL>/v1\` (agents are the models) or \`<bas
 Errors are \`{"error": {"type", "code", "message"}}\`; further facts are in headers. Every reply carries \`X-Request-Id\`.
 A stream (\`text/event-stream\`) is described by what each of its events is, by the fields of the event stream format; comments may come at any time.
 Rate limits are counted per key or session (reads, writes, creates and calls each on their own) and, without a valid one, per address; \`X-RateLimit-*\` says where one stands.
-Unknown fields and query parameters are refused, except where a third party sends to a hook. New fields may appear in replies, and new error codes, within v1.`;
+Unknown fields and query parameters are refused, except where a third party sends to a hook. New fields may appear in replies, and new error codes and scopes, within v1.`;
 
 const sessionText =
   "A person signed in, with the scopes of their role; for pages of the service itself. A request with a key counts as the key's. Every change carries the session's `csrf_token` in `X-CSRF-Token`. Over plain http the cookie's name is `lodge_session`.";
