@@ -21,7 +21,7 @@ const started = (): Promise<ApiServer> =>
     ...database,
     host,
     guestPort: guest.port,
-    settings: { LODGE_PORT: port },
+    settings: { LODGE_PORT: port, LODGE_WEBHOOK_ADDRESSES: 'any' },
     onError: (fields, message) => console.error(message, fields),
   });
 

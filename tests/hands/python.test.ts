@@ -61,6 +61,6 @@ async function testedWith(python: Python): Promise<void> {
     ),
     LODGE_TEST_PACKAGE: target,
   };
-  const pytest = ['-m', 'pytest', '-x', '-c', join(sdkFolder, 'pyproject.toml'), join(sdkFolder, 'tests')];
+  const pytest = ['-m', 'pytest', '-c', join(sdkFolder, 'pyproject.toml'), join(sdkFolder, 'tests')];
   console.log(await run(python.program, pytest, { cwd: folder, env }));
 }

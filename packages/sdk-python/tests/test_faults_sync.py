@@ -37,6 +37,16 @@ def test_a_change_that_may_have_happened_is_not_repeated(server: Any, proxy: Any
     assert proxy.connections == 1
 
 
+def test_a_command_runs_once(server: Any, proxy: Any, agent_id: str) -> None:
+    proxy.rules = [Rule(cut_down=20)]
+    name = f"once-{time.monotonic_ns()}"
+    with server.Lodge(proxy.url) as lodge:
+        with pytest.raises(lodge_agents.ConnectionError) as cut:
+            lodge.exec.run(agent_id, command=f"echo x >> {name}")
+        assert cut.value.may_have_been_sent
+        assert lodge.files.read_text(agent_id, name) == "x\n"
+
+
 def test_refusals_that_pass(server: Any, proxy: Any) -> None:
     busy = reply(429, "rate_limit_exceeded", "retry-after: 1\r\n")
     proxy.rules = [Rule(answer=busy), Rule(answer=reply(500)), Rule(answer=reply(503))]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 from typing import Any
@@ -58,6 +59,27 @@ async def test_async_round(server: Any) -> None:
         assert [event.event for event in live] == ["stdout", "exit"]
         for each in made:
             await lodge.agents.delete(each.id)
+
+async def test_a_cancelled_task_ends_what_it_began(server: Any, agent_id: str) -> None:
+    async with server.AsyncLodge() as lodge:
+        said: list[str] = []
+
+        async def follow() -> None:
+            async for event in lodge.exec.stream(agent_id, command="echo begun; exec sleep 4712"):
+                said.append(event.event)
+
+        task = asyncio.ensure_future(follow())
+        while not said:
+            await asyncio.sleep(0.05)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        for _ in range(50):
+            left = await lodge.exec.run(agent_id, command="pgrep -xf 'sleep 4712' | wc -l")
+            if left.stdout.strip() == "0":
+                return
+        raise AssertionError("the command still runs")
+
 
 def test_errors_are_typed(server: Any, lodge: Lodge) -> None:
     with pytest.raises(lodge_agents.NotFoundError) as missing:

@@ -40,7 +40,7 @@ const unused = new Set(['prefer', 'Idempotency-Key', 'x-conversation-id', 'last-
 const unusedToFollow = new Set(['cursor', 'until', 'direction']);
 
 /** Seconds that a reply may take to begin, by what the operation waits for. */
-const turnSeconds = 660;
+const turnSeconds = 31 * 60;
 const waitSeconds = 150;
 
 export interface Method {
@@ -218,7 +218,8 @@ class MethodWriter {
     const [query, headers, fields] = [of('query'), of('header'), of('body')];
     if (isStream) fields.push('"stream": True');
     if (isOpen) fields.push('**more');
-    const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
+    // A turn and a command are carried out once: they are repeated by a key of the caller alone.
+    const isKeyed = streams[id] === undefined && parameters.some(({ name }) => name === 'Idempotency-Key');
     const patience = isStream ? null : patienceOf(id, args);
     const parts = [
       text(verb),
@@ -271,7 +272,7 @@ function argumentName({ name, in: place }: Parameter, path: string): string {
 function patienceOf(id: string, args: readonly Argument[]): string | null {
   const has = (name: string): boolean => args.some((each) => each.name === name);
   if (streams[id] !== undefined && id !== 'execInAgent') return String(turnSeconds);
-  if (has('timeout_seconds')) return 'silence(timeout_seconds, 60)';
+  if (has('timeout_seconds')) return 'silence(timeout_seconds, 150)';
   if (has('timeout')) return 'silence(timeout, 30)';
   return has('wait') ? String(waitSeconds) : null;
 }

@@ -22,7 +22,7 @@ MAX_WAIT_SECONDS = 60.0
 MAX_ERROR_BYTES = 64 * 1024
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 _CONNECT_SECONDS = 10.0
-_MAX_DELAY_SECONDS = 16.0
+_MAX_DELAY_SECONDS = 2.0
 _REPEATED = frozenset((408, 429, 500, 502, 503, 504))
 # Waiting does not make these pass, or the first attempt may have had its effect.
 _FINAL_CODES = frozenset(("quota_exceeded", "spend_limit_exceeded", "loop_detected", "provisioning_failed"))
@@ -99,7 +99,8 @@ class Plan:
         if isinstance(error, ApiError):
             return self._after_reply(error, attempt)
         if isinstance(error, (ConnectionError, TimeoutError)):
-            return backoff(self._settings, attempt) if is_unsent and self.call.repeatable or self.is_safe else None
+            may_repeat = self.is_safe or (is_unsent and self.call.repeatable)
+            return self._backoff(attempt) if may_repeat else None
         return None
 
     def _after_reply(self, error: ApiError, attempt: int) -> float | None:
@@ -110,20 +111,26 @@ class Plan:
         is_passing = error.status in _REPEATED or error.code == "idempotency_in_progress"
         if not (is_asked or (self.is_safe and is_passing)):
             return None
-        usual = backoff(self._settings, attempt)
-        return usual if asked is None else min(asked, MAX_WAIT_SECONDS) + random.uniform(0, min(usual, 1))
+        usual = self._backoff(attempt)
+        # A little more than asked for, so that those who were refused together do not come together.
+        return usual if asked is None else asked + usual / 4
+
+    def _backoff(self, attempt: int) -> float:
+        return backoff(attempt, self._settings.retry_delay, _MAX_DELAY_SECONDS)
 
 
-def backoff(settings: Settings, attempt: int) -> float:
-    most = min(settings.retry_delay * 2.0 ** min(attempt, 10), _MAX_DELAY_SECONDS)
-    return random.uniform(most / 2, most)
+def backoff(attempt: int, first: float, most: float) -> float:
+    """Seconds before the next attempt: twice as long each time, and half of it by chance."""
+    longest = min(first * 2.0 ** min(attempt, 20), most)
+    return random.uniform(longest / 2, longest)
 
 
 def failure(error: httpx.HTTPError, settings: Settings, timeout: float | None) -> tuple[LodgeError, bool]:
     """The SDK's error for one of HTTP's, and whether the request was surely not sent."""
     place = settings.base_url
     if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)):
-        return ConnectionError(f"{place} cannot be reached: {error or type(error).__name__}"), True
+        told = f"{place} cannot be reached: {error or type(error).__name__}"
+        return ConnectionError(told, may_have_been_sent=False), True
     if isinstance(error, httpx.TimeoutException):
         return TimeoutError(f"No byte came from {place} for {timeout:g} s."), False
     return ConnectionError(f"The connection to {place} was cut: {error or type(error).__name__}"), False

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .errors import ReplyError
 
-MAX_EVENT_BYTES = 16 * 1024 * 1024
+MAX_EVENT_BYTES = 32 * 1024 * 1024
 _LINE_END = re.compile(rb"\r\n|\n|\r")
 
 

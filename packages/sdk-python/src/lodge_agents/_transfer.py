@@ -20,8 +20,10 @@ Ignore = Union[Sequence[str], Callable[[str], bool]]
 
 
 def file_path(agent_id: str, path: str) -> str:
-    """The path of a file in the API. Raises ValueError for one that leads out of the workspace."""
-    below = "/".join(segment(part) for part in path.split("/")) if path else ""
+    """The path of a file in the API; a slash at either end is dropped. Raises ValueError for one that leads out of the
+    workspace."""
+    inside = path.removeprefix("/").removesuffix("/")
+    below = "/".join(segment(part) for part in inside.split("/")) if inside else ""
     return f"/agents/{segment(agent_id)}/files{'/' + below if below else ''}"
 
 

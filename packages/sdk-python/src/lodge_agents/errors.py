@@ -21,6 +21,11 @@ class LodgeError(Exception):
 class ConnectionError(LodgeError, builtins.ConnectionError):  # noqa: A001
     """The server could not be reached, or the connection was cut before the reply was whole."""
 
+    def __init__(self, message: str, *, may_have_been_sent: bool = True) -> None:
+        super().__init__(message)
+        self.may_have_been_sent = may_have_been_sent
+        """False: the server cannot have got the request."""
+
 
 class TimeoutError(LodgeError, builtins.TimeoutError):  # noqa: A001
     """No byte came in time, or what was waited for did not happen in time."""
@@ -129,18 +134,21 @@ _FIELD = re.compile(r"`?([A-Za-z_][\w.\[\]]{0,99})`? ")
 def api_error(status: int, body: bytes, headers: Mapping[str, str]) -> ApiError:
     """The error of a reply, whatever its body is."""
     error = _envelope(body)
-    code = str(error.get("code") or "unknown")[:100]
+    code = str(error.get("code") or f"http_{status}")[:100]
     message = str(error.get("message") or f"The server answered {status}.")[:_MAX_MESSAGE]
+    details = {name: value for name, value in error.items() if name not in ("code", "message", "type")}
+    if "x-agent-id" in headers:
+        details["agent_id"] = headers["x-agent-id"]
     retry_after = headers.get("retry-after", "")
     should_retry = headers.get("x-should-retry")
     return _class_of(status)(
         message,
         status=status,
         code=code,
-        type=str(error.get("type") or "unknown")[:100],
+        type=str(error.get("type") or "api_error")[:100],
         request_id=headers.get("x-request-id"),
         field=_field_of(error, code, message),
-        details={name: value for name, value in error.items() if name not in ("code", "message", "type")},
+        details=details,
         retry_after_seconds=float(retry_after) if retry_after.isascii() and retry_after[:9].isdigit() else None,
         should_retry=None if should_retry is None else should_retry == "true",
     )

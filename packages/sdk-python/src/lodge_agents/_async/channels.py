@@ -18,7 +18,7 @@ class AsyncChannels(AsyncChannelsOperations):
         """Pair WhatsApp with an agent.
 
         An iterator of how the pairing is: show the `qr` of each state, or its `pairing_code`. It ends with
-        `connected`, `failed` or `expired`.
+        `connected` or `failed`; after `expired` another code comes.
 
         Args:
             agent_id: The agent's id.
@@ -45,4 +45,4 @@ class AsyncChannels(AsyncChannelsOperations):
                     return
 
 
-_ENDS = ("connected", "failed", "expired")
+_ENDS = ("connected", "failed")

@@ -54,6 +54,10 @@ class AsyncTransport:
             raise ReplyError("The reply is no object.", request_id)
         return data
 
+    async def call_text(self, call: Call, options: RequestOptions | None = None) -> str:
+        body, _ = await self._whole(Plan(self.settings, call, options, "text/csv, text/plain"))
+        return body.decode("utf-8", "replace")
+
     def pages(self, model: type[M], call: Call, options: RequestOptions | None = None) -> AsyncPages[M]:
         async def fetch(cursor: str | None) -> AsyncPage[M]:
             query = call.query if cursor is None else {**call.query, "cursor": cursor}
@@ -92,16 +96,17 @@ class AsyncTransport:
         return f"ws{plan.url.removeprefix('http')}", headers
 
     async def _json(self, call: Call, options: RequestOptions | None) -> tuple[Any, str | None]:
-        plan = Plan(self.settings, call, options, "application/json")
-
-        async def whole(response: httpx.Response) -> tuple[bytes, str | None]:
-            return await read(response, MAX_REPLY_BYTES), response.headers.get("x-request-id")
-
-        body, request_id = await self._attempts(plan, whole)
+        body, request_id = await self._whole(Plan(self.settings, call, options, "application/json"))
         try:
             return (json.loads(body) if body else None), request_id
         except (ValueError, RecursionError):
             raise ReplyError("The reply is not JSON.", request_id) from None
+
+    async def _whole(self, plan: Plan) -> tuple[bytes, str | None]:
+        async def whole(response: httpx.Response) -> tuple[bytes, str | None]:
+            return await read(response, MAX_REPLY_BYTES), response.headers.get("x-request-id")
+
+        return await self._attempts(plan, whole)
 
     async def _attempts(self, plan: Plan, reader: Callable[[httpx.Response], Coroutine[Any, Any, R]]) -> R:
         attempt = 0

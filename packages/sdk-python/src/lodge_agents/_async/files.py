@@ -20,6 +20,10 @@ from .waiting import in_thread, sleep
 
 _TRANSFER_SECONDS = 120
 _CHUNK_BYTES = 256 * 1024
+_MAX_CUTS = 8
+"""Cuts without a byte between them after which a file is given up."""
+_FIRST_DELAY_SECONDS = 0.25
+_MAX_DELAY_SECONDS = 5.0
 
 
 class AsyncFileContent:
@@ -55,9 +59,9 @@ class AsyncFileContent:
                 except httpx.HTTPError as cause:
                     error, _ = failure(cause, self._transport.settings, self._transport.settings.timeout)
                 await self._response.aclose()
-                if self.etag is None or failures >= self._transport.settings.max_retries:
+                if self.etag is None or failures >= _MAX_CUTS:
                     raise error
-                await sleep(backoff(self._transport.settings, failures))
+                await sleep(backoff(failures, _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS))
                 failures += 1
                 await self._reopen(received)
         finally:

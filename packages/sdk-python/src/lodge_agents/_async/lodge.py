@@ -36,7 +36,7 @@ class AsyncLodge(AsyncResources):
         *,
         timeout: float | None = 60,
         max_retries: int = 3,
-        retry_delay: float = 2,
+        retry_delay: float = 0.5,
         headers: Mapping[str, str] | None = None,
         csrf_token: str | None = None,
         http_client: httpx.AsyncClient | None = None,

@@ -12,6 +12,7 @@ from .chat import AsyncChat
 from .hooks import AsyncHooks, AsyncWebhooks
 from .terminal import AsyncTerminals
 from .transfers import AsyncTransfers
+from .usage import AsyncUsage
 from .client import AsyncTransport
 
 
@@ -42,5 +43,5 @@ class AsyncResources:
         self.service = made.AsyncServiceOperations(client)
         self.terminal = AsyncTerminals(client)
         self.uploads = made.AsyncUploadsOperations(client)
-        self.usage = made.AsyncUsageOperations(client)
+        self.usage = AsyncUsage(client)
         self.webhooks = AsyncWebhooks(client)

@@ -19,7 +19,7 @@ class Channels(ChannelsOperations):
         """Pair WhatsApp with an agent.
 
         An iterator of how the pairing is: show the `qr` of each state, or its `pairing_code`. It ends with
-        `connected`, `failed` or `expired`.
+        `connected` or `failed`; after `expired` another code comes.
 
         Args:
             agent_id: The agent's id.
@@ -46,4 +46,4 @@ class Channels(ChannelsOperations):
                     return
 
 
-_ENDS = ("connected", "failed", "expired")
+_ENDS = ("connected", "failed")

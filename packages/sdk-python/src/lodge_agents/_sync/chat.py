@@ -32,7 +32,8 @@ class Chat(ChatOperations):
         wanted: RequestOptions = {**(options or {})}
         if conversation is not None:
             wanted["headers"] = {**wanted.get("headers", {}), "x-conversation-id": conversation}
-        completion = self.create(
+        # A stream has comments while the agent works, so nothing between takes the silence for a dead connection.
+        chunks = self.stream(
             agent_id,
             messages=[{"role": "user", "content": text}],
             model=NOT_GIVEN if member is None else f"{agent_id}/{member}",
@@ -40,4 +41,5 @@ class Chat(ChatOperations):
             wake=NOT_GIVEN if wake is None else wake,
             options=wanted,
         )
-        return (completion.choices[0].message.content or "") if completion.choices else ""
+        texts = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+        return "".join(texts)

@@ -55,6 +55,10 @@ class Transport:
             raise ReplyError("The reply is no object.", request_id)
         return data
 
+    def call_text(self, call: Call, options: RequestOptions | None = None) -> str:
+        body, _ = self._whole(Plan(self.settings, call, options, "text/csv, text/plain"))
+        return body.decode("utf-8", "replace")
+
     def pages(self, model: type[M], call: Call, options: RequestOptions | None = None) -> Pages[M]:
         def fetch(cursor: str | None) -> Page[M]:
             query = call.query if cursor is None else {**call.query, "cursor": cursor}
@@ -93,16 +97,17 @@ class Transport:
         return f"ws{plan.url.removeprefix('http')}", headers
 
     def _json(self, call: Call, options: RequestOptions | None) -> tuple[Any, str | None]:
-        plan = Plan(self.settings, call, options, "application/json")
-
-        def whole(response: httpx.Response) -> tuple[bytes, str | None]:
-            return read(response, MAX_REPLY_BYTES), response.headers.get("x-request-id")
-
-        body, request_id = self._attempts(plan, whole)
+        body, request_id = self._whole(Plan(self.settings, call, options, "application/json"))
         try:
             return (json.loads(body) if body else None), request_id
         except (ValueError, RecursionError):
             raise ReplyError("The reply is not JSON.", request_id) from None
+
+    def _whole(self, plan: Plan) -> tuple[bytes, str | None]:
+        def whole(response: httpx.Response) -> tuple[bytes, str | None]:
+            return read(response, MAX_REPLY_BYTES), response.headers.get("x-request-id")
+
+        return self._attempts(plan, whole)
 
     def _attempts(self, plan: Plan, reader: Callable[[httpx.Response], R]) -> R:
         attempt = 0

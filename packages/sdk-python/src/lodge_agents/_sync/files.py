@@ -21,6 +21,10 @@ from .waiting import in_thread, sleep
 
 _TRANSFER_SECONDS = 120
 _CHUNK_BYTES = 256 * 1024
+_MAX_CUTS = 8
+"""Cuts without a byte between them after which a file is given up."""
+_FIRST_DELAY_SECONDS = 0.25
+_MAX_DELAY_SECONDS = 5.0
 
 
 class FileContent:
@@ -56,9 +60,9 @@ class FileContent:
                 except httpx.HTTPError as cause:
                     error, _ = failure(cause, self._transport.settings, self._transport.settings.timeout)
                 self._response.close()
-                if self.etag is None or failures >= self._transport.settings.max_retries:
+                if self.etag is None or failures >= _MAX_CUTS:
                     raise error
-                sleep(backoff(self._transport.settings, failures))
+                sleep(backoff(failures, _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS))
                 failures += 1
                 self._reopen(received)
         finally:

@@ -1035,8 +1035,7 @@ class ChatOperations(Resource):
                 f"/agents/{segment(agent_id)}/chat/completions",
                 query={"wake": wake},
                 body={"messages": messages, "user": user, "model": model, **more},
-                keyed=True,
-                patience=660,
+                patience=1860,
             ),
             options,
         )
@@ -1078,7 +1077,6 @@ class ChatOperations(Resource):
                 f"/agents/{segment(agent_id)}/chat/completions",
                 query={"wake": wake},
                 body={"messages": messages, "user": user, "model": model, "stream": True, **more},
-                keyed=True,
             ),
             options,
         )
@@ -1116,8 +1114,7 @@ class ChatOperations(Resource):
                 "/chat/completions",
                 query={"wake": wake},
                 body={"messages": messages, "user": user, "model": model, **more},
-                keyed=True,
-                patience=660,
+                patience=1860,
             ),
             options,
         )
@@ -1157,7 +1154,6 @@ class ChatOperations(Resource):
                 "/chat/completions",
                 query={"wake": wake},
                 body={"messages": messages, "user": user, "model": model, "stream": True, **more},
-                keyed=True,
             ),
             options,
         )
@@ -1388,8 +1384,7 @@ class ExecOperations(Resource):
                     "stdin": stdin,
                     "timeout_seconds": timeout_seconds,
                 },
-                keyed=True,
-                patience=silence(timeout_seconds, 60),
+                patience=silence(timeout_seconds, 150),
             ),
             options,
         )
@@ -1449,7 +1444,6 @@ class ExecOperations(Resource):
                     "timeout_seconds": timeout_seconds,
                     "stream": True,
                 },
-                keyed=True,
             ),
             options,
         )
@@ -2889,8 +2883,7 @@ class ResponsesOperations(Resource):
                     "model": model,
                     **more,
                 },
-                keyed=True,
-                patience=660,
+                patience=1860,
             ),
             options,
         )
@@ -2942,7 +2935,6 @@ class ResponsesOperations(Resource):
                     "stream": True,
                     **more,
                 },
-                keyed=True,
             ),
             options,
         )
@@ -2989,8 +2981,7 @@ class ResponsesOperations(Resource):
                     "model": model,
                     **more,
                 },
-                keyed=True,
-                patience=660,
+                patience=1860,
             ),
             options,
         )
@@ -3040,7 +3031,6 @@ class ResponsesOperations(Resource):
                     "stream": True,
                     **more,
                 },
-                keyed=True,
             ),
             options,
         )

@@ -12,6 +12,7 @@ from .chat import Chat
 from .hooks import Hooks, Webhooks
 from .terminal import Terminals
 from .transfers import Transfers
+from .usage import Usage
 from .client import Transport
 
 
@@ -42,5 +43,5 @@ class Resources:
         self.service = made.ServiceOperations(client)
         self.terminal = Terminals(client)
         self.uploads = made.UploadsOperations(client)
-        self.usage = made.UsageOperations(client)
+        self.usage = Usage(client)
         self.webhooks = Webhooks(client)

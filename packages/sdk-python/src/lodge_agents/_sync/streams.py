@@ -7,7 +7,7 @@ import json
 import time
 from collections.abc import Generator
 from contextlib import closing
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import httpx
 
@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 EVENT_STREAM = "text/event-stream"
-FOLLOW_PATIENCE_SECONDS = 300.0
+FOLLOW_PATIENCE_SECONDS = 600.0
 """How long a follower tries to reach a server that it had reached before."""
+_FIRST_DELAY_SECONDS = 0.25
+_MAX_DELAY_SECONDS = 10.0
 
 
 class Slot:
@@ -164,6 +166,8 @@ def _followed(
                 for event in events:
                     step = decoder(event)
                     retry.reached()
+                    if not _is_later(step.id, follow.headers.get("last-event-id")):
+                        continue
                     if step.id is not None:
                         follow = follow.having(headers={**follow.headers, "last-event-id": step.id})
                     if step.item is not None:
@@ -175,6 +179,13 @@ def _followed(
             retry.failed(error)
         if not slot.is_closed:
             sleep(retry.delay())
+
+
+def _is_later(entry_id: str | None, last_id: Any) -> bool:
+    """Ids are numbers that rise, as texts."""
+    if entry_id is None or not isinstance(last_id, str):
+        return True
+    return (len(entry_id), entry_id) > (len(last_id), last_id)
 
 
 class _Patience:
@@ -215,4 +226,4 @@ class _Patience:
         self._failures += 1
 
     def delay(self) -> float:
-        return backoff(self._transport.settings, self._failures - 1)
+        return backoff(max(0, self._failures - 1), _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS)
