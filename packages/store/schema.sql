@@ -867,6 +867,63 @@ CREATE TABLE llm_keys (
   CONSTRAINT llm_keys_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
 );
 
+CREATE TABLE oauth_clients (
+  id text NOT NULL,
+  name text NOT NULL,
+  redirect_uris text[] NOT NULL,
+  network text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  used_at timestamp(3) with time zone,
+  CONSTRAINT oauth_clients_pkey PRIMARY KEY (id),
+  CONSTRAINT oauth_clients_redirect_uris_check CHECK (cardinality(redirect_uris) > 0)
+);
+CREATE INDEX oauth_clients_of_network ON oauth_clients USING btree (network, created_at);
+CREATE INDEX oauth_clients_unused ON oauth_clients USING btree (created_at) WHERE used_at IS NULL;
+
+CREATE TABLE oauth_grants (
+  key_id text NOT NULL,
+  account_id text NOT NULL,
+  client_id text NOT NULL,
+  client_name text NOT NULL,
+  redirect_host text NOT NULL,
+  scopes text[] NOT NULL,
+  resource text,
+  family_hash bytea NOT NULL,
+  refresh_hash bytea NOT NULL,
+  previous_hash bytea,
+  rotated_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  created_at timestamp(3) with time zone NOT NULL DEFAULT now(),
+  expires_at timestamp(3) with time zone NOT NULL,
+  CONSTRAINT oauth_grants_pkey PRIMARY KEY (key_id),
+  CONSTRAINT oauth_grants_family_hash_key UNIQUE (family_hash),
+  CONSTRAINT oauth_grants_family_hash_check CHECK (octet_length(family_hash) = 32),
+  CONSTRAINT oauth_grants_previous_hash_check CHECK (octet_length(previous_hash) = 32),
+  CONSTRAINT oauth_grants_refresh_hash_check CHECK (octet_length(refresh_hash) = 32),
+  CONSTRAINT oauth_grants_scopes_check CHECK (cardinality(scopes) > 0),
+  CONSTRAINT oauth_grants_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  CONSTRAINT oauth_grants_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id)
+);
+CREATE INDEX oauth_grants_of_account ON oauth_grants USING btree (account_id, created_at);
+
+CREATE TABLE oauth_codes (
+  hash bytea NOT NULL,
+  account_id text NOT NULL,
+  client_id text NOT NULL,
+  client_name text NOT NULL,
+  redirect_uri text NOT NULL,
+  challenge text NOT NULL,
+  scopes text[] NOT NULL,
+  resource text,
+  expires_at timestamp(3) with time zone NOT NULL,
+  key_id text,
+  CONSTRAINT oauth_codes_pkey PRIMARY KEY (hash),
+  CONSTRAINT oauth_codes_hash_check CHECK (octet_length(hash) = 32),
+  CONSTRAINT oauth_codes_scopes_check CHECK (cardinality(scopes) > 0),
+  CONSTRAINT oauth_codes_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id),
+  CONSTRAINT oauth_codes_key_id_fkey FOREIGN KEY (key_id) REFERENCES oauth_grants(key_id)
+);
+CREATE INDEX oauth_codes_by_end ON oauth_codes USING btree (expires_at);
+
 CREATE TABLE oauth_devices (
   id text NOT NULL DEFAULT gen_random_uuid()::text,
   device_hash bytea NOT NULL,

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAccounts, createAgentVisits, createApiKeyVerifier } from '@lodge/engine';
-import type { Connections, Engine, Webhooks } from '@lodge/engine';
+import type { ClosableAccounts, Connections, Engine, Webhooks } from '@lodge/engine';
 import type { Accounts, Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
@@ -45,10 +45,10 @@ export async function openApi(
   const { apiKeys } = cryptography;
   const verifier = createApiKeyVerifier({ apiKeys, store: store.apiKeys, changes: store.apiKeys, log });
   closing.push(() => verifier.close());
-  const registrationOpen = config.registration === 'open';
-  const accounts = createAccounts({ crypto: cryptography, store: store.accounts, secrets, log, registrationOpen });
-  closing.push(() => accounts.close());
   const url = publicUrl(config);
+  const origin = (): string => url.origin;
+  const accounts = accountsOf(config, parts, origin);
+  closing.push(() => accounts.close());
   const app = createHttpApp({
     agents: engine.agents,
     runTurn: engine.runTurn,
@@ -57,11 +57,11 @@ export async function openApi(
     events: store.events,
     accounts,
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
-    channels: { channels: engine.channels, origin: () => url.origin },
+    channels: { channels: engine.channels, origin },
     webhooks,
     schedules: engine.schedules,
-    hooks: { hooks: engine.hooks, origin: () => url.origin },
-    connections: { connections, origin: () => url.origin },
+    hooks: { hooks: engine.hooks, origin },
+    connections: { connections, origin },
     usage: store.usage,
     idempotency: store.idempotency,
     hasRoom: () => engine.hasRoom(),
@@ -73,7 +73,7 @@ export async function openApi(
       spend: store.spend,
     },
     network: networkSettings(config, tls),
-    account: { accounts, spend: store.spend, origin: () => url.origin, pages: builtPages() },
+    account: { accounts, spend: store.spend, origin, pages: builtPages() },
     documents: fileURLToPath(new URL('../../docs/dist', import.meta.url)),
     ready: async () => {
       await store.ping();
@@ -96,6 +96,12 @@ export async function openApi(
   // With LODGE_PORT=0 the port is known only now.
   if (config.publicUrl === null) url.port = listening.port;
   return { baseUrl: `${url.origin}/v1`, endRequests, accounts };
+}
+
+function accountsOf(config: Config, parts: ApiParts, origin: () => string): ClosableAccounts {
+  const { store, secrets, cryptography: crypto, log } = parts;
+  const registrationOpen = config.registration === 'open';
+  return createAccounts({ crypto, store: store.accounts, secrets, log, registrationOpen, origin });
 }
 
 /** The port of `url` is known only once it listens. */

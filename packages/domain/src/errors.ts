@@ -48,6 +48,21 @@ export const errorCodes = {
     type: 'invalid_request_error',
     meaning: 'This code or token is none, was used, has expired, or belongs to another client (RFC 6749).',
   },
+  invalid_client: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'No such OAuth client is registered here, or what it says of itself is wrong (RFC 6749).',
+  },
+  invalid_redirect_uri: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'The redirect address is none that the client registered, or none that a client may register (RFC 7591).',
+  },
+  invalid_target: {
+    status: 400,
+    type: 'invalid_request_error',
+    meaning: 'The `resource` is none of this service (RFC 8707).',
+  },
   invalid_scope: {
     status: 400,
     type: 'invalid_request_error',
@@ -130,6 +145,7 @@ export const errorCodes = {
     type: 'not_found_error',
     meaning: 'No machine waits with this code: it is wrong, was decided about, or has expired.',
   },
+  grant_not_found: { status: 404, type: 'not_found_error', meaning: 'The account gave no such access.' },
   invitation_not_found: { status: 404, type: 'not_found_error', meaning: 'There is no such open invitation.' },
   account_not_found: { status: 404, type: 'not_found_error', meaning: 'The deployment has no such account.' },
   route_not_found: { status: 404, type: 'not_found_error', meaning: 'Nothing is at this path.' },

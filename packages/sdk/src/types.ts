@@ -264,6 +264,22 @@ export interface AuditEventList {
   next_cursor: string | null;
 }
 
+export interface AuthorizationAnswer {
+  /** Where the browser goes with the answer. */
+  redirect_to: string;
+}
+
+export interface AuthorizationRequest {
+  /** As the program calls itself: one line of visible characters. */
+  client_name: string;
+  /** Host of the program's own document; null: the program registered itself. */
+  client_host: string | null;
+  /** Host, or scheme of a program, that gets the answer. */
+  redirect_host: string;
+  /** Those that it asks for and that the person may give. */
+  scopes: ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[];
+}
+
 export interface BeginTotp {
   password: string;
 }
@@ -898,6 +914,20 @@ export interface DecideApproval {
   action: 'approve' | 'deny';
 }
 
+export interface DecideAuthorization {
+  client_id: string;
+  redirect_uri: string;
+  response_type: string;
+  code_challenge: string;
+  code_challenge_method: string;
+  scope?: string | null | undefined;
+  state?: string | null | undefined;
+  resource?: string | null | undefined;
+  approve: boolean;
+  /** Those that the program gets. Only with `approve`. */
+  scopes?: readonly ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[] | null | undefined;
+}
+
 export interface DecideDeviceRequest {
   user_code: string;
   approve: boolean;
@@ -999,7 +1029,7 @@ export interface Egress {
 export interface ErrorBody {
   error: {
     type: 'invalid_request_error' | 'authentication_error' | 'authorization_error' | 'not_found_error' | 'rate_limit_error' | 'server_error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'channel_not_found' | 'connection_not_found' | 'message_not_found' | 'schedule_not_found' | 'hook_not_found' | 'approval_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'channel_conflict' | 'gmail_not_configured' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_disabled' | 'message_not_retryable' | 'schedule_running' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'channel_not_found' | 'connection_not_found' | 'message_not_found' | 'schedule_not_found' | 'hook_not_found' | 'approval_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'channel_conflict' | 'gmail_not_configured' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_disabled' | 'message_not_retryable' | 'schedule_running' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable';
     /** For a person; not stable. */
     message: string;
   };
@@ -1009,7 +1039,7 @@ export interface LodgeEvent {
   object: 'event';
   /** Rises with time, within one account. */
   id: string;
-  /** What happened. Further types may come: skip those that you do not know. Today: `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.stopped`, `agent.crashed`, `agent.error`, `agent.created`, `agent.updated`, `agent.deleted`, `api_key.created`, `api_key.revoked`, `webhook.disabled`, `usage.limit_warning`, `usage.limit_reached`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.answered`, `message.failed`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`. */
+  /** What happened. Further types may come: skip those that you do not know. Today: `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.stopped`, `agent.crashed`, `agent.error`, `agent.created`, `agent.updated`, `agent.deleted`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `webhook.disabled`, `usage.limit_warning`, `usage.limit_reached`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.answered`, `message.failed`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`. */
   type: string;
   created_at: string;
   /** The agent that it is about. */
@@ -1157,6 +1187,23 @@ export interface FinishUpload {
   path: string;
   /** Bytes of the whole file. If others have come, nothing is done and 409 says so. */
   size: number;
+}
+
+export interface Grant {
+  id: string;
+  /** As the program calls itself. */
+  client_name: string;
+  /** Host, or scheme of a program, that got the answer. */
+  redirect_host: string;
+  scopes: ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[];
+  created_at: string;
+  last_used_at: string | null;
+  /** When it ends unless the program renews it. */
+  expires_at: string;
+}
+
+export interface GrantList {
+  data: Grant[];
 }
 
 export interface Health {
@@ -1577,6 +1624,18 @@ export interface ModelResponseRequest {
   [name: string]: unknown;
 }
 
+export interface OAuthClient {
+  client_id: string;
+  /** Seconds since 1970. */
+  client_id_issued_at: number;
+  client_name: string;
+  redirect_uris: string[];
+  grant_types: string[];
+  response_types: string[];
+  /** Clients have no secret. */
+  token_endpoint_auth_method: 'none';
+}
+
 export interface OAuthError {
   error: string;
   error_description: string;
@@ -1774,6 +1833,17 @@ export interface ReadAccountLink {
   token: string;
 }
 
+export interface ReadAuthorization {
+  client_id: string;
+  redirect_uri: string;
+  response_type: string;
+  code_challenge: string;
+  code_challenge_method: string;
+  scope?: string | null | undefined;
+  state?: string | null | undefined;
+  resource?: string | null | undefined;
+}
+
 export interface ReadDeviceRequest {
   user_code: string;
 }
@@ -1786,6 +1856,13 @@ export interface Register {
   email: string;
   name: string;
   password: string;
+}
+
+export interface RegisterOAuthClient {
+  /** https, http to the loopback with any port, or a scheme made from a domain's name. Answers go to exactly these. */
+  redirect_uris: readonly string[];
+  /** What the person reads, up to 100 characters. */
+  client_name?: string | undefined;
 }
 
 export interface RemoveTotp {
@@ -1822,7 +1899,7 @@ export type ResponseStreamEvent = {
   event: 'error';
   data: {
     type: 'error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'channel_not_found' | 'connection_not_found' | 'message_not_found' | 'schedule_not_found' | 'hook_not_found' | 'approval_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'channel_conflict' | 'gmail_not_configured' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_disabled' | 'message_not_retryable' | 'schedule_running' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'channel_not_found' | 'connection_not_found' | 'message_not_found' | 'schedule_not_found' | 'hook_not_found' | 'approval_not_found' | 'webhook_not_found' | 'delivery_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'channel_conflict' | 'gmail_not_configured' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_disabled' | 'message_not_retryable' | 'schedule_running' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable';
     message: string;
     param: null;
     sequence_number: number;
@@ -1835,6 +1912,12 @@ export type ResponseStreamEvent = {
     [name: string]: unknown;
   };
 };
+
+export interface RevokeToken {
+  /** An access or a refresh token. */
+  token: string;
+  client_id: string;
+}
 
 export interface RotateWebhookSecret {
   /** How long the present secret goes on signing beside the new one. */
@@ -2023,18 +2106,34 @@ export interface Token {
   /** An API key: `Authorization: Bearer`, or `X-API-Key`. */
   access_token: string;
   token_type: 'Bearer';
+  /** Seconds. A key of a device has none. */
+  expires_in?: number;
+  /** For the next token. A device gets none. */
+  refresh_token?: string;
   scope: string;
-  /** The id of the API key. */
+  /** The id of the API key, which for a grant is the id of the grant. */
   key_id: string;
 }
 
 export interface TokenRequest {
-  /** One of urn:ietf:params:oauth:grant-type:device_code. */
+  /** One of urn:ietf:params:oauth:grant-type:device_code, authorization_code, refresh_token. */
   grant_type: string;
   /** The code of `device_authorization`. */
   device_code?: string | undefined;
-  /** Ignored for a device code. */
+  /** Of the client that asked. Ignored for a device code. */
   client_id?: string | undefined;
+  /** The code of the authorization. */
+  code?: string | undefined;
+  /** The address that the code came to. */
+  redirect_uri?: string | undefined;
+  /** The verifier of the challenge (RFC 7636). */
+  code_verifier?: string | undefined;
+  /** The newest one. One that was exchanged before ends the access. */
+  refresh_token?: string | undefined;
+  /** Fewer scopes than were given, for a refreshed token. */
+  scope?: string | undefined;
+  /** What the token is for (RFC 8707). */
+  resource?: string | undefined;
 }
 
 export interface TotpBegun {
@@ -2680,7 +2779,7 @@ export interface Operations {
       /** Newest events first by default, oldest first with `asc`; with `follow` always `asc`. */
       direction?: 'desc' | 'asc' | undefined;
       /** Only events of this type. */
-      type?: 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.stopped' | 'agent.crashed' | 'agent.error' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'api_key.created' | 'api_key.revoked' | 'webhook.disabled' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.answered' | 'message.failed' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | undefined;
+      type?: 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.stopped' | 'agent.crashed' | 'agent.error' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'webhook.disabled' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.answered' | 'message.failed' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | undefined;
       /** Only events of this agent. */
       agent_id?: string | undefined;
       /** Only events of this time or later. */
@@ -3837,6 +3936,40 @@ export interface Operations {
     reply: Record<string, never>;
     stream: never;
   };
+  /** POST /v1/account/authorization: Read which program asks for access */
+  readAuthorization: {
+    path: unknown;
+    query: unknown;
+    body: ReadAuthorization;
+    reply: AuthorizationRequest;
+    stream: never;
+  };
+  /** POST /v1/account/authorization/decision: Give a program access, or refuse it */
+  decideAuthorization: {
+    path: unknown;
+    query: unknown;
+    body: DecideAuthorization;
+    reply: AuthorizationAnswer;
+    stream: never;
+  };
+  /** GET /v1/account/grants: List the programs that have access */
+  listGrants: {
+    path: unknown;
+    query: unknown;
+    body: undefined;
+    reply: GrantList;
+    stream: never;
+  };
+  /** DELETE /v1/account/grants/{id}: Revoke the access of a program */
+  revokeGrant: {
+    path: {
+      id: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: Grant;
+    stream: never;
+  };
   /** POST /v1/hooks/{token}: Send a message to an agent by its hook */
   sendToHook: {
     path: {
@@ -3862,6 +3995,22 @@ export interface Operations {
     query: unknown;
     body: TokenRequest;
     reply: Token;
+    stream: never;
+  };
+  /** POST /v1/oauth/register: Register a program */
+  registerOAuthClient: {
+    path: unknown;
+    query: unknown;
+    body: RegisterOAuthClient;
+    reply: OAuthClient;
+    stream: never;
+  };
+  /** POST /v1/oauth/revoke: Revoke a token */
+  revokeToken: {
+    path: unknown;
+    query: unknown;
+    body: RevokeToken;
+    reply: Record<string, never>;
     stream: never;
   };
 }

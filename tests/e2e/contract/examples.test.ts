@@ -38,7 +38,7 @@ let operations: Operation[];
 let replies: Replies;
 const sent = new Set<string>();
 const isOfPerson = ({ path }: Operation): boolean =>
-  (path.startsWith('/v1/account/') && path !== '/v1/account/spend') || path === '/v1/oauth/token';
+  (path.startsWith('/v1/account/') && path !== '/v1/account/spend') || /\/v1\/oauth\/(token|revoke)$/.test(path);
 
 before(async () => {
   oauth = await startOAuthServer({ tools: () => [] });
@@ -185,6 +185,17 @@ test('every example of what a person does in the account area is answered with s
   await does(ada, 'decideDeviceRequest', device);
   await does(ada, 'createToken', device);
   await does(ada, 'decideDeviceRequest', other, 1);
+  const client = await does(ada, 'registerOAuthClient');
+  await does(ada, 'readAuthorization', client);
+  await does(ada, 'decideAuthorization', client, 1);
+  const { redirect_to: answer } = await does(ada, 'decideAuthorization', client);
+  const authorization_code = new URL(answer).searchParams.get('code')!;
+  const exchange = { ...client, authorization_code, code_verifier: 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk' };
+  const first = await does(ada, 'createToken', exchange, 1);
+  const second = await does(ada, 'createToken', { ...client, refresh_token: first.refresh_token }, 2);
+  const [grant] = (await does(ada, 'listGrants')).data;
+  await does(ada, 'revokeGrant', { id: grant.id });
+  await does(ada, 'revokeToken', { ...client, refresh_token: second.refresh_token });
   const { secret } = await does(ada, 'beginTotp');
   const { recovery_codes: codes } = await does(ada, 'confirmTotp', { code: totp(secret) });
   await does(ada, 'signIn', { code: codes[0] }, 1);

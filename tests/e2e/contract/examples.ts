@@ -41,6 +41,10 @@ const placeholders = {
   '<DEVICE_CODE>': 'device_code',
   'BCDF-GHJK': 'user_code',
   'MNPQ-RSTV': 'user_code',
+  '<CLIENT_ID>': 'client_id',
+  '<CODE>': 'authorization_code',
+  '<CODE_VERIFIER>': 'code_verifier',
+  '<REFRESH_TOKEN>': 'refresh_token',
 } as const;
 
 function filled(example: unknown, values: Values): unknown {

@@ -96,6 +96,7 @@ test('the owner link of a deployment that stands still makes its account somebod
       secrets,
       log,
       registrationOpen: false,
+      origin: () => 'http://localhost',
     });
     await accounts.setUp({ token: tokenIn(text), email: 'ada@example.com', name: 'Ada', password }, caller);
     await accounts.close();

@@ -1,11 +1,12 @@
 import { NoQuery } from '@lodge/contract';
 import { createFingerprints } from '@lodge/engine';
 import type { Fingerprints } from '@lodge/engine';
+import { Refusal, errorCodes } from '@lodge/domain';
 import { guestClient } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import type { GuestAddress, Log } from '@lodge/ports';
 import fastify from 'fastify';
-import type { FastifyInstance, FastifyRequest } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestScope } from '../request-log.ts';
 import { documentsSite } from './documents/site.ts';
 import { accountPages } from './pages.ts';
@@ -70,6 +71,9 @@ import { deleteFileRoute } from './routes/files/delete.ts';
 import { readFileRoutes } from './routes/files/read.ts';
 import { writeFileRoute } from './routes/files/write.ts';
 import { hookRoutes } from './routes/hooks/hooks.ts';
+import { clientRoutes } from './routes/oauth/clients.ts';
+import { consentRoutes as programConsentRoutes } from './routes/oauth/consent.ts';
+import { bearerChallenge, metadataRoutes } from './routes/oauth/metadata.ts';
 import { deviceRoutes } from './routes/oauth/device.ts';
 import { tokenRoute } from './routes/oauth/token.ts';
 import { receiveRoute } from './routes/hooks/receive.ts';
@@ -260,6 +264,9 @@ const areaRoutes: readonly ((
   spendLimitRoutes,
   deviceRoutes,
   tokenRoute,
+  clientRoutes,
+  programConsentRoutes,
+  metadataRoutes,
 ];
 
 function newServer(context: Whole): App {
@@ -318,13 +325,29 @@ function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, path
     const isPublic = isUnknown
       ? path?.public || isOfPages(request.url) || isFrontDoor
       : request.routeOptions.config.public;
-    await admitRequest(admitting, request, reply, isPublic ?? false);
+    await admitRequest(admitting, request, reply, isPublic ?? false).catch((error: unknown) => {
+      challenge(admitting, request, reply, error);
+      throw error;
+    });
     if (isFrontDoor) return reply.redirect('/account');
     if (!isUnknown) return checkScope(request);
     if (request.method === 'OPTIONS' && path) return reply.code(204).header('allow', allowOf(path)).send();
     if (path) reply.header('allow', allowOf(path));
     throw routeRefusal(path);
   });
+}
+
+/** Tells whoever may not enter where access is had, on the routes that say so. */
+function challenge(
+  { account }: Pick<Whole, 'account'>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  error: unknown,
+): void {
+  const { challenges } = request.routeOptions.config ?? {};
+  if (!challenges || !account || !(error instanceof Refusal) || errorCodes[error.code].status !== 401) return;
+  const isInvalid = error.code !== 'missing_api_key';
+  reply.header('www-authenticate', bearerChallenge(account.origin(), challenges, isInvalid));
 }
 
 /** Whether somebody opened the service's bare address in a browser. Programs get the usual answer there. */

@@ -71,6 +71,8 @@ export interface AccountArea {
   readonly spend: SpendStore;
   /** Where browsers reach this service, such as `https://lodge.example.com`. Known only once it listens. */
   readonly origin: () => string;
+  /** Whether OAuth clients may be known by documents of their own. */
+  readonly clientDocuments?: boolean;
   /** Folder of the built pages; null serves the API alone. */
   readonly pages: string | null;
 }
@@ -168,6 +170,8 @@ declare module 'fastify' {
     readonly ownToken?: true;
     /** The scope that an API key needs for this. Every signed-in person may do it. */
     readonly keyScope?: Scope;
+    /** A 401 says where a program learns how to get access (RFC 9728): the path of the resource. */
+    readonly challenges?: '/v1/mcp';
     /** Errors are written as RFC 6749 has them. */
     readonly oauthErrors?: true;
     /** Only a signed-in person may do this, with no API key. */

@@ -5,6 +5,8 @@ import type { SpendLimit, SpendPeriod } from '../spend.ts';
 import { kind, quiet } from './kind.ts';
 import type { EventKind, NoData } from './kind.ts';
 
+/** A program by its own words, and the host that it gets answers at. */
+type Program = { readonly name: string; readonly host: string };
 type Member = { readonly name: string };
 
 const published = <Data extends Readonly<Record<string, unknown>>>(meaning: string): EventKind<Data> => ({
@@ -46,6 +48,17 @@ export const accountEvents = {
   ),
   'device.approved': quiet<{ readonly name: string; readonly scopes: readonly string[]; readonly from: string }>(),
   'device.denied': quiet<{ readonly name: string; readonly from: string }>(),
+  'oauth.approved': quiet<Program & { readonly scopes: readonly string[] }>(),
+  'oauth.denied': quiet<Program>(),
+  'oauth.granted': published<Program & { readonly scopes: readonly string[]; readonly ended?: readonly string[] }>(
+    'A program got the access that a person gave it; `ended` has the ids of grants that made room.',
+  ),
+  'oauth.revoked': published<Program>('The access of a program was revoked.'),
+  'oauth.reuse_detected': kind<Program & { readonly of: 'code' | 'refresh_token' }>({
+    level: 'warn',
+    public: 'A code or refresh token came twice, so somebody may have a copy: the access that it gave was revoked.',
+    sentence: null,
+  }),
   'account.created': quiet(),
   'account.joined': quiet<{ readonly by: string }>(),
   'account.updated': quiet<{ readonly record_llm_calls: boolean }>(),

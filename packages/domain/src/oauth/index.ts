@@ -1,2 +1,4 @@
 export * from './device.ts';
 export * from './names.ts';
+export * from './grants.ts';
+export * from './redirects.ts';

@@ -133,6 +133,7 @@ test('a password that is changed after it was checked and before the session beg
     secrets,
     log: silent,
     registrationOpen: false,
+    origin: () => 'http://localhost',
   });
   const late = refusalOf(elsewhere.signIn({ email: emailOf(me), password }, caller()));
   const lateChange = refusalOf(

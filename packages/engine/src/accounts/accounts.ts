@@ -2,9 +2,19 @@
  * Puts the account area's use-cases together over the store; the other files of this folder hold them. Each change is one
  * transaction with its line in the audit log. Secrets are hashed before the transaction begins.
  */
-import type { Accounts, AccountStore, Cryptography, Log, SecretBox, AccountRow, By } from '@lodge/ports';
+import type {
+  Accounts,
+  AccountStore,
+  ClientDocuments,
+  Cryptography,
+  Log,
+  SecretBox,
+  AccountRow,
+  By,
+} from '@lodge/ports';
 import { createKey, currentKey, keys, revokeKey } from './keys.ts';
-import { beginDevice, decideDevice, redeemDevice, waitingDevice } from './oauth/device.ts';
+import { KeptDocuments } from './oauth/kept-documents.ts';
+import { createOAuth } from './oauth/oauth.ts';
 import { endInvitation, invitations, invite, members, setSpendLimit } from './people.ts';
 import { acceptInvitation, register, setUp } from './joining.ts';
 import { changePassword, resetPassword } from './password.ts';
@@ -23,6 +33,10 @@ export interface AccountsOptions {
   readonly crypto: Cryptography;
   readonly log: Log;
   readonly registrationOpen: boolean;
+  /** Where browsers reach this service. Known only once it listens. */
+  readonly origin: () => string;
+  /** Reads the documents of OAuth clients that do not register; without it all register. */
+  readonly clientDocuments?: ClientDocuments;
   /** Default: the system's clock. */
   readonly clock?: () => Date;
 }
@@ -36,6 +50,7 @@ export function createAccounts(options: AccountsOptions): ClosableAccounts {
   const { store, log } = options;
   const deps: AccountDeps = {
     ...options,
+    clientDocuments: options.clientDocuments ? new KeptDocuments(options.clientDocuments) : null,
     clock: options.clock ?? (() => new Date()),
     seen: new PendingTimes('last sight of sessions', (times) => store.recordSeen(times), log),
   };
@@ -72,12 +87,7 @@ export function createAccounts(options: AccountsOptions): ClosableAccounts {
     currentKey: (of) => currentKey(deps, of),
     createKey: (maker, input, note) => createKey(deps, maker, input, note),
     revokeKey: (accountId, id, by) => revokeKey(deps, accountId, id, by),
-    oauth: {
-      beginDevice: (input, address) => beginDevice(deps, input, address),
-      waitingDevice: (me, code, caller) => waitingDevice(deps, me, code, caller),
-      decideDevice: (me, code, scopes, caller) => decideDevice(deps, me, code, scopes, caller),
-      redeemDevice: (code, caller) => redeemDevice(deps, code, caller),
-    },
+    oauth: createOAuth(deps),
     invitations: (me) => invitations(deps, me),
     invite: (me, input, caller) => invite(deps, me, input, caller),
     endInvitation: (me, id, caller) => endInvitation(deps, me, id, caller),

@@ -13,6 +13,7 @@ import type {
   SecretBox,
   SignedIn,
 } from '@lodge/ports';
+import type { KeptDocuments } from './oauth/kept-documents.ts';
 import type { PendingTimes } from './pending-times.ts';
 
 /** Dependencies of the account area's use-cases. */
@@ -23,6 +24,10 @@ export interface AccountDeps {
   readonly registrationOpen: boolean;
   readonly clock: () => Date;
   readonly seen: PendingTimes;
+  /** Where browsers reach this service. Known only once it listens. */
+  readonly origin: () => string;
+  /** Null: clients register. */
+  readonly clientDocuments: KeptDocuments | null;
 }
 
 /** Sessions of one account; beyond these, the one that was seen longest ago ends. */

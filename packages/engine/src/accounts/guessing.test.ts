@@ -55,6 +55,7 @@ test('80 guesses made at once, over two processes, get no more tries than one af
     secrets: createSecretBox(Buffer.alloc(32)),
     log: silent,
     registrationOpen: false,
+    origin: () => 'http://localhost',
   });
   const email = world.owner.account.email!;
   const began = performance.now();
@@ -118,6 +119,7 @@ test('whoever is turned away because too many sign in at once has not guessed', 
     secrets: createSecretBox(Buffer.alloc(32)),
     log: silent,
     registrationOpen: false,
+    origin: () => 'http://localhost',
   });
   for (let i = 0; i < 25; i++) {
     const outcome = await refusalOf(full.signIn({ email, password }, caller('192.0.2.71')));

@@ -153,6 +153,8 @@ export interface AccountStore {
    * Commits everything that `work` does, or nothing. `work` may run twice when the connection was lost before the commit.
    */
   transaction<T>(work: (tx: AccountTransaction) => Promise<T>): Promise<T>;
+  /** Writes an event that goes with no change, such as a refusal. */
+  note(event: NewEvent): Promise<void>;
   /** Removes sessions, links and counts that no longer matter, in bounded steps. */
   prune(): Promise<void>;
 }

@@ -37,6 +37,8 @@ __all__ = [
     "AuditEvent",
     "AuditEventActor",
     "AuditEventTarget",
+    "AuthorizationAnswer",
+    "AuthorizationRequest",
     "Channel",
     "ChannelAccess",
     "ChannelAccessGroups",
@@ -82,6 +84,8 @@ __all__ = [
     "ExecResult",
     "FileDeleted",
     "Fingerprint",
+    "Grant",
+    "GrantList",
     "Health",
     "Hook",
     "HookMessage",
@@ -108,6 +112,7 @@ __all__ = [
     "Machine",
     "Model",
     "ModelList",
+    "OAuthClient",
     "OAuthSession",
     "OfferedModel",
     "OfferedModelPrices",
@@ -446,6 +451,22 @@ class AuditEvent(Reply):
     """`X-Request-Id` of the request's reply."""
     details: dict[str, Any]
     """Further facts, never a secret."""
+
+
+class AuthorizationAnswer(Reply):
+    redirect_to: str
+    """Where the browser goes with the answer."""
+
+
+class AuthorizationRequest(Reply):
+    client_name: str
+    """As the program calls itself: one line of visible characters."""
+    client_host: str | None
+    """Host of the program's own document; null: the program registered itself."""
+    redirect_host: str
+    """Host, or scheme of a program, that gets the answer."""
+    scopes: list[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"] | str]
+    """Those that it asks for and that the person may give."""
 
 
 ChannelStatusReasonCode = Literal[
@@ -862,6 +883,9 @@ ErrorBodyErrorCode = Literal[
     "access_denied",
     "expired_token",
     "invalid_grant",
+    "invalid_client",
+    "invalid_redirect_uri",
+    "invalid_target",
     "invalid_scope",
     "unsupported_grant_type",
     "invalid_json",
@@ -895,6 +919,7 @@ ErrorBodyErrorCode = Literal[
     "session_not_found",
     "key_not_found",
     "device_code_not_found",
+    "grant_not_found",
     "invitation_not_found",
     "account_not_found",
     "route_not_found",
@@ -950,11 +975,12 @@ class LodgeEvent(Reply):
     """What happened. Further types may come: skip those that you do not know. Today: `agent.provisioned`,
     `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.stopped`,
     `agent.crashed`, `agent.error`, `agent.created`, `agent.updated`, `agent.deleted`, `api_key.created`,
-    `api_key.revoked`, `webhook.disabled`, `usage.limit_warning`, `usage.limit_reached`, `channel.connected`,
-    `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`,
-    `message.answered`, `message.failed`, `schedule.ran`, `schedule.failed`, `schedule.missed`,
-    `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.connected`,
-    `connection.consent_needed`, `connection.answer_refused`.
+    `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `webhook.disabled`,
+    `usage.limit_warning`, `usage.limit_reached`, `channel.connected`, `channel.disconnected`,
+    `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.answered`,
+    `message.failed`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.received`, `hook.answered`,
+    `hook.failed`, `hook.skipped`, `connection.connected`, `connection.consent_needed`,
+    `connection.answer_refused`.
     """
     created_at: datetime
     agent_id: str | None
@@ -1008,6 +1034,19 @@ class Fingerprint(Reply):
     for_: Literal["llm_key", "channel", "connection", "hook"] | str = Field(alias="for")
     fingerprint: str
     """Of this kind and value, in this account, by a key of the server."""
+
+
+class Grant(Reply):
+    id: str
+    client_name: str
+    """As the program calls itself."""
+    redirect_host: str
+    """Host, or scheme of a program, that got the answer."""
+    scopes: list[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"] | str]
+    created_at: datetime
+    last_used_at: datetime | None
+    expires_at: datetime
+    """When it ends unless the program renews it."""
 
 
 class Health(Reply):
@@ -1280,6 +1319,18 @@ class ModelList(Reply):
     data: list[Model]
 
 
+class OAuthClient(Reply):
+    client_id: str
+    client_id_issued_at: int
+    """Seconds since 1970."""
+    client_name: str
+    redirect_uris: list[str]
+    grant_types: list[str]
+    response_types: list[str]
+    token_endpoint_auth_method: Literal["none"]
+    """Clients have no secret."""
+
+
 class OAuthSession(Reply):
     object: Literal["oauth_session"]
     id: str
@@ -1519,9 +1570,13 @@ class Token(Reply):
     access_token: str
     """An API key: `Authorization: Bearer`, or `X-API-Key`."""
     token_type: Literal["Bearer"]
+    expires_in: int | None = None
+    """Seconds. A key of a device has none."""
+    refresh_token: str | None = None
+    """For the next token. A device gets none."""
     scope: str
     key_id: str
-    """The id of the API key."""
+    """The id of the API key, which for a grant is the id of the grant."""
 
 
 class TotpBegun(Reply):
@@ -1724,3 +1779,7 @@ class PersonList(Reply):
 
 class InvitationList(Reply):
     data: list[Invitation]
+
+
+class GrantList(Reply):
+    data: list[Grant]

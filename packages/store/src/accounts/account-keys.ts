@@ -18,11 +18,15 @@ const columns = [
   'made_by',
 ] as const;
 
+/** Whether a key is one by itself, and not the access token of a grant. */
+const isMadeAsKey = sql<boolean>`not exists (select from oauth_grants g where g.key_id = api_keys.id)`;
+
 export async function keysOf(db: Db, accountId: string): Promise<ApiKeyRecord[]> {
   const rows = await db
     .selectFrom('api_keys')
     .select(columns)
     .where('account_id', '=', accountId)
+    .where(isMadeAsKey)
     .orderBy('created_at', 'desc')
     .orderBy('id')
     .limit(1000)
@@ -36,6 +40,7 @@ export async function liveKeys(trx: Db, accountId: string): Promise<number> {
     .select(({ fn }) => fn.countAll<string>().as('live'))
     .where('account_id', '=', accountId)
     .where('revoked_at', 'is', null)
+    .where(isMadeAsKey)
     .where((eb) => eb.or([eb('expires_at', 'is', null), eb('expires_at', '>', sql<Date>`now()`)]))
     .executeTakeFirstOrThrow();
   return Number(live);

@@ -7,6 +7,7 @@ import type {
   Credentials,
   LinkRow,
   MemberRow,
+  NewEvent,
   NewLink,
   SessionRow,
 } from '@lodge/ports';
@@ -16,15 +17,19 @@ import { keysOf } from './account-keys.ts';
 import { pruneVisits } from '../agents/agent-visits.ts';
 import { accountColumns, toAccountRow, toCredentials } from './account-row.ts';
 import type { Schema } from '../database/schema.ts';
+import { appendEvent } from '../events/append.ts';
 import { PostgresAccountTransaction } from './account-transaction.ts';
 import { giveBackAttempt, pruneAttempts, takeAttempt } from './attempts.ts';
 import type { Database } from '../database/connection.ts';
 import { createFirstOwnerLink, findLink, invitations, pruneLinks } from './account-links.ts';
+import { pruneClients } from './oauth/clients.ts';
 import { pruneDevices } from './oauth/devices.ts';
+import { pruneCodes } from './oauth/grants.ts';
 import { PostgresOAuthStore } from './oauth/oauth.ts';
 import { findSession, pruneSessions, recordSeen, sessionsOf } from './sessions.ts';
 
 const maxPruned = 1000;
+const prunes = [pruneSessions, pruneLinks, pruneAttempts, pruneVisits, pruneDevices, pruneCodes, pruneClients] as const;
 
 /** `AccountStore` in Postgres. */
 export class PostgresAccountStore implements AccountStore {
@@ -144,8 +149,11 @@ export class PostgresAccountStore implements AccountStore {
     });
   }
 
+  note(event: NewEvent): Promise<void> {
+    return this.database.transaction((trx) => appendEvent(trx, event));
+  }
+
   async prune(): Promise<void> {
-    for (const prune of [pruneSessions, pruneLinks, pruneAttempts, pruneVisits, pruneDevices])
-      await this.read((db) => prune(db, maxPruned));
+    for (const prune of prunes) await this.read((db) => prune(db, maxPruned));
   }
 }

@@ -23,6 +23,8 @@ export const advisoryLocks = {
   hookClaims: 7_325,
   /** New requests of devices for a key, while those that wait are counted. */
   oauthDevices: 7_329,
+  /** New clients of OAuth, while those of their network are counted. */
+  oauthClients: 7_330,
 } as const;
 
 /** Advisory locks by a class and the hash of an id. Only callers with the same id wait for each other. */

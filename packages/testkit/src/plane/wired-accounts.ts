@@ -20,7 +20,7 @@ import type { ClosableApiKeyVerifier } from '../../../engine/src/accounts/verify
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-type Given = Partial<Pick<AccountsOptions, 'registrationOpen' | 'clock' | 'secrets'>>;
+type Given = Partial<Pick<AccountsOptions, 'registrationOpen' | 'clock' | 'secrets' | 'origin' | 'clientDocuments'>>;
 
 export interface WiredAccounts {
   readonly accounts: ClosableAccounts;
@@ -30,7 +30,11 @@ export interface WiredAccounts {
 
 /** Registration is closed and the secrets are sealed with a key of their own, unless told otherwise. */
 export function accountsOver(store: Store, given: Given = {}): WiredAccounts {
-  const usual = { secrets: createSecretBox(randomBytes(32)), registrationOpen: false };
+  const usual = {
+    secrets: createSecretBox(randomBytes(32)),
+    registrationOpen: false,
+    origin: () => 'http://localhost',
+  };
   const accounts = createAccounts({ crypto: cryptography, store: store.accounts, log: silent, ...usual, ...given });
   const { apiKeys } = store;
   const verifier = createApiKeyVerifier({

@@ -84,7 +84,12 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
   if (reply.sent) return;
   void reply
     .code(status)
-    .headers({ 'x-request-id': request.id, ...refusalHeaders(known) })
+    .headers({
+      'x-request-id': request.id,
+      ...refusalHeaders(known),
+      // A route may have said more of how to enter.
+      ...(reply.hasHeader('www-authenticate') && { 'www-authenticate': reply.getHeader('www-authenticate') }),
+    })
     .type('application/json; charset=utf-8')
     // Text passes Fastify's serialisers untouched, whatever schema the route has for replies.
     .send(JSON.stringify(errorBody(known.code, known.message)));

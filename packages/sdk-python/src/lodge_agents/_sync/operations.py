@@ -25,6 +25,8 @@ from ..models import (
     ApiKeyList,
     Approval,
     AuditEvent,
+    AuthorizationAnswer,
+    AuthorizationRequest,
     Channel,
     ChannelMessage,
     ChannelTest,
@@ -47,6 +49,8 @@ from ..models import (
     DeviceRequest,
     ExecResult,
     Fingerprint,
+    Grant,
+    GrantList,
     Health,
     Hook,
     HookMessage,
@@ -59,6 +63,7 @@ from ..models import (
     LodgeEvent,
     LogEntry,
     ModelList,
+    OAuthClient,
     OAuthSession,
     Pairing,
     PersonList,
@@ -3345,6 +3350,97 @@ class AccountOperations(Resource):
             options,
         )
 
+    def authorization(
+        self,
+        *,
+        client_id: str,
+        redirect_uri: str,
+        response_type: str,
+        code_challenge: str,
+        code_challenge_method: str,
+        scope: str | None | NotGiven = NOT_GIVEN,
+        state: str | None | NotGiven = NOT_GIVEN,
+        resource: str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AuthorizationRequest:
+        """Read which program asks for access."""
+        return self._client.call(
+            AuthorizationRequest,
+            Call(
+                "POST",
+                "/account/authorization",
+                body={
+                    "client_id": client_id,
+                    "redirect_uri": redirect_uri,
+                    "response_type": response_type,
+                    "code_challenge": code_challenge,
+                    "code_challenge_method": code_challenge_method,
+                    "scope": scope,
+                    "state": state,
+                    "resource": resource,
+                },
+            ),
+            options,
+        )
+
+    def decide_authorization(
+        self,
+        *,
+        client_id: str,
+        redirect_uri: str,
+        response_type: str,
+        code_challenge: str,
+        code_challenge_method: str,
+        approve: bool,
+        scope: str | None | NotGiven = NOT_GIVEN,
+        state: str | None | NotGiven = NOT_GIVEN,
+        resource: str | None | NotGiven = NOT_GIVEN,
+        scopes: Sequence[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"]] | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AuthorizationAnswer:
+        """Give a program access, or refuse it.
+
+        Args:
+            scopes: Those that the program gets. Only with `approve`.
+        """
+        return self._client.call(
+            AuthorizationAnswer,
+            Call(
+                "POST",
+                "/account/authorization/decision",
+                body={
+                    "client_id": client_id,
+                    "redirect_uri": redirect_uri,
+                    "response_type": response_type,
+                    "code_challenge": code_challenge,
+                    "code_challenge_method": code_challenge_method,
+                    "scope": scope,
+                    "state": state,
+                    "resource": resource,
+                    "approve": approve,
+                    "scopes": scopes,
+                },
+            ),
+            options,
+        )
+
+    def grants(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> GrantList:
+        """List the programs that have access."""
+        return self._client.call(GrantList, Call("GET", "/account/grants"), options)
+
+    def revoke_grant(
+        self,
+        grant_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Grant:
+        """Revoke the access of a program."""
+        return self._client.call(Grant, Call("DELETE", f"/account/grants/{segment(grant_id)}"), options)
+
 
 class KeysOperations(Resource):
     def current(
@@ -3537,24 +3633,95 @@ class OauthOperations(Resource):
         grant_type: str,
         device_code: str | NotGiven = NOT_GIVEN,
         client_id: str | NotGiven = NOT_GIVEN,
+        code: str | NotGiven = NOT_GIVEN,
+        redirect_uri: str | NotGiven = NOT_GIVEN,
+        code_verifier: str | NotGiven = NOT_GIVEN,
+        refresh_token: str | NotGiven = NOT_GIVEN,
+        scope: str | NotGiven = NOT_GIVEN,
+        resource: str | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
     ) -> Token:
         """Fetch a key or a token.
 
-        A form, as RFC 6749 has it, or JSON. Errors are `{"error", "error_description"}`. With a device code:
+        A form, as RFC 6749 has it, or JSON. Errors are `{"error", "error_description"}`. With a code, access
+        for an hour and a refresh token, which is replaced with each use. With a device code:
         `authorization_pending` until the person has decided, `slow_down` where it is asked too often.
 
         Args:
-            grant_type: One of urn:ietf:params:oauth:grant-type:device_code.
+            grant_type: One of urn:ietf:params:oauth:grant-type:device_code, authorization_code,
+                refresh_token.
             device_code: The code of `device_authorization`.
-            client_id: Ignored for a device code.
+            client_id: Of the client that asked. Ignored for a device code.
+            code: The code of the authorization.
+            redirect_uri: The address that the code came to.
+            code_verifier: The verifier of the challenge (RFC 7636).
+            refresh_token: The newest one. One that was exchanged before ends the access.
+            scope: Fewer scopes than were given, for a refreshed token.
+            resource: What the token is for (RFC 8707).
         """
         return self._client.call(
             Token,
             Call(
                 "POST",
                 "/oauth/token",
-                body={"grant_type": grant_type, "device_code": device_code, "client_id": client_id},
+                body={
+                    "grant_type": grant_type,
+                    "device_code": device_code,
+                    "client_id": client_id,
+                    "code": code,
+                    "redirect_uri": redirect_uri,
+                    "code_verifier": code_verifier,
+                    "refresh_token": refresh_token,
+                    "scope": scope,
+                    "resource": resource,
+                },
             ),
+            options,
+        )
+
+    def register(
+        self,
+        *,
+        redirect_uris: Sequence[str],
+        client_name: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> OAuthClient:
+        """Register a program.
+
+        For programs that act for a person, such as MCP clients (RFC 7591). They have no secret and use PKCE.
+        A program that nobody agreed to is forgotten after a week.
+
+        Args:
+            redirect_uris: https, http to the loopback with any port, or a scheme made from a domain's name.
+                Answers go to exactly these.
+            client_name: What the person reads, up to 100 characters.
+        """
+        return self._client.call(
+            OAuthClient,
+            Call(
+                "POST",
+                "/oauth/register",
+                body={"redirect_uris": redirect_uris, "client_name": client_name},
+            ),
+            options,
+        )
+
+    def revoke(
+        self,
+        *,
+        token: str,
+        client_id: str,
+        options: RequestOptions | None = None,
+    ) -> dict[str, Any]:
+        """Revoke a token.
+
+        Ends the access that a token belongs to, with all its tokens (RFC 7009). A token that is none is
+        answered alike. A form or JSON.
+
+        Args:
+            token: An access or a refresh token.
+        """
+        return self._client.call_object(
+            Call("POST", "/oauth/revoke", body={"token": token, "client_id": client_id}),
             options,
         )

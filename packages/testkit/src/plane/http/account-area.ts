@@ -94,7 +94,7 @@ export class Browser {
 }
 
 export async function testWorld(origin = 'http://localhost:8080', registrationOpen = false): Promise<World> {
-  const opened = await openAccounts({ registrationOpen, clock: () => new Date(now) });
+  const opened = await openAccounts({ registrationOpen, clock: () => new Date(now), origin: () => origin });
   const { database, store, accounts, verifier, firstKey } = opened;
   const account = { accounts, spend: store.spend, origin: () => origin, pages: null };
   const { app, logged } = testApp({ verifier, accounts, account });

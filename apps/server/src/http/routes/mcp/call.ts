@@ -9,6 +9,7 @@ import type { App } from '../../app-types.ts';
 import type { ChannelArea, NetworkSettings } from '../../context.ts';
 import { InnerCalls } from '../../pipeline/inner-calls.ts';
 import type { Limits } from '../../pipeline/limits/limits.ts';
+import { mcpPath } from '../oauth/metadata.ts';
 import { eventStreamType } from '../../reply/event-stream.ts';
 import { checkOrigin } from './check-origin.ts';
 import { McpDoor, sessionOf } from './door.ts';
@@ -33,7 +34,7 @@ const schema = {
   },
 };
 
-const config = { passesOn: true, rate: 'reads', errors: ['csrf_refused'] } as const;
+const config = { passesOn: true, rate: 'reads', challenges: mcpPath, errors: ['csrf_refused'] } as const;
 
 interface Needs {
   readonly channels: Pick<ChannelArea, 'origin'>;
@@ -52,7 +53,7 @@ export function mcpRoute(app: App, { channels, network, limiter, version, log }:
   const allowed = network?.corsOrigins ?? [];
   app.route({
     method: 'POST',
-    url: '/v1/mcp',
+    url: mcpPath,
     schema,
     config,
     onRequest: async ({ headers }) => checkOrigin(channels.origin(), allowed, headers),

@@ -6,10 +6,10 @@ import {
   DeviceRequest,
   Nothing,
 } from '@lodge/contract';
-import { Refusal } from '@lodge/domain';
 import type { OAuth } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
 import { callerOf, signedIn, tags as areaTags } from '../account/replies.ts';
+import { decided } from './consent.ts';
 import { withForms } from './form.ts';
 import { tags } from './tags.ts';
 
@@ -91,14 +91,8 @@ function personRoutes(app: App, oauth: OAuth): void {
     },
     config: { ...signedIn, errors: ['device_code_not_found', 'quota_exceeded'] },
     handler: async (request) => {
-      const { user_code: code, approve, scopes = null } = request.body;
-      if (approve !== (scopes !== null)) {
-        throw new Refusal(
-          'invalid_request',
-          `scopes ${approve ? 'is required' : 'must be absent'} with approve ${approve}.`,
-        );
-      }
-      await oauth.decideDevice(request.me!, code, scopes, callerOf(request));
+      const { user_code: code, approve, scopes } = request.body;
+      await oauth.decideDevice(request.me!, code, decided(approve, scopes), callerOf(request));
       return {};
     },
   });

@@ -50,7 +50,10 @@ const ownWords: ReadonlySet<ErrorCode> = new Set([
   'slow_down',
   'access_denied',
   'expired_token',
+  'invalid_client',
   'invalid_grant',
+  'invalid_redirect_uri',
+  'invalid_target',
   'invalid_scope',
   'unsupported_grant_type',
 ]);
