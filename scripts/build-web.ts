@@ -29,6 +29,7 @@ async function hashOfSources(): Promise<string> {
   const hash = createHash('sha256');
   const files: string[] = [];
   for await (const file of glob(['src/**/*.*', '*.{html,json,ts}'], { cwd: web })) files.push(file);
+  for await (const file of glob('../../packages/sdk/src/**/*.ts', { cwd: web })) files.push(file);
   for (const file of files.sort()) hash.update(`${file}\0`).update(await readFile(join(web, file)));
   return hash.update(await readFile(join(root, 'package-lock.json'))).digest('hex');
 }

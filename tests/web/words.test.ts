@@ -27,14 +27,20 @@ test('moments are told in the nearest unit', () => {
 });
 
 test('a refusal is told in a sentence, and nothing internal is', () => {
-  assert.equal(explain(new ApiError(401, 'invalid_credentials', 'x')), 'E-mail or password is wrong.');
-  assert.equal(explain(new ApiError(401, 'invalid_credentials', 'x'), { invalid_credentials: 'No.' }), 'No.');
   assert.equal(
-    explain(new ApiError(429, 'rate_limit_exceeded', 'x', 300)),
+    explain(new ApiError('x', { status: 401, code: 'invalid_credentials' })),
+    'E-mail or password is wrong.',
+  );
+  assert.equal(
+    explain(new ApiError('x', { status: 401, code: 'invalid_credentials' }), { invalid_credentials: 'No.' }),
+    'No.',
+  );
+  assert.equal(
+    explain(new ApiError('x', { status: 429, code: 'rate_limit_exceeded', retryAfterSeconds: 300 })),
     'Too many attempts. Try again in 5 minutes.',
   );
-  assert.equal(explain(new ApiError(400, 'invalid_request', 'name is required')), 'name is required');
-  assert.doesNotMatch(explain(new ApiError(500, 'internal_error', 'at /srv/secret.ts:1')), /secret/);
+  assert.equal(explain(new ApiError('name is required', { status: 400, code: 'invalid_request' })), 'name is required');
+  assert.doesNotMatch(explain(new ApiError('at /srv/secret.ts:1', { status: 500, code: 'internal_error' })), /secret/);
   assert.doesNotMatch(explain(new TypeError('undefined is not a function')), /undefined/);
 });
 

@@ -34,14 +34,14 @@ export class ApiError extends LodgeError implements ApiErrorFacts {
   readonly details: Readonly<Record<string, unknown>>;
   readonly retryAfterSeconds: number | undefined;
 
-  constructor(message: string, facts: ApiErrorFacts) {
+  constructor(message: string, facts: Pick<ApiErrorFacts, 'status' | 'code'> & Partial<ApiErrorFacts>) {
     super(message);
     this.status = facts.status;
     this.code = facts.code;
-    this.type = facts.type;
+    this.type = facts.type ?? 'api_error';
     this.requestId = facts.requestId;
     this.field = facts.field;
-    this.details = facts.details;
+    this.details = facts.details ?? {};
     this.retryAfterSeconds = facts.retryAfterSeconds;
   }
 }
@@ -124,8 +124,10 @@ const text = (value: unknown): string | undefined =>
 export function errorOfReply(status: number, headers: Headers, body: string): ApiError {
   let given: Record<string, unknown> = {};
   try {
-    const { error } = JSON.parse(body) as { error?: unknown };
+    const { error, error_description: message } = JSON.parse(body) as { error?: unknown; error_description?: unknown };
     if (typeof error === 'object' && error !== null) given = error as Record<string, unknown>;
+    // OAuth has another form (RFC 6749, 5.2).
+    if (typeof error === 'string') given = { type: 'invalid_request_error', code: error, message };
   } catch {
     // The status says enough.
   }

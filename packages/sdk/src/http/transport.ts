@@ -159,8 +159,9 @@ function valueOf(reply: Response, body: string): unknown {
   if (body === '') return {};
   if (!type.includes('json')) {
     if (type.startsWith('text/csv')) return body;
+    // Somebody between has answered.
     throw errorOfReply(
-      reply.status,
+      502,
       reply.headers,
       JSON.stringify({ error: { code: 'not_json', message: 'The server sent a reply that is not JSON.' } }),
     );

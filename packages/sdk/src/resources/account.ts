@@ -90,6 +90,16 @@ export class Account extends Resource {
     return this.sendJson('DELETE', path('totp'), options, { body });
   }
 
+  /** Tells which machine waits with a code. */
+  deviceRequest(body: Types.ReadDeviceRequest, options?: CallOptions): Promise<Types.DeviceRequest> {
+    return this.#post('device', body, options);
+  }
+
+  /** Gives a machine an API key, or refuses it. */
+  decideDeviceRequest(body: Types.DecideDeviceRequest, options?: CallOptions): Promise<Nothing> {
+    return this.sendJson('POST', path('device', 'decision'), options, { body });
+  }
+
   /** Without a key: these operations take none. */
   #post<T>(name: string, body: unknown, options?: CallOptions): Promise<T> {
     return this.sendJson('POST', path(name), options, { body });
