@@ -1,6 +1,6 @@
 /** One run of a command: where it prints, which deployment it speaks to, and its end when somebody interrupts it. */
 import type { Command } from 'commander';
-import type { Lodge } from '@lodge/sdk';
+import type { Lodge, WebSocketClass } from '@lodge/sdk';
 import { chooseContext } from './context/choice.ts';
 import type { Choice } from './context/choice.ts';
 import { CommandError, exitCodes } from './failure.ts';
@@ -89,10 +89,24 @@ export class Run {
     return this.#lodge;
   }
 
+  /** Returns the API for calls that need a WebSocket, which Node 20 lacks. */
+  async lodgeWithSockets(): Promise<Lodge> {
+    const lodge = await this.lodge();
+    if ('WebSocket' in globalThis) return lodge;
+    const { WebSocket } = await import('ws');
+    const { url, apiKey } = await this.choice();
+    return this.lodgeAt(url, apiKey, WebSocket as unknown as WebSocketClass);
+  }
+
   /** Returns the API at an address. */
-  async lodgeAt(url: string, apiKey: string | undefined): Promise<Lodge> {
+  async lodgeAt(url: string, apiKey: string | undefined, webSocket?: WebSocketClass): Promise<Lodge> {
     const { Lodge } = await import('@lodge/sdk');
-    return new Lodge({ baseUrl: url, apiKey: apiKey ?? '', headers: { 'user-agent': `lodge-cli/${version}` } });
+    return new Lodge({
+      baseUrl: url,
+      apiKey: apiKey ?? '',
+      headers: { 'user-agent': `lodge-cli/${version}` },
+      webSocket,
+    });
   }
 
   #output(isJson: boolean): Output {
