@@ -3,6 +3,7 @@ import { channelRequests } from './bad-channel-requests.ts';
 import { scheduleRequests } from './bad-schedule-requests.ts';
 import { hookRequests } from './bad-hook-requests.ts';
 import { oauthRequests } from './bad-oauth-requests.ts';
+import { mcpRequests } from './bad-mcp-requests.ts';
 import { lifecycleRequests } from './bad-lifecycle-requests.ts';
 import {
   chat,
@@ -349,6 +350,7 @@ export const badRequests: readonly BadRequest[] = [
   ...channelRequests,
   ...scheduleRequests,
   ...hookRequests,
+  ...mcpRequests,
   ...oauthRequests,
   ...names,
   ...fields,

@@ -94,6 +94,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },
   'POST /v1/agents/{id}/hooks': { name: 'H' },
   'POST /v1/fingerprints': { values: [{ for: 'llm_key', value: 'x' }] },
+  'POST /v1/mcp': { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_agents' } },
   'POST /v1/agents': { name: 'of the stranger' },
 };
 

@@ -49,8 +49,9 @@ export function lodgeServer(lodge: Lodge, options: LodgeServerOptions): McpServe
   mcp.server.setRequestHandler(ListToolsRequestSchema, () => ({
     tools: tools.filter(({ scopes }) => scopes.some(has)).map(definitionOf),
   }));
-  // No server outlives its request, or the scopes of its key: the list never changes.
-  mcp.server.registerCapabilities({ tools: { listChanged: false } });
   if (has('agents:read')) addResources(mcp, lodge, onError);
+  // The lists never change while a server lives.
+  const unchanging = { listChanged: false };
+  mcp.server.registerCapabilities({ tools: unchanging, ...(has('agents:read') && { resources: unchanging }) });
   return mcp;
 }
