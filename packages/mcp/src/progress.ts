@@ -5,7 +5,7 @@ export type Extra = RequestHandlerExtra<ServerRequest, ServerNotification>;
 
 interface Reported {
   readonly everyMs: number;
-  /** What the work does at its beginning. */
+  /** First words about the work. */
   readonly words: string;
 }
 

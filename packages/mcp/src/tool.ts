@@ -1,4 +1,4 @@
-/** What a tool is, and how its work becomes a result. */
+/** A tool, and how its work becomes a result. */
 import type { Lodge } from '@lodge/sdk';
 import { ConnectionError, LodgeError, isApiError } from '@lodge/sdk';
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';

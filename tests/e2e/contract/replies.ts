@@ -30,7 +30,8 @@ export class Replies {
     const declared = schema.responses[status];
     if (declared === undefined) return 'a status that is not declared';
     const type = headers.get('content-type')?.split(';')[0] ?? '';
-    const content = declared.content?.[type];
+    if (declared.content === undefined) return text === '' ? null : 'a body that is not declared';
+    const content = declared.content[type];
     if (content === undefined) return `a content type that is not declared: ${type}`;
     if (type === 'application/json') {
       return this.fits(content.schema, body) ? null : `not of its schema: ${text.slice(0, 300)}`;

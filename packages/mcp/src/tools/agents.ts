@@ -102,7 +102,7 @@ const updateAgent = tool({
   description:
     'Changes the name, model, description or instructions of an agent. Each field that is given replaces the one there is; others stay.',
   scopes: ['agents:write'],
-  // What was there before is gone.
+  // The values before are gone.
   annotations: destroys,
   doing: 'Changes the agent',
   input: z.strictObject({ agent_id: agentId, ...fields, name: fields.name.optional() }),

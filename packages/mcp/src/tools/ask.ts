@@ -83,7 +83,7 @@ class Answer {
 
   add(more: string): void {
     this.#bytes += new TextEncoder().encode(more).length;
-    // What is beyond the bound is only counted.
+    // Text beyond the bound is only counted.
     if (this.#text.length <= maxResultBytes) this.#text += more;
   }
 

@@ -84,7 +84,7 @@ export interface ReadRange {
 
 /** Reads a part of a file. Text ends with a whole character. */
 export async function readRange(lodge: Lodge, { agentId, path, offset, maxBytes, signal }: Range): Promise<ReadRange> {
-  // What is beyond the bound is not read: the connection is cut. Three more make the last character whole.
+  // Bytes beyond the bound are not read: the connection is cut. Three more make the last character whole.
   const file = await lodge.files.read(agentId, path, { from: offset, signal });
   const bytes = await upTo(file.stream(), maxBytes + 3);
   const { size, type } = file;
