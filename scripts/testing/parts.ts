@@ -47,6 +47,7 @@ const thorough: readonly string[] = [
   'tests/e2e/{connection-renewal,files,limits}.test.ts',
   'tests/e2e/contract/{boundaries,examples,fuzz}.test.ts',
   'tests/hands/python.test.ts',
+  'tests/hands/round.test.ts',
   'tests/hands/snippets/snippets.test.ts',
   'tests/web/{account,documents}.test.ts',
 ];

@@ -9,7 +9,7 @@ import { delimiter, join } from 'node:path';
 import { ownPython, packagesFor } from '../python/environment.ts';
 import { root } from './blocks.ts';
 
-const limitMs = 60_000;
+const defaultLimitMs = 60_000;
 const outputBytes = 4 * 1024 * 1024;
 
 /** A failure of curl is one of the snippet. A stream without an end is looked at for a moment. */
@@ -30,13 +30,16 @@ export class Runner {
   readonly folder: string;
   private variables: Record<string, string>;
 
-  private constructor(folder: string, variables: Record<string, string>) {
+  private readonly limitMs: number;
+
+  private constructor(folder: string, variables: Record<string, string>, limitMs: number) {
     this.folder = folder;
     this.variables = variables;
+    this.limitMs = limitMs;
   }
 
-  /** A reader's folder, with the files that snippets read. */
-  static async open(variables: Readonly<Record<string, string>>): Promise<Runner> {
+  /** A reader's folder, with the files that snippets read. Each run ends after the limit. */
+  static async open(variables: Readonly<Record<string, string>>, limitMs = defaultLimitMs): Promise<Runner> {
     const folder = await mkdtemp(join(tmpdir(), 'lodge-snippets-'));
     const bin = join(folder, 'bin');
     const work = join(folder, 'work');
@@ -55,7 +58,7 @@ export class Runner {
     await writeFile(join(work, 'site/index.html'), 'Hello\n');
     const { PATH = '' } = process.env;
     const own = { HOME: work, LANG: 'C.UTF-8', NO_COLOR: '1', XDG_CONFIG_HOME: join(folder, 'config') };
-    return new Runner(folder, { ...own, ...variables, PATH: [bin, PATH].join(delimiter) });
+    return new Runner(folder, { ...own, ...variables, PATH: [bin, PATH].join(delimiter) }, limitMs);
   }
 
   set(variables: Readonly<Record<string, string>>): void {
@@ -107,7 +110,7 @@ export class Runner {
   }
 
   private run(program: string, args: readonly string[], cwd: string): Promise<string> {
-    const options = { cwd, env: this.variables, timeout: limitMs, maxBuffer: outputBytes };
+    const options = { cwd, env: this.variables, timeout: this.limitMs, maxBuffer: outputBytes };
     return new Promise((resolve, reject) => {
       const child = execFile(program, args, options, (error, stdout, stderr) => {
         if (error) reject(new Error(`${error.message.slice(0, 400)}\n${stdout}\n${stderr}`));
