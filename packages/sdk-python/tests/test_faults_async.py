@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import Any
 
@@ -172,10 +173,13 @@ async def test_files_across_cuts(server: Any, proxy: Any, agent_id: str, tmp_pat
         assert (tmp_path / "big.bin").read_bytes() == data
         assert [path.name for path in tmp_path.iterdir()] == ["big.bin"]
     async with server.AsyncLodge(proxy.url) as lodge:
-        # An iterator can be read once, and is sent once.
-        proxy.rules = [Rule(cut_up=1_000_000)]
-        with pytest.raises(lodge_agents.ConnectionError):
-            await lodge.files.write(agent_id, "once.bin", iter([data[:2_000_000], data[2_000_000:]]))
+        # An iterator can be read only once, and is sent in parts.
+        proxy.rules = [Rule(cut_up=3_000_000), Rule(), Rule(cut_up=1_000_000), Rule(cut_up=20_000_000)]
+        assert (await lodge.files.write(agent_id, "once.bin", iter([data] * 14))).size == len(data) * 14
+        wanted = hashlib.sha256(data * 14).hexdigest()
+        result = await lodge.exec.run(agent_id, command="sha256sum < once.bin; ls -A | grep -c upload")
+        assert result.stdout.split()[0] == wanted
+        assert (await lodge.files.write(agent_id, "small.bin", iter([data, b"x"]))).size == len(data) + 1
 
 
 async def test_a_file_that_changes_while_it_is_read(server: Any, proxy: Any, agent_id: str) -> None:
@@ -193,7 +197,7 @@ async def test_a_server_that_restarts(server: Any, proxy: Any) -> None:
     begun: list[Any] = []
 
     def restart(sent: int, _: int | None) -> None:
-        if sent < 1_000_000 or begun:
+        if sent < 20_000_000 or begun:
             return
         proxy.cut()
         server.tell("stop")
@@ -209,8 +213,8 @@ async def test_a_server_that_restarts(server: Any, proxy: Any) -> None:
         received = [await pieces.__anext__()]
         async with lodge.events.follow(agent_id=agent.id) as events:
             seen = [await events.__anext__()]
-            uploaded = await lodge.files.write(agent.id, "new.bin", data, on_progress=restart)
-            assert uploaded.size == len(data) and begun
+            uploaded = await lodge.files.write(agent.id, "new.bin", iter([data] * 4), on_progress=restart)
+            assert uploaded.size == len(data) * 4 and begun
             with pytest.raises(lodge_agents.ConnectionError):
                 async for _ in command:
                     pass

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import time
 from typing import Any
 
@@ -173,10 +174,13 @@ def test_files_across_cuts(server: Any, proxy: Any, agent_id: str, tmp_path: Any
         assert (tmp_path / "big.bin").read_bytes() == data
         assert [path.name for path in tmp_path.iterdir()] == ["big.bin"]
     with server.Lodge(proxy.url) as lodge:
-        # An iterator can be read once, and is sent once.
-        proxy.rules = [Rule(cut_up=1_000_000)]
-        with pytest.raises(lodge_agents.ConnectionError):
-            lodge.files.write(agent_id, "once.bin", iter([data[:2_000_000], data[2_000_000:]]))
+        # An iterator can be read only once, and is sent in parts.
+        proxy.rules = [Rule(cut_up=3_000_000), Rule(), Rule(cut_up=1_000_000), Rule(cut_up=20_000_000)]
+        assert (lodge.files.write(agent_id, "once.bin", iter([data] * 14))).size == len(data) * 14
+        wanted = hashlib.sha256(data * 14).hexdigest()
+        result = lodge.exec.run(agent_id, command="sha256sum < once.bin; ls -A | grep -c upload")
+        assert result.stdout.split()[0] == wanted
+        assert (lodge.files.write(agent_id, "small.bin", iter([data, b"x"]))).size == len(data) + 1
 
 
 def test_a_file_that_changes_while_it_is_read(server: Any, proxy: Any, agent_id: str) -> None:
@@ -194,7 +198,7 @@ def test_a_server_that_restarts(server: Any, proxy: Any) -> None:
     begun: list[Any] = []
 
     def restart(sent: int, _: int | None) -> None:
-        if sent < 1_000_000 or begun:
+        if sent < 20_000_000 or begun:
             return
         proxy.cut()
         server.tell("stop")
@@ -210,8 +214,8 @@ def test_a_server_that_restarts(server: Any, proxy: Any) -> None:
         received = [pieces.__next__()]
         with lodge.events.follow(agent_id=agent.id) as events:
             seen = [events.__next__()]
-            uploaded = lodge.files.write(agent.id, "new.bin", data, on_progress=restart)
-            assert uploaded.size == len(data) and begun
+            uploaded = lodge.files.write(agent.id, "new.bin", iter([data] * 4), on_progress=restart)
+            assert uploaded.size == len(data) * 4 and begun
             with pytest.raises(lodge_agents.ConnectionError):
                 for _ in command:
                     pass

@@ -71,9 +71,10 @@ async def test_a_terminal(server: Any, agent_id: str) -> None:
     async with server.AsyncLodge() as lodge:
         async with await lodge.terminal.open(agent_id, cols=90, rows=30) as terminal:
             await terminal.resize(100, 40)
-            await terminal.write("stty size; exit 7\n")
+            # The size comes beside what is typed.
+            await terminal.write("while [ \"$(stty size)\" != '40 100' ]; do sleep 0.1; done; echo it is $((40 + 2)); exit 7\n")
             shown = b"".join([chunk async for chunk in terminal])
-        assert b"40 100" in shown, shown
+        assert b"it is 42" in shown, shown
         assert terminal.exit_code == 7
         with pytest.raises(lodge_agents.ConnectionError):
             await terminal.write("x")

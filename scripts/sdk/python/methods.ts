@@ -14,6 +14,7 @@ const byHand = new Set([
   'openAgentTerminal',
   'pairWhatsApp',
   'sendToHook',
+  'uploadAgentFilePart',
 ]);
 
 interface Twin {
@@ -264,7 +265,8 @@ const argumentText = ({ name, type, isRequired: must }: Argument): string =>
 
 function argumentName({ name, in: place }: Parameter, path: string): string {
   if (place !== 'path') return identifier(name.replaceAll('-', '_'));
-  if (name !== 'id') return ['webhook', 'hook', 'schedule', 'message', 'delivery'].includes(name) ? `${name}_id` : name;
+  if (name !== 'id')
+    return ['webhook', 'hook', 'schedule', 'message', 'delivery', 'upload'].includes(name) ? `${name}_id` : name;
   const before = path.slice(0, path.indexOf('/{id}')).split('/').at(-1)!;
   return before === 'people' ? 'person_id' : `${singular(before)}_id`;
 }

@@ -27,12 +27,23 @@ def file_path(agent_id: str, path: str) -> str:
     return f"/agents/{segment(agent_id)}/files{'/' + below if below else ''}"
 
 
+MAX_WHOLE_BYTES = 64 * 1024 * 1024
+"""A file up to this size is one request."""
+PART_BYTES = 16 * 1024 * 1024
+"""A larger one is sent in parts of this size."""
+
+
 @dataclass(frozen=True)
 class Content:
     open: Callable[[], Any]
     """Gives what to send, from its beginning."""
     size: int | None
-    is_repeatable: bool
+    """None: it can be read only once, and its size is not known."""
+
+
+def octets(size: int) -> dict[str, str]:
+    """Headers of so many bytes."""
+    return {"content-type": "application/octet-stream", "content-length": str(size)}
 
 
 def content_of(given: Any) -> Content:
@@ -40,7 +51,7 @@ def content_of(given: Any) -> Content:
         given = given.encode()
     if isinstance(given, (bytes, bytearray, memoryview)):
         data = bytes(given)
-        return Content(lambda: data, len(data), True)
+        return Content(lambda: data, len(data))
     if hasattr(given, "read") and hasattr(given, "seekable") and given.seekable():
         begin = given.tell()
         end = given.seek(0, os.SEEK_END)
@@ -49,8 +60,8 @@ def content_of(given: Any) -> Content:
             given.seek(begin)
             return given
 
-        return Content(again, end - begin, True)
-    return Content(lambda: given, None, False)
+        return Content(again, end - begin)
+    return Content(lambda: given, None)
 
 
 @dataclass

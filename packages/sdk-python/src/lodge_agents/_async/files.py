@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import builtins
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from typing import Any
 
 import httpx
 
 from .._settings import backoff, failure
-from .._transfer import Progress, content_of, file_path
+from .._transfer import MAX_WHOLE_BYTES, Progress, content_of, file_path, octets
 from .._types import NOT_GIVEN, Call, NotGiven, RequestOptions, given
 from ..errors import ConnectionError, LodgeError, ReplyError
 from ..models import AgentFile, FileDeleted
 from .client import AsyncResource, AsyncTransport
 from .pages import AsyncPages
-from .waiting import in_thread, sleep
+from .parts import AsyncPartUpload, sent
+from .waiting import sleep
 
 _TRANSFER_SECONDS = 120
-_CHUNK_BYTES = 256 * 1024
 _MAX_CUTS = 8
 """Cuts without a byte between them after which a file is given up."""
 _FIRST_DELAY_SECONDS = 0.25
@@ -185,33 +185,32 @@ class AsyncFiles(AsyncResource):
         on_progress: Progress | None = None,
         options: RequestOptions | None = None,
     ) -> AgentFile:
-        """Write a file: whole or not at all. Folders on the way are made.
+        """Write a file of up to 64 GiB: whole or not at all. Folders on the way are made.
 
         Args:
             agent_id: The agent's id.
             path: Path in the workspace.
-            content: Bytes, a text (written as UTF-8), an open binary file, or an iterator of bytes. What cannot
-                be read twice is sent once: a cut is then an error.
+            content: Bytes, a text (written as UTF-8), an open binary file, or an iterator of bytes.
             if_match: ETags of which one must be there, or `*` for anything; else 412.
             if_none_match: `*`: nothing may be there; else 412.
             wake: True: a stopped agent is started first.
             on_progress: Told the bytes sent so far, and how many there are where that is known.
         """
         source = content_of(content)
-        headers: dict[str, Any] = {
-            "if-match": if_match,
-            "if-none-match": if_none_match,
-            "content-type": "application/octet-stream",
-        }
-        if source.size is not None:
-            headers["content-length"] = str(source.size)
+        conditions: dict[str, Any] = {"if-match": if_match, "if-none-match": if_none_match}
+        if source.size is None or source.size > MAX_WHOLE_BYTES:
+            upload = AsyncPartUpload(self._client, agent_id, wake, on_progress, options)
+            begun = await upload.begin(source.open(), source.size)
+            if begun is None:
+                return await upload.finish(path, conditions)
+            # All of it is one part.
+            source = content_of(begun)
         call = Call(
             "PUT",
             file_path(agent_id, path),
             query={"wake": wake},
-            headers=headers,
-            content=lambda: _sent(source.open, source.size, on_progress),
-            repeatable=source.is_repeatable,
+            headers={**conditions, **octets(source.size or 0)},
+            content=lambda: sent(source.open, source.size, on_progress),
             patience=_TRANSFER_SECONDS,
         )
         return await self._client.call(AgentFile, call, options)
@@ -246,29 +245,3 @@ class AsyncFiles(AsyncResource):
             headers={"if-match": if_match},
         )
         return await self._client.call(FileDeleted, call, options)
-
-
-async def _sent(
-    open_: Callable[[], Any], size: int | None, on_progress: Progress | None
-) -> AsyncIterator[bytes]:
-    sent = 0
-    async for chunk in _chunks(open_()):
-        yield chunk
-        sent += len(chunk)
-        if on_progress is not None:
-            on_progress(sent, size)
-
-
-async def _chunks(source: Any) -> AsyncIterator[bytes]:
-    if hasattr(source, "read"):
-        while chunk := await in_thread(lambda: source.read(_CHUNK_BYTES)):
-            yield chunk
-    elif isinstance(source, bytes):
-        for begin in builtins.range(0, len(source), _CHUNK_BYTES):
-            yield source[begin : begin + _CHUNK_BYTES]
-    elif hasattr(source, "__aiter__"):
-        async for chunk in source:
-            yield chunk
-    else:
-        for chunk in source:
-            yield chunk

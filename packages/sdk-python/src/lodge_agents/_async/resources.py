@@ -12,6 +12,7 @@ from .chat import AsyncChat
 from .hooks import AsyncHooks, AsyncWebhooks
 from .terminal import AsyncTerminals
 from .transfers import AsyncTransfers
+from .uploads import AsyncUploads
 from .usage import AsyncUsage
 from .client import AsyncTransport
 
@@ -42,6 +43,6 @@ class AsyncResources:
         self.secrets = made.AsyncSecretsOperations(client)
         self.service = made.AsyncServiceOperations(client)
         self.terminal = AsyncTerminals(client)
-        self.uploads = made.AsyncUploadsOperations(client)
+        self.uploads = AsyncUploads(client)
         self.usage = AsyncUsage(client)
         self.webhooks = AsyncWebhooks(client)

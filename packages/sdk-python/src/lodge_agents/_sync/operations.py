@@ -1200,7 +1200,7 @@ class UploadsOperations(Resource):
     def get(
         self,
         agent_id: str,
-        upload: str,
+        upload_id: str,
         *,
         wake: bool | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
@@ -1213,15 +1213,16 @@ class UploadsOperations(Resource):
 
         Args:
             agent_id: The agent's id.
-            upload: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A
-                hash of what is sent and where it goes finds the upload again after a crash of your own.
+            upload_id: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and
+                `-`. A hash of what is sent and where it goes finds the upload again after a crash of your
+                own.
             wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
         """
         return self._client.call(
             Upload,
             Call(
                 "GET",
-                f"/agents/{segment(agent_id)}/uploads/{segment(upload)}",
+                f"/agents/{segment(agent_id)}/uploads/{segment(upload_id)}",
                 query={"wake": wake},
             ),
             options,
@@ -1230,7 +1231,7 @@ class UploadsOperations(Resource):
     def finish(
         self,
         agent_id: str,
-        upload: str,
+        upload_id: str,
         *,
         path: str,
         size: int,
@@ -1248,8 +1249,9 @@ class UploadsOperations(Resource):
 
         Args:
             agent_id: The agent's id.
-            upload: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A
-                hash of what is sent and where it goes finds the upload again after a crash of your own.
+            upload_id: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and
+                `-`. A hash of what is sent and where it goes finds the upload again after a crash of your
+                own.
             path: Where the file goes in the workspace; no `.` and `..`.
             size: Bytes of the whole file. If others have come, nothing is done and 409 says so.
             wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
@@ -1260,7 +1262,7 @@ class UploadsOperations(Resource):
             AgentFile,
             Call(
                 "POST",
-                f"/agents/{segment(agent_id)}/uploads/{segment(upload)}",
+                f"/agents/{segment(agent_id)}/uploads/{segment(upload_id)}",
                 query={"wake": wake},
                 headers={"if-match": if_match, "if-none-match": if_none_match},
                 body={"path": path, "size": size},
@@ -1272,7 +1274,7 @@ class UploadsOperations(Resource):
     def delete(
         self,
         agent_id: str,
-        upload: str,
+        upload_id: str,
         *,
         wake: bool | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
@@ -1285,52 +1287,17 @@ class UploadsOperations(Resource):
 
         Args:
             agent_id: The agent's id.
-            upload: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A
-                hash of what is sent and where it goes finds the upload again after a crash of your own.
+            upload_id: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and
+                `-`. A hash of what is sent and where it goes finds the upload again after a crash of your
+                own.
             wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
         """
         return self._client.call(
             UploadDeleted,
             Call(
                 "DELETE",
-                f"/agents/{segment(agent_id)}/uploads/{segment(upload)}",
+                f"/agents/{segment(agent_id)}/uploads/{segment(upload_id)}",
                 query={"wake": wake},
-            ),
-            options,
-        )
-
-    def append(
-        self,
-        agent_id: str,
-        upload: str,
-        *,
-        upload_offset: str,
-        wake: bool | NotGiven = NOT_GIVEN,
-        options: RequestOptions | None = None,
-    ) -> Upload:
-        """Upload a part of a file to an agent's machine.
-
-        For files of any size up to 64 GiB. The body is the next part, up to 64 MiB, and on the disk when the
-        reply comes. The bytes that came before a cut stay. A part that does not begin where the upload ends
-        is a 409, whose header `Upload-Offset` says where that is. An agent has at most 32 unfinished uploads;
-        one that fills the disk is removed.
-
-        Scope: `agents:write`.
-
-        Args:
-            agent_id: The agent's id.
-            upload: An id that you choose for one file of this agent, 16 to 64 letters, digits, `_` and `-`. A
-                hash of what is sent and where it goes finds the upload again after a crash of your own.
-            upload_offset: Where the part begins: the bytes that have come before it.
-            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
-        """
-        return self._client.call(
-            Upload,
-            Call(
-                "PATCH",
-                f"/agents/{segment(agent_id)}/uploads/{segment(upload)}",
-                query={"wake": wake},
-                headers={"upload-offset": upload_offset},
             ),
             options,
         )

@@ -12,6 +12,7 @@ from .chat import Chat
 from .hooks import Hooks, Webhooks
 from .terminal import Terminals
 from .transfers import Transfers
+from .uploads import Uploads
 from .usage import Usage
 from .client import Transport
 
@@ -42,6 +43,6 @@ class Resources:
         self.secrets = made.SecretsOperations(client)
         self.service = made.ServiceOperations(client)
         self.terminal = Terminals(client)
-        self.uploads = made.UploadsOperations(client)
+        self.uploads = Uploads(client)
         self.usage = Usage(client)
         self.webhooks = Webhooks(client)
