@@ -30,8 +30,8 @@ describe('the tree of commands', () => {
       for (const [example] of examplesFor(command)) {
         // The part of a line that is `lodge`, without what a shell does around it.
         const [, line] =
-          /(?:^|\()(lodge [^|<>;)]*)/.exec(
-            example.replaceAll(/"[^"]*"/g, (text) => text.replaceAll(/[|<>;()]/g, '_')),
+          /(?:^|\(|-- )(lodge [^|<>;)]*)/.exec(
+            example.replaceAll(/"[^"]*"|'[^']*'/g, (text) => text.replaceAll(/[|<>;()]/g, '_')),
           ) ?? [];
         assert.ok(line !== undefined, `${fullName(command)}: ${example}`);
         const args = words(line).slice(1);

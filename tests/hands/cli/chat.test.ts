@@ -80,6 +80,18 @@ describe('chat', () => {
     assert.equal(file.text, 'the report');
   });
 
+  test('half an answer is shown, and the command says that it is not whole', async () => {
+    gateway.answer = () => ['half of ', 50, null];
+    const asked = gateway.asked.length;
+    const { code, stdout, stderr } = await person.lodge(['chat', 'ada', '-m', 'hello']);
+    assert.equal(stdout, 'half of \n');
+    assert.ok(code === 1 || code === 7, `${code}: ${stderr}`);
+    assert.match(stderr, /^Error: /);
+    assert.equal(gateway.asked.length, asked + 1, 'a turn is carried out once');
+    const json = await person.lodge(['chat', 'ada', '-m', 'hello', '--json']);
+    assert.equal(json.stdout, '', 'half a document is none');
+  });
+
   test('an answer comes as it is written, and Ctrl-C ends the turn at the agent too', async () => {
     gateway.answer = () => ['first ', 60_000, 'never'];
     const running = person.begin(['chat', 'ada', '-m', 'slow one'], { input: '' });

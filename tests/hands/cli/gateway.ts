@@ -20,8 +20,8 @@ export interface ScriptedGateway {
   readonly asked: Asked[];
   /** Turns that the other side ended before they were over. */
   readonly cut: Asked[];
-  /** Gives the pieces of an answer; a number is a pause in ms. */
-  answer: (asked: Asked) => readonly (string | number)[];
+  /** Gives the pieces of an answer: a number is a pause in ms, and null cuts the connection. */
+  answer: (asked: Asked) => readonly (string | number | null)[];
   close(): Promise<void>;
 }
 
@@ -63,7 +63,8 @@ async function turn(gateway: ScriptedGateway, request: IncomingMessage, reply: S
   };
   chunk({ role: 'assistant', content: '' }, null);
   for (const piece of gateway.answer(asked)) {
-    if (typeof piece === 'number') await sleep(piece);
+    if (piece === null) reply.destroy();
+    else if (typeof piece === 'number') await sleep(piece);
     else chunk({ content: piece }, null);
     if (reply.closed) return;
   }
