@@ -20,6 +20,7 @@ const notRun: Readonly<Record<string, number>> = {
   'docs/guides/coming-from/openai-assistants.md': 1,
   'docs/guides/coming-from/openclaw-hermes.md': 1,
   'docs/guides/container.md': 2,
+  'docs/guides/import.md': 3,
   'docs/guides/mcp.md': 2,
   'docs/guides/operating.md': 3,
   'docs/guides/quick-start.md': 1,

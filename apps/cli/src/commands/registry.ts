@@ -28,6 +28,12 @@ export const groups: readonly Group[] = [
   },
   { name: 'chat', heading: 'Agents', summary: 'talk to an agent', load: () => import('./chat.ts') },
   { name: 'apply', heading: 'Agents', summary: 'make agents what files say', load: () => import('./apply.ts') },
+  {
+    name: 'import',
+    heading: 'Agents',
+    summary: 'make agents of folders of OpenClaw and Hermes',
+    load: () => import('./import.ts'),
+  },
   { name: 'export', heading: 'Agents', summary: 'write agents as files', load: () => import('./export.ts') },
   {
     name: 'channels',

@@ -1,0 +1,303 @@
+/** `lodge import`: makes an agent of a folder that OpenClaw or Hermes made on another machine. */
+import { openAsBlob } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import type { Agent, CreateAgent, Lodge } from '@lodge/sdk';
+import { CommandError, exitCodes, usageError } from '../failure.ts';
+import type { Run } from '../run.ts';
+import { readSecret } from '../secrets.ts';
+import { withProgress } from '../terminal/progress.ts';
+import type { Progress } from '../terminal/progress.ts';
+import { canAsk, confirm } from '../terminal/prompt.ts';
+import { quoted, safeLine } from '../terminal/safe.ts';
+import type { Found, FoundChannel } from './found.ts';
+import { readHermes } from './hermes.ts';
+import { readOpenclaw } from './openclaw.ts';
+import { parcel, takeInScript } from './take-in.ts';
+
+export interface ImportOptions {
+  readonly name?: string;
+  readonly model?: string;
+  readonly provider?: string;
+  readonly size?: string;
+  readonly workspace?: string;
+  readonly agent?: string;
+  readonly secret?: Readonly<Record<string, string>>;
+  readonly sessions: boolean;
+  readonly channels: boolean;
+  readonly plan?: true;
+}
+
+const pieceBytes = 32 * 1024 * 1024;
+const waitMs = 30 * 60_000;
+const takeInSeconds = 600;
+
+export async function importFolder(
+  run: Run,
+  kind: 'openclaw' | 'hermes',
+  given: string | undefined,
+  options: ImportOptions,
+): Promise<void> {
+  const folder = resolve(given ?? join(homedir(), `.${kind}`));
+  const read = await withProgress(run.out, 'Reading the folder', () =>
+    kind === 'openclaw' ? readOpenclaw(folder, options) : readHermes(folder, options),
+  );
+  const found = { ...read, channels: options.channels ? read.channels : [] };
+  const lodge = await run.lodge();
+  const chosen = await choices(run, lodge, found, options);
+  if (options.plan) return run.out.result(planJson(found, chosen), () => planText(found, chosen));
+  if (!run.out.isJson) run.out.write(planText(found, chosen));
+  if (!run.isYes) await confirm(run, 'Make this agent?');
+  const secrets = await askSecrets(run, found, chosen, options);
+  const agent = await withProgress(run.out, 'Making the agent', async (progress) => {
+    const made = await make(run, lodge, chosen, secrets);
+    progress.say(`Waiting for the machine of ${safeLine(made.id)}`);
+    await lodge.agents.waitUntil(made.id, 'running', { ...run.call, timeoutMs: waitMs });
+    return made;
+  });
+  const result = await withProgress(run.out, 'Putting its files', (progress) =>
+    fill(run, lodge, agent, found, { options, secrets, progress }),
+  );
+  report(run, agent, found, result);
+}
+
+interface Chosen {
+  readonly runtime: Found['runtime'];
+  readonly name: string;
+  readonly model: string | null;
+  readonly provider: string | null;
+  readonly size: string | undefined;
+}
+
+/** Takes the model over where its provider is one of this deployment's. */
+async function choices(run: Run, lodge: Lodge, found: Found, options: ImportOptions): Promise<Chosen> {
+  const { data } = await lodge.service.providers(run.call);
+  const ids = data.map(({ id }) => id);
+  const given = options.model?.includes('/') ? options.model.split('/')[0]! : null;
+  const provider = options.provider ?? given ?? found.provider;
+  const isKnown = provider !== null && ids.includes(provider);
+  if ((options.provider ?? given) !== null && (options.provider ?? given) !== undefined && !isKnown)
+    throw usageError(`There is no provider ${quoted(provider ?? '')}.`, '`lodge providers` lists them.');
+  return {
+    runtime: found.runtime,
+    name: (options.name ?? basename(found.folder).replace(/^\./, '')).slice(0, 100),
+    model: options.model ?? (isKnown ? found.model : null),
+    provider: isKnown ? provider : null,
+    size: options.size,
+  };
+}
+
+function planText(found: Found, chosen: Chosen): string {
+  const bytes = found.files.reduce((sum, { size }) => sum + size, 0);
+  const lines = [
+    `+ agent ${safeLine(chosen.name)}`,
+    `    runtime: ${chosen.runtime}`,
+    `    model: ${chosen.model === null ? `the deployment's (${found.model === null ? 'the folder names none' : `${safeLine(found.model, 100)} is of no provider here; give --model`})` : safeLine(chosen.model)}`,
+    `    key: ${chosen.provider === null ? 'none; give --provider for one' : `${safeLine(chosen.provider)}, asked for`}`,
+    `    workspace: ${found.files.length} files, ${sizeText(bytes)}`,
+    `    conversations: ${found.database === null ? 'none' : sizeText(found.database.bytes)}`,
+    ...found.channels.map(
+      ({ name, secrets, settings }) =>
+        `    channel ${name}: ${settings.access?.mode ?? 'pairing'}${secrets.length > 0 ? `; ${secrets.join(' and ')} asked for` : '; paired afterwards'}`,
+    ),
+    ...leftOutLines(found),
+  ];
+  return lines.map((line) => `${line}\n`).join('');
+}
+
+const leftOutLines = ({ leftOut }: Found): string[] =>
+  leftOut.all.map(({ reason, count, names }) => {
+    const shown = names.map((name) => safeLine(name, 60)).join(', ');
+    return `  left out, because ${reason}: ${shown}${count > names.length ? ` and ${count - names.length} more` : ''}`;
+  });
+
+const planJson = (found: Found, chosen: Chosen): object => ({
+  object: 'import_plan',
+  ...chosen,
+  files: found.files.length,
+  bytes: found.files.reduce((sum, { size }) => sum + size, 0),
+  conversation_bytes: found.database?.bytes ?? 0,
+  channels: found.channels.map(({ name, settings }) => ({ name, ...settings })),
+  left_out: found.leftOut.all,
+});
+
+function sizeText(bytes: number): string {
+  if (bytes < 1024 * 1024) return `${Math.ceil(bytes / 1024)} KiB`;
+  return `${(bytes / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+/** Secrets by name, such as `anthropic` and `telegram.botToken`. One that nobody gives is left out. */
+async function askSecrets(
+  run: Run,
+  found: Found,
+  { provider }: Chosen,
+  { secret: sources = {} }: ImportOptions,
+): Promise<Map<string, string>> {
+  const wanted = [
+    ...(provider === null ? [] : [[provider, `API key of ${provider}`] as const]),
+    ...found.channels.flatMap(({ name, secrets }) =>
+      secrets.map((field) => [`${name}.${field}`, `${field} of ${name}`] as const),
+    ),
+  ];
+  for (const name of Object.keys(sources))
+    if (!wanted.some(([each]) => each === name))
+      throw usageError(
+        `--secret ${quoted(name)}: nothing here needs it.`,
+        `Names: ${wanted.map(([each]) => each).join(', ')}.`,
+      );
+  const secrets = new Map<string, string>();
+  for (const [name, words] of wanted) {
+    const source = Object.hasOwn(sources, name) ? sources[name] : undefined;
+    const value = await oneSecret(run, name, words, source);
+    if (value === null) found.leftOut.add(name, 'nobody gave this secret');
+    else secrets.set(name, value);
+  }
+  return secrets;
+}
+
+async function oneSecret(run: Run, name: string, words: string, source: string | undefined): Promise<string | null> {
+  if (source === undefined && !canAsk(run)) return null;
+  try {
+    return await readSecret(run, source, `${words} (nothing leaves it out):`, `--secret ${name}=`);
+  } catch (error) {
+    // Somebody who gives nothing goes on without it.
+    if (source === undefined && error instanceof CommandError && error.exitCode === exitCodes.usage) return null;
+    throw error;
+  }
+}
+
+function make(run: Run, lodge: Lodge, chosen: Chosen, secrets: ReadonlyMap<string, string>): Promise<Agent> {
+  const { name, runtime, model, provider, size } = chosen;
+  const key = provider === null ? undefined : secrets.get(provider);
+  const body = {
+    name,
+    runtime_kind: runtime,
+    ...(model !== null && { model }),
+    ...(size !== undefined && { size }),
+    ...(key !== undefined && { llm_keys: [{ provider, api_key: key }] }),
+  };
+  return lodge.agents.create(body as CreateAgent, { ...run.call, query: { wait: false } });
+}
+
+interface Filling {
+  readonly options: ImportOptions;
+  readonly secrets: ReadonlyMap<string, string>;
+  readonly progress: Progress;
+}
+interface Filled {
+  readonly conversations: readonly string[];
+}
+
+async function fill(run: Run, lodge: Lodge, { id }: Agent, found: Found, filling: Filling): Promise<Filled> {
+  const { options, secrets, progress } = filling;
+  for (const [at, { from, to }] of found.files.entries()) {
+    progress.say(`Putting its files, ${at + 1} of ${found.files.length}`);
+    await lodge.files.write(id, to, await openAsBlob(from), run.call);
+  }
+  let conversations: readonly string[] = [];
+  if (options.sessions && found.database !== null) {
+    progress.say('Taking its conversations in');
+    conversations = await takeIn(run, lodge, id, found, options.agent ?? 'main');
+  }
+  for (const channel of found.channels) await connect(run, lodge, id, found, channel, secrets);
+  return { conversations };
+}
+
+/** Sends the database in pieces that the API takes, and has the machine put it in its place. */
+async function takeIn(run: Run, lodge: Lodge, id: string, found: Found, agent: string): Promise<readonly string[]> {
+  const { file, log } = found.database!;
+  await sendPieces(run, lodge, id, file, 'db');
+  if (log !== null) await sendPieces(run, lodge, id, log, 'log');
+  await lodge.files.write(id, `${parcel}/take-in.py`, takeInScript, run.call);
+  const { exit_code: exitCode, stdout } = await lodge.exec.run(
+    id,
+    {
+      argv: ['python3', `/workspace/${parcel}/take-in.py`, found.runtime, agent],
+      timeout_seconds: takeInSeconds,
+    },
+    run.call,
+  );
+  const said = answerOf(stdout);
+  if (exitCode === 0 && said.conversations !== undefined) return said.conversations;
+  found.leftOut.add('conversations', said.error ?? 'the machine could not take them in');
+  await lodge.files.delete(id, parcel, { ...run.call, recursive: true }).catch(() => undefined);
+  return [];
+}
+
+const maxAnswerChars = 100_000;
+
+/** The machine is the agent's own, so its answer is read with care. */
+function answerOf(stdout: string): { conversations?: readonly string[]; error?: string } {
+  try {
+    const said = JSON.parse(stdout.slice(0, maxAnswerChars)) as Readonly<Record<string, unknown>>;
+    const { conversations, error } = said;
+    return {
+      ...(Array.isArray(conversations) && { conversations: conversations.map(String) }),
+      ...(typeof error === 'string' && { error: error.slice(0, 500) }),
+    };
+  } catch {
+    return {};
+  }
+}
+
+async function sendPieces(run: Run, lodge: Lodge, id: string, path: string, name: string): Promise<void> {
+  const file = await open(path);
+  try {
+    for (let piece = 0; ; piece += 1) {
+      const { bytesRead, buffer } = await file.read(Buffer.alloc(pieceBytes), 0, pieceBytes, piece * pieceBytes);
+      if (bytesRead === 0 && piece > 0) break;
+      const bytes = buffer.subarray(0, bytesRead);
+      await lodge.files.write(id, `${parcel}/${name}.part${String(piece).padStart(5, '0')}`, bytes, run.call);
+      if (bytesRead < pieceBytes) break;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+async function connect(
+  run: Run,
+  lodge: Lodge,
+  id: string,
+  found: Found,
+  { name, settings, secrets: fields }: FoundChannel,
+  secrets: ReadonlyMap<string, string>,
+): Promise<void> {
+  const given = fields.map((field) => [field, secrets.get(`${name}.${field}`)] as const);
+  if (given.some(([, value]) => value === undefined))
+    return found.leftOut.add(`channel ${name}`, 'a secret is missing');
+  try {
+    await lodge.channels.put(id, name, { ...settings, ...Object.fromEntries(given) }, run.call);
+  } catch (error) {
+    if (run.signal.aborted) throw error;
+    found.leftOut.add(`channel ${name}`, error instanceof Error ? safeLine(error.message, 300) : 'it was refused');
+  }
+}
+
+function report(run: Run, agent: Agent, found: Found, { conversations }: Filled): void {
+  const { id, name } = agent;
+  const result = { object: 'import', id, name, files: found.files.length, conversations, left_out: found.leftOut.all };
+  run.out.result(result, () => {
+    const lines = [
+      `Made ${safeLine(name, 100)} (${safeLine(id)}) with ${found.files.length} files.`,
+      ...(conversations.length === 0
+        ? []
+        : [
+            `Conversations: ${conversations
+              .slice(0, 20)
+              .map((each) => safeLine(each, 80))
+              .join(', ')}`,
+          ]),
+      ...leftOutLines(found),
+    ];
+    return lines.map((line) => `${line}\n`).join('');
+  });
+  if (run.out.isJson) return;
+  const [first] = conversations;
+  run.out.note(
+    first === undefined
+      ? `Talk to it: lodge chat ${safeLine(id)}`
+      : `Go on: lodge chat ${safeLine(id)} -c ${safeLine(first, 80)}`,
+  );
+}

@@ -1,0 +1,124 @@
+/** `lodge import`: what it takes of a folder, what it leaves out, and that a hostile folder does no harm. */
+import assert from 'node:assert/strict';
+import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { send } from '../e2e/api/world.ts';
+import type { World } from '../e2e/api/world.ts';
+import { newKeeper, openApplyWorld } from './apply/world.ts';
+import type { Keeper } from './apply/world.ts';
+
+const hidden = 'marked-secret-of-the-folder-0123456789';
+
+let world: World;
+let keeper: Keeper;
+before(async () => {
+  world = await openApplyWorld();
+  keeper = await newKeeper(world);
+});
+after(async () => {
+  await keeper.close();
+  await world.close();
+});
+
+async function openclawFolder(): Promise<string> {
+  const folder = keeper.path('openclaw');
+  await mkdir(join(folder, 'workspace/memory'), { recursive: true });
+  const config = {
+    agents: { defaults: { model: { primary: 'anthropic/claude-sonnet-5' } } },
+    models: { providers: { anthropic: { apiKey: hidden } } },
+    channels: {
+      telegram: { enabled: true, botToken: hidden, dmPolicy: 'allowlist', allowFrom: [42, '*'], groups: { '-7': {} } },
+      whatsapp: { enabled: true },
+    },
+  };
+  await writeFile(join(folder, 'openclaw.json'), `// made by hand\n${JSON.stringify(config, null, 2)}`);
+  await writeFile(join(folder, 'workspace/SOUL.md'), 'You are Heron.\n');
+  await writeFile(join(folder, 'workspace/memory/today.md'), 'The owner likes tea.\n');
+  return folder;
+}
+
+test('a folder of OpenClaw becomes an agent; its secrets are asked for, and those in it stay there', async () => {
+  const folder = await openclawFolder();
+  const workspace = join(folder, 'workspace');
+  await symlink('/etc/passwd', join(workspace, 'link.md'));
+  await symlink('/', join(workspace, 'everything'));
+  await writeFile(join(workspace, '.env'), `KEY=${hidden}\n`);
+  await writeFile(join(workspace, 'huge.bin'), '');
+  await truncate(join(workspace, 'huge.bin'), 100 * 1024 ** 3);
+  await writeFile(join(workspace, 'odd\u001b[2J\nname'), 'odd');
+  const args = ['import', 'openclaw', folder, '--name', 'heron', '--secret', 'anthropic=env:KEY', '--yes', '--json'];
+  const { code, stdout, stderr } = await keeper.lodge(...args);
+  assert.equal(code, 0, stderr);
+  const made = JSON.parse(stdout);
+  const counts = made.left_out.map(({ reason, count }: { reason: string; count: number }) => [reason, count]);
+  assert.deepEqual(Object.fromEntries(counts), {
+    'it is a link': 2,
+    'it is larger than 64 MiB': 1,
+    'it may hold secrets': 1,
+    'its name is odd': 1,
+    'conversations of OpenClaw before 2026.9 are not read: start the newest OpenClaw on it once': 1,
+    'nobody gave this secret': 1,
+    'a secret is missing': 1,
+  });
+  const { key } = keeper;
+  const agent = (await send(world.url, 'GET', `/v1/agents/${made.id}`, { key })).body;
+  assert.equal(agent.model, 'anthropic/claude-sonnet-5');
+  assert.equal(agent.llm_keys[0].last4, '9f2c');
+  const file = async (path: string): Promise<number> =>
+    (await send(world.url, 'GET', `/v1/agents/${made.id}/files/${path}`, { key })).status;
+  assert.equal(await file('memory/today.md'), 200);
+  assert.equal(await file('link.md'), 404);
+  assert.equal(await file('.env'), 404);
+  const channels = (await send(world.url, 'GET', `/v1/agents/${made.id}/channels`, { key })).body.data;
+  assert.deepEqual(
+    channels.map(({ channel }: { channel: string }) => channel),
+    ['whatsapp'],
+  );
+  assert.equal(stdout.includes(hidden) || stderr.includes(hidden), false);
+  assert.equal(JSON.stringify(agent).includes(hidden), false);
+});
+
+test('a channel of the folder has its settings when its secret is given', async () => {
+  const folder = await openclawFolder();
+  const secrets = ['--secret', 'anthropic=env:KEY', '--secret', 'telegram.botToken=env:TOKEN'];
+  const plan = await keeper.lodge('import', 'openclaw', folder, '--plan', ...secrets, '--json');
+  assert.equal(plan.code, 0, plan.stderr);
+  const [telegram] = JSON.parse(plan.stdout).channels;
+  assert.deepEqual(telegram, {
+    name: 'telegram',
+    enabled: true,
+    access: {
+      mode: 'allowlist',
+      allow_from: ['42'],
+      groups: { mode: 'allowlist', allow: ['-7'], require_mention: true },
+    },
+  });
+  const wrong = await keeper.lodge('import', 'openclaw', folder, '--secret', 'nothing=env:KEY', '--yes');
+  assert.equal(wrong.code, 2);
+  assert.match(wrong.stderr, /nothing here needs it/);
+});
+
+test('a folder of Hermes gives its identity, memories and skills, and the rest is named', async () => {
+  const folder = keeper.path('hermes');
+  await mkdir(join(folder, 'memories'), { recursive: true });
+  await mkdir(join(folder, 'logs'), { recursive: true });
+  await writeFile(join(folder, 'config.yaml'), 'model: {provider: anthropic, default: claude-sonnet-5}\n');
+  await writeFile(join(folder, '.env'), `TELEGRAM_BOT_TOKEN=${hidden}\nTELEGRAM_ALLOWED_USERS=1, 2\n`);
+  await writeFile(join(folder, 'SOUL.md'), 'You are Ibis.\n');
+  await writeFile(join(folder, 'memories/MEMORY.md'), 'The owner likes coffee.\n');
+  await writeFile(join(folder, 'logs/agent.log'), 'noise\n');
+  const plan = await keeper.lodge('import', 'hermes', folder, '--plan', '--json');
+  assert.equal(plan.code, 0, plan.stderr);
+  const { runtime, model, provider, files, channels, left_out: leftOut } = JSON.parse(plan.stdout);
+  assert.deepEqual([runtime, model, provider, files], ['hermes', 'claude-sonnet-5', 'anthropic', 2]);
+  assert.deepEqual(channels[0].access, { mode: 'allowlist', allow_from: ['1', '2'] });
+  assert.deepEqual(leftOut.map(({ names }: { names: string[] }) => names[0]).toSorted(), [
+    '.env',
+    'config.yaml',
+    'logs',
+  ]);
+  assert.equal(plan.stdout.includes(hidden), false);
+  const none = await keeper.lodge('import', 'hermes', keeper.path('openclaw/workspace'), '--plan');
+  assert.equal(none.code, 2);
+});
