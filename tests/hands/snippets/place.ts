@@ -73,6 +73,13 @@ export class Place {
     return (await preparations[file]?.(this)) ?? {};
   }
 
+  /** Removes the page's agents: a bot of a platform belongs to one alone. */
+  async end(): Promise<void> {
+    for (const { id } of (await this.client.call('GET', '/agents?limit=100')).body.data) {
+      await this.client.call('DELETE', `/agents/${id}`);
+    }
+  }
+
   /** The block as this reader would write it. */
   async filled(text: string, facts: Facts): Promise<string> {
     const { url, key } = this.world;
@@ -206,6 +213,7 @@ const preparations: Readonly<Record<string, Prepare>> = {
     await place.client.call('PUT', `/agents/${id}/files/notes/today.md`, 'Today');
     const { body } = await place.client.call('PUT', `/agents/${id}/files/notes.md`, 'Notes');
     return {
+      first: 'head -c 100000000 /dev/zero >model.bin',
       texts: { '"<etag of the read>"': body.etag },
       before: { js: `const id = ${JSON.stringify(id)}; const key = process.env.KEY;` },
       after: {

@@ -71,6 +71,7 @@ async function runPage(file: string, blocks: readonly Block[]): Promise<void> {
     ran += blocks.length;
   } finally {
     await runner.close();
+    await place.end();
   }
 }
 
