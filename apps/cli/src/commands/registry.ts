@@ -91,6 +91,12 @@ export const groups: readonly Group[] = [
     summary: "list and delete files of an agent's workspace",
     load: () => import('./files.ts'),
   },
+  {
+    name: 'sync',
+    heading: 'Agents',
+    summary: "keep a local folder in an agent's workspace",
+    load: () => import('./sync.ts'),
+  },
   { name: 'open', heading: 'Agents', summary: "open an agent's pages in the browser", load: () => import('./open.ts') },
   {
     name: 'models',
