@@ -12,7 +12,9 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { ownerOf } from '../e2e/people.ts';
+import type { Person } from '../e2e/people.ts';
 import { openKeyProxy } from './mcp/key-proxy.ts';
+import { Keeper, signedIn } from './mcp/sign-in.ts';
 import { openStand } from './mcp/stand.ts';
 import type { McpClient, Stand } from './mcp/stand.ts';
 
@@ -20,11 +22,13 @@ let stand: Stand;
 let url: string;
 let mcp: McpClient;
 let agentId: string;
+let owner: Person;
 
 before(async () => {
   stand = await openStand();
   url = `${stand.world.url}/v1/mcp`;
   mcp = await stand.http();
+  owner = await ownerOf(stand.world);
   agentId = (await mcp.call('create_agent', { name: 'Standing', size: 'small' })).structured.id;
 });
 after(async () => {
@@ -72,7 +76,6 @@ test('only a key gets in, by POST', async () => {
   const none = await post(list, { key: null });
   assert.deepEqual([none.status, await codeOf(none)], [401, 'missing_api_key']);
   assert.match(none.headers.get('www-authenticate')!, /^Bearer/);
-  const owner = await ownerOf(stand.world);
   const person = await post(list, { key: null, headers: owner.headers });
   assert.deepEqual([person.status, await codeOf(person)], [401, 'missing_api_key'], 'a session is no key');
   for (const method of ['GET', 'DELETE']) {
@@ -190,6 +193,25 @@ test('a change by a tool counts once, and is recorded as by its key, from the ad
       ?.toSorted(),
     ['127.0.0.1', 'api_key'],
   );
+});
+
+test('the official client signs in by OAuth, with the scopes that a person gives, and renews its access', async () => {
+  const keeper = new Keeper();
+  const signed = await signedIn(new URL(`${stand.world.origin}/v1/mcp`), owner, ['agents:chat'], keeper);
+  try {
+    const { tools } = await signed.client.listTools();
+    assert.deepEqual(
+      tools.map(({ name }) => name),
+      ['list_agents', 'ask_agent'],
+    );
+    assert.equal((await signed.call('list_agents')).structured.agents[0].id, agentId);
+    const { refresh_token } = keeper.tokens()!;
+    keeper.expire();
+    assert.equal((await signed.call('list_agents')).isError, false);
+    assert.notEqual(keeper.tokens()!.refresh_token, refresh_token);
+  } finally {
+    await signed.client.close();
+  }
 });
 
 test('a client that goes away ends its call', async () => {

@@ -21,7 +21,7 @@ const notRun: Readonly<Record<string, number>> = {
   'docs/guides/coming-from/openclaw-hermes.md': 1,
   'docs/guides/container.md': 2,
   'docs/guides/import.md': 3,
-  'docs/guides/mcp.md': 2,
+  'docs/guides/mcp.md': 3,
   'docs/guides/operating.md': 3,
   'docs/guides/quick-start.md': 1,
   'docs/guides/service.md': 1,
