@@ -1,8 +1,10 @@
-/** 40 hostile strings as names, values and errors: no terminal escape leaves, and tables stay whole. */
+/** 40 hostile strings as names, log lines, file names, values and errors: no terminal escape leaves, and tables stay whole. */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { width } from '../../../apps/cli/src/terminal/width.ts';
 import { openWorld, send } from '../../e2e/api/world.ts';
@@ -19,7 +21,7 @@ describe('what others wrote', () => {
   /** Names as the API has them: trimmed. */
   const names: string[] = [];
   before(async () => {
-    world = await openWorld({ loops: false });
+    world = await openWorld({ withGuest: true });
     person = await newPerson({ LODGE_URL: world.url, LODGE_API_KEY: world.key, NO_COLOR: '1' });
     for (const name of hostileStrings) {
       const body = {
@@ -39,6 +41,11 @@ describe('what others wrote', () => {
     }
   });
   after(() => Promise.all([world.close(), person.remove()]));
+
+  const idsOf = async (): Promise<string[]> => {
+    const { stdout } = await person.lodge(['agents', 'list']);
+    return stdout.split('\n').map((line) => line.split('\t')[0]!);
+  };
 
   test('a list of 40 agents is 41 whole lines', async () => {
     for (const columns of [60, 120]) {
@@ -73,16 +80,51 @@ describe('what others wrote', () => {
   });
 
   test('one agent, the models, and completion are harmless too', async () => {
-    const { stdout: ids } = await person.lodge(['agents', 'list']);
-    const some = ids
-      .split('\n')
-      .filter((_, at) => at % 8 === 0 && at < 40)
-      .map((line) => line.split('\t')[0]!);
+    const some = (await idsOf()).filter((_, at) => at % 8 === 0 && at < 40);
     const commands = [...some.map((id) => ['agents', 'show', id]), ['models'], ['__complete', '--', 'chat', '']];
     for (const { stdout, code } of await Promise.all(commands.map((args) => person.lodge(args)))) {
       assert.equal(code, 0);
       assert.equal(obeyedIn(stdout), null);
     }
+  });
+
+  test('lines of a log stay one line each', async () => {
+    const [id] = await idsOf();
+    const line = (message: string) => ({ level: 'error' as const, source: 'console' as const, message });
+    await world.store.agentLogs.append(id!, hostileStrings.map(line));
+    const [screen, piped, json] = await Promise.all([
+      person.atTerminal(['logs', id!, '--source', 'console']).ended(),
+      person.lodge(['logs', id!, '--source', 'console']),
+      person.lodge(['logs', id!, '--source', 'console', '--json']),
+    ]);
+    for (const { stdout, code } of [screen, piped, json]) {
+      assert.equal(code, 0);
+      assert.equal(obeyedIn(stdout), null);
+      assert.equal(stdout.trimEnd().split('\n').length, 40);
+    }
+    const messages = json.stdout
+      .trimEnd()
+      .split('\n')
+      .map((text) => JSON.parse(text).message);
+    assert.deepEqual(messages, hostileStrings);
+  });
+
+  test('names of files are one line each, and none leads out of the folder that they are copied to', async () => {
+    const [id] = await idsOf();
+    await send(world.url, 'POST', `/v1/agents/${id}/start`, { key: world.key, body: {} });
+    const names = [...new Set(hostileStrings.map((text) => text.replaceAll('/', '_').slice(0, 60).toWellFormed()))];
+    const folder = join(world.guest!.root, 'workspace', 'evil');
+    await mkdir(folder);
+    for (const name of names) await writeFile(join(folder, name), name);
+    const listed = await person.lodge(['files', 'list', id!, 'evil']);
+    assert.equal(listed.code, 0, listed.stderr);
+    assert.equal(obeyedIn(listed.stdout), null);
+    assert.equal(listed.stdout.trimEnd().split('\n').length, names.length);
+    const { stdout } = await person.atTerminal(['files', 'list', id!, 'evil'], { columns: 60 }).ended();
+    assert.equal(obeyedIn(stdout), null);
+    for (const line of stdout.split('\r\n')) assert.ok(width(line) <= 60, line);
+    const copied = await person.atTerminal(['cp', '-r', `${id}:evil`, 'copy'], { columns: 60 }).ended();
+    assert.equal(obeyedIn(copied.stdout.replaceAll('\r\x1b[K', '')), null, JSON.stringify(copied.stdout));
   });
 
   test('what a person typed comes back harmless', async () => {
