@@ -23,6 +23,7 @@ export const sections: readonly Section[] = [
       'docs/guides/coming-from/openai-assistants',
       'docs/guides/coming-from/e2b-daytona',
       'docs/guides/coming-from/openclaw-hermes',
+      'docs/guides/import',
     ],
   },
   {
