@@ -90,6 +90,60 @@ test('a code is typed by hand, and a machine that is denied gets nothing', async
   await headingIn(page, 'Sign a machine in').waitFor();
 });
 
+/** Where a program of the person's machine would listen. The test answers for it. */
+const program = 'http://127.0.0.1:4777/callback';
+
+test('a program gets what its person leaves it, at its own address, and is revoked among the keys', async () => {
+  await page.route(`${program}?*`, (route) => route.fulfill({ contentType: 'text/plain', body: 'Close this page.' }));
+  const registered = await send('/v1/oauth/register', { client_name: 'Cur\u202esor<b>', redirect_uris: [program] });
+  const { client_id } = (await registered.json()) as { client_id: string };
+  const verifier = 'dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk';
+  const asked = new URLSearchParams({
+    client_id,
+    redirect_uri: program,
+    response_type: 'code',
+    code_challenge: 'E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM',
+    code_challenge_method: 'S256',
+    scope: 'agents:read agents:chat',
+    // A text that the router would read as a number.
+    state: '1e5',
+    resource: `${place.url}/v1/mcp`,
+  });
+  await page.goto(`${place.url}/account/authorize?${asked.toString()}`);
+  await page.getByText('“Cur sor<b>”').waitFor();
+  await page.getByText(new URL(program).host, { exact: true }).waitFor();
+  await look(page, 'authorize');
+  await page.getByLabel('agents:read').uncheck();
+  await buttonIn(page, 'Give access').click();
+  await page.waitForURL((url) => url.href.startsWith(program));
+  const answer = new URL(page.url());
+  assert.deepEqual([answer.searchParams.get('state'), answer.searchParams.get('iss')], ['1e5', place.url]);
+  const token = await send('/v1/oauth/token', {
+    grant_type: 'authorization_code',
+    code: answer.searchParams.get('code'),
+    client_id,
+    redirect_uri: program,
+    code_verifier: verifier,
+  });
+  const { scope } = (await token.json()) as { scope: string };
+  assert.equal(scope, 'agents:chat');
+  await page.goto(`${place.url}/account/keys`);
+  await headingIn(page, 'Programs with access').waitFor();
+  await look(page, 'grants');
+  await buttonIn(page, /^Revoke the access of Cur/).click();
+  await buttonIn(page.getByRole('dialog'), 'Revoke access').click();
+  await headingIn(page, 'Programs with access').waitFor({ state: 'detached' });
+});
+
+test('a request for another address is told to the person, and leads nowhere', async () => {
+  const registered = await send('/v1/oauth/register', { redirect_uris: ['https://app.example/callback'] });
+  const { client_id } = (await registered.json()) as { client_id: string };
+  const asked = new URLSearchParams({ client_id, redirect_uri: 'https://evil.example/', response_type: 'code' });
+  await page.goto(`${place.url}/account/authorize?${asked.toString()}`);
+  await page.getByText(/an address that it did not register/).waitFor();
+  assert.equal(new URL(page.url()).origin, place.url);
+});
+
 test('no page did anything that its policy forbids', () => {
   assert.deepEqual(faults, []);
 });

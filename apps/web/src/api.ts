@@ -7,10 +7,13 @@ import type {
   AccountLink,
   AccountSpend,
   ApiKey as KeyRecord,
+  AuthorizationRequest,
   DeviceRequest,
+  Grant,
   Invitation,
   PersonalAccount,
   Person,
+  ReadAuthorization as AuthorizationQuestion,
   SessionBody,
   SessionRecord,
   SpendLimit,
@@ -20,7 +23,10 @@ import type { Role, Scope } from '@lodge/contract';
 export type {
   AccountLink,
   AccountSpend,
+  AuthorizationQuestion,
+  AuthorizationRequest,
   DeviceRequest,
+  Grant,
   Invitation,
   KeyRecord,
   PersonalAccount,
@@ -139,6 +145,12 @@ export const api = {
   deviceRequest: (userCode: string) => change(() => account.deviceRequest({ user_code: userCode })),
   decideDevice: (body: { user_code: string; approve: boolean; scopes?: readonly Scope[] }) =>
     change(() => account.decideDeviceRequest(body)),
+
+  authorization: (body: AuthorizationQuestion) => change(() => account.authorization(body)),
+  decideAuthorization: (body: AuthorizationQuestion & { approve: boolean; scopes?: readonly Scope[] }) =>
+    change(() => account.decideAuthorization(body)),
+  grants: () => list(account.grants()),
+  revokeGrant: (id: string) => change(() => account.revokeGrant(id)),
 
   updateAccount: (body: { record_llm_calls: boolean }) => change(() => account.update(body)),
   spend: () => read(account.spend()),

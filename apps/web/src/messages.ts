@@ -6,6 +6,8 @@ const sentences: Readonly<Record<string, string>> = {
   invalid_code: 'That code is not right. Codes change every 30 seconds: try the one shown now.',
   email_taken: 'An account with this e-mail exists already. Sign in with it instead.',
   device_code_not_found: 'No machine waits with this code. Check it, or begin again on the machine.',
+  invalid_client: 'This program is not known here. Connect it anew in the program itself.',
+  invalid_redirect_uri: 'The program wants its answer at an address that it did not register. It gets nothing.',
   link_not_valid: 'This link has been used, has expired or never existed.',
   registration_closed: 'This Lodge takes new people by invitation only.',
   owner_only: 'Only the owner of this Lodge can do this.',

@@ -1,3 +1,5 @@
+import type { AuthorizationQuestion } from './api.ts';
+
 const home = '/keys';
 
 /** Returns the page to show after signing in: one of ours, by its path, and never another place. */
@@ -25,4 +27,20 @@ export function stringifySearch(search: Readonly<Record<string, unknown>>): stri
 /** Returns the search of the sign-in page that leads back to this path. */
 export function signedOutPath(path: string): { to?: string } {
   return path === '/' || path === home ? {} : { to: path };
+}
+
+/** The parameters of an OAuth authorization request. The server says what is wrong with them; others are ignored. */
+export function authorizationOf(search: Readonly<Record<string, unknown>>): AuthorizationQuestion {
+  const given = (name: string): string => (typeof search[name] === 'string' ? search[name] : '');
+  const optional = (name: 'scope' | 'state' | 'resource') => (name in search ? { [name]: given(name) } : {});
+  return {
+    client_id: given('client_id'),
+    redirect_uri: given('redirect_uri'),
+    response_type: given('response_type'),
+    code_challenge: given('code_challenge'),
+    code_challenge_method: given('code_challenge_method'),
+    ...optional('scope'),
+    ...optional('state'),
+    ...optional('resource'),
+  };
 }

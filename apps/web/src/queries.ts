@@ -1,5 +1,6 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
 import { ApiError, api, hasCode } from './api.ts';
+import type { AuthorizationQuestion } from './api.ts';
 
 export const queries = {
   session: queryOptions({ queryKey: ['session'], queryFn: api.session }),
@@ -15,6 +16,14 @@ export const queries = {
       refetchOnWindowFocus: false,
       retry: false,
     }),
+  authorization: (question: AuthorizationQuestion) =>
+    queryOptions({
+      queryKey: ['authorization', question],
+      queryFn: () => api.authorization(question),
+      refetchOnWindowFocus: false,
+      retry: false,
+    }),
+  grants: queryOptions({ queryKey: ['grants'], queryFn: api.grants }),
   spend: queryOptions({ queryKey: ['spend'], queryFn: api.spend }),
   people: queryOptions({ queryKey: ['people'], queryFn: api.people }),
   invitations: queryOptions({ queryKey: ['invitations'], queryFn: api.invitations }),

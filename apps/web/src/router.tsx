@@ -12,7 +12,7 @@ import { focusHeading } from './components/focus.ts';
 import { AppFrame, AppFrameSkeleton } from './frame/app-frame.tsx';
 import { EntryFrame } from './frame/entry-frame.tsx';
 import { NotFoundPage, RouteError } from './frame/route-states.tsx';
-import { destinationOf, parseSearch, safePath, signedOutPath, stringifySearch } from './paths.ts';
+import { authorizationOf, destinationOf, parseSearch, safePath, signedOutPath, stringifySearch } from './paths.ts';
 import { queries } from './queries.ts';
 
 const root = createRootRouteWithContext<{ readonly queryClient: QueryClient }>()({
@@ -112,9 +112,16 @@ const device = createRoute({
   component: lazyRouteComponent(() => import('./pages/consent/device-page.tsx'), 'DevicePage'),
 });
 
+const authorize = createRoute({
+  getParentRoute: () => app,
+  path: '/authorize',
+  validateSearch: authorizationOf,
+  component: lazyRouteComponent(() => import('./pages/consent/authorize-page.tsx'), 'AuthorizePage'),
+});
+
 const routeTree = root.addChildren([
   entry.addChildren([signIn, register, setup, join, reset]),
-  app.addChildren([index, keys, usage, security, people, device]),
+  app.addChildren([index, keys, usage, security, people, device, authorize]),
 ]);
 
 export function createAppRouter(queryClient: QueryClient) {

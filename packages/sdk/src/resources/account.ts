@@ -100,6 +100,25 @@ export class Account extends Resource {
     return this.sendJson('POST', path('device', 'decision'), options, { body });
   }
 
+  /** Tells which program asks for access. */
+  authorization(body: Types.ReadAuthorization, options?: CallOptions): Promise<Types.AuthorizationRequest> {
+    return this.#post('authorization', body, options);
+  }
+
+  /** Gives a program access, or refuses it. The reply says where the browser goes. */
+  decideAuthorization(body: Types.DecideAuthorization, options?: CallOptions): Promise<Types.AuthorizationAnswer> {
+    return this.sendJson('POST', path('authorization', 'decision'), options, { body });
+  }
+
+  /** Programs that have access. */
+  grants(options?: CallOptions): Pages<Types.GrantList> {
+    return this.pagesOf(path('grants'), options);
+  }
+
+  revokeGrant(id: string, options?: CallOptions): Promise<Types.Grant> {
+    return this.sendJson('DELETE', path('grants', id), options);
+  }
+
   /** Without a key: these operations take none. */
   #post<T>(name: string, body: unknown, options?: CallOptions): Promise<T> {
     return this.sendJson('POST', path(name), options, { body });

@@ -4,6 +4,9 @@ import type {
   DeviceAuthorizationRequest,
   FingerprintList,
   FingerprintSecrets,
+  OAuthClient,
+  RegisterOAuthClient,
+  RevokeToken,
   Token,
   TokenRequest,
 } from '../types.ts';
@@ -19,6 +22,16 @@ export class OAuth extends Resource {
   /** Exchanges a grant for a key. */
   token(body: TokenRequest, options?: CallOptions): Promise<Token> {
     return this.sendJson('POST', '/oauth/token', options, { body });
+  }
+
+  /** Registers a program that asks people for access (RFC 7591). */
+  register(body: RegisterOAuthClient, options?: CallOptions): Promise<OAuthClient> {
+    return this.sendJson('POST', '/oauth/register', options, { body });
+  }
+
+  /** Ends the access that a token belongs to (RFC 7009). */
+  revoke(body: RevokeToken, options?: CallOptions): Promise<Record<string, never>> {
+    return this.sendJson('POST', '/oauth/revoke', options, { body });
   }
 }
 

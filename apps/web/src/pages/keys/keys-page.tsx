@@ -11,6 +11,7 @@ import { EmptyState, Loaded } from '../../components/states.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { queries } from '../../queries.ts';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
+import { GrantsSection } from './grants-section.tsx';
 import { KeyTable } from './key-table.tsx';
 
 export function KeysPage() {
@@ -52,6 +53,7 @@ export function KeysPage() {
           }
         </Loaded>
       </div>
+      <GrantsSection />
       {creating && <CreateKeyDialog onClose={() => setCreating(false)} />}
       {revoking !== undefined && <RevokeDialog record={revoking} onClose={() => setRevoking(undefined)} />}
     </Page>
