@@ -121,6 +121,16 @@ abstract class Types {
 
 const itemName = (name: string): string => pascal(singular(name));
 
+/** Fields whose values are told to nobody who prints a reply; of some replies the address is one. */
+const secretFields = new Set(
+  'secret key token access_token refresh_token csrf_token device_code recovery_codes otpauth_url'.split(' '),
+);
+const secretAddresses = new Set(['CreatedHook', 'CreatedInvitation', 'Link']);
+const isSecret = (name: string, field: string, type: string): boolean =>
+  type.startsWith('str') || type === 'list[str]'
+    ? secretFields.has(field) || (field === 'url' && secretAddresses.has(name))
+    : false;
+
 /** Models of replies: a word or a field that the document does not know is kept. */
 export class ReplyTypes extends Types {
   protected override readonly written: Readonly<Record<string, string>> = openAi;
@@ -136,9 +146,14 @@ export class ReplyTypes extends Types {
       const type = this.type(value, name + pascal(field));
       const isOptional = !isRequired(schema, field);
       const nullable = isOptional && !type.split(' | ').includes('None') ? `${type} | None` : type;
-      const [alias, none] = [attribute === field ? '' : `alias=${text(field)}`, isOptional ? 'None' : ''];
-      const value_ = alias === '' ? none : `Field(${[none && 'default=None', alias].filter(Boolean).join(', ')})`;
-      return `    ${attribute}: ${nullable}${value_ === '' ? '' : ` = ${value_}`}\n${describe(value)}`;
+      const parts = [
+        ...(isOptional ? ['default=None'] : []),
+        ...(attribute === field ? [] : [`alias=${text(field)}`]),
+        ...(isSecret(name, field, type) ? ['repr=False'] : []),
+      ];
+      const set =
+        parts.length === 0 ? '' : parts.join() === 'default=None' ? ' = None' : ` = Field(${parts.join(', ')})`;
+      return `    ${attribute}: ${nullable}${set}\n${describe(value)}`;
     });
     const doc = docstring(descriptionOf(schema), '    ');
     return `class ${name}(Reply):\n${doc}${doc === '' ? '' : '\n'}${fields.join('')}`;

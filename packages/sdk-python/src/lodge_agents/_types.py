@@ -57,9 +57,9 @@ class Call:
     verb: str
     path: str
     """Below /v1, with its slash."""
-    query: Mapping[str, Any] = field(default_factory=dict)
-    headers: Mapping[str, Any] = field(default_factory=dict)
-    body: Mapping[str, Any] | None = None
+    query: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    headers: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    body: Mapping[str, Any] | None = field(default=None, repr=False)
     """Sent as JSON."""
     content: Callable[[], Any] | None = None
     """Makes the bytes to send, anew for each attempt."""

@@ -128,7 +128,9 @@ _BY_STATUS: Mapping[int, builtins.type[ApiError]] = {
     429: RateLimitError,
 }
 _MAX_MESSAGE = 2_000
-_FIELD = re.compile(r"`?([A-Za-z_][\w.\[\]]{0,99})`? ")
+# The API's refusals begin with the name of the field.
+_FIELD = re.compile(r"[a-z][\w.\[\]-]{0,200}(?= )")
+_SECONDS = re.compile(r"[0-9]{1,9}")
 
 
 def api_error(status: int, body: bytes, headers: Mapping[str, str]) -> ApiError:
@@ -149,7 +151,7 @@ def api_error(status: int, body: bytes, headers: Mapping[str, str]) -> ApiError:
         request_id=headers.get("x-request-id"),
         field=_field_of(error, code, message),
         details=details,
-        retry_after_seconds=float(retry_after) if retry_after.isascii() and retry_after[:9].isdigit() else None,
+        retry_after_seconds=float(retry_after) if _SECONDS.fullmatch(retry_after) else None,
         should_retry=None if should_retry is None else should_retry == "true",
     )
 
@@ -182,4 +184,4 @@ def _field_of(error: Mapping[str, Any], code: str, message: str) -> str | None:
     if isinstance(named, str):
         return named[:200]
     found = _FIELD.match(message) if code == "invalid_request" else None
-    return found.group(1) if found else None
+    return found.group() if found else None

@@ -722,7 +722,7 @@ class CreatedApiKey(Reply):
     last_used_at: datetime | None
     made_by: str | None
     """The id of the key that made it and with which it ends; null: a person did."""
-    key: str
+    key: str = Field(repr=False)
     """The whole key."""
 
 
@@ -781,9 +781,9 @@ class CreatedHook(Reply):
     deliver: CreatedHookDeliver
     signature: CreatedHookSignature | None = None
     created_at: datetime
-    token: str
+    token: str = Field(repr=False)
     """Shown this once: whoever has it may send messages to the agent."""
-    url: str
+    url: str = Field(repr=False)
     """Where the third party sends its requests, with the token in it."""
 
 
@@ -794,7 +794,7 @@ class CreatedInvitation(Reply):
     created_at: datetime
     expires_at: datetime
     accepted_at: datetime | None
-    url: str
+    url: str = Field(repr=False)
 
 
 class DeletedAgent(Reply):
@@ -842,7 +842,7 @@ class DeletedSchedule(Reply):
 
 
 class DeviceAuthorization(Reply):
-    device_code: str
+    device_code: str = Field(repr=False)
     """For the token endpoint alone. Whoever has it gets the key."""
     user_code: str
     """What the person compares and types."""
@@ -1187,7 +1187,7 @@ class Limits(Reply):
 
 class Link(Reply):
     object: Literal["link"]
-    url: str
+    url: str = Field(repr=False)
     """Opens the page in a browser, once. Whoever has it can: hand it to nobody else."""
     expires_at: datetime
 
@@ -1438,7 +1438,7 @@ class Provider(Reply):
 
 
 class RecoveryCodes(Reply):
-    recovery_codes: list[str]
+    recovery_codes: list[str] = Field(repr=False)
 
 
 class ScheduleDeliver(Reply):
@@ -1542,7 +1542,7 @@ class SessionBodySession(Reply):
 class SessionBody(Reply):
     session: SessionBodySession
     account: PersonalAccount
-    csrf_token: str
+    csrf_token: str = Field(repr=False)
 
 
 class SessionRecord(Reply):
@@ -1567,12 +1567,12 @@ class Size(Reply):
 
 
 class Token(Reply):
-    access_token: str
+    access_token: str = Field(repr=False)
     """An API key: `Authorization: Bearer`, or `X-API-Key`."""
     token_type: Literal["Bearer"]
     expires_in: int | None = None
     """Seconds. A key of a device has none."""
-    refresh_token: str | None = None
+    refresh_token: str | None = Field(default=None, repr=False)
     """For the next token. A device gets none."""
     scope: str
     key_id: str
@@ -1580,8 +1580,8 @@ class Token(Reply):
 
 
 class TotpBegun(Reply):
-    secret: str
-    otpauth_url: str
+    secret: str = Field(repr=False)
+    otpauth_url: str = Field(repr=False)
 
 
 class Upload(Reply):
@@ -1761,7 +1761,7 @@ class WebhookWithSecret(Reply):
     """Deliveries that wait for their turn, or for the next attempt."""
     created_at: datetime
     updated_at: datetime
-    secret: str
+    secret: str = Field(repr=False)
     """Shown this once. Signatures are made with it."""
 
 

@@ -98,7 +98,5 @@ def _call(
     body: Mapping[str, Any] | None,
     headers: Mapping[str, str] | None,
 ) -> Call:
-    below = path.removeprefix("/v1")
-    if not below.startswith("/"):
-        raise ValueError("path begins with a slash.")
-    return Call(method.upper(), below, query=query or {}, headers=headers or {}, body=body)
+    below = path.removeprefix("/").removeprefix("v1/")
+    return Call(method.upper(), f"/{below}", query=query or {}, headers=headers or {}, body=body)

@@ -104,6 +104,8 @@ def _events(
     response = transport.open(call, options, accept=EVENT_STREAM)
     slot.response = response
     try:
+        if slot.is_closed:
+            return
         if not response.headers.get("content-type", "").startswith(EVENT_STREAM):
             raise ReplyError("The reply is no stream of events.", response.headers.get("x-request-id"))
         parser = SseParser()
