@@ -14,8 +14,9 @@ import { promisify } from 'node:util';
 import { ownerOf } from '../e2e/people.ts';
 import type { Person } from '../e2e/people.ts';
 import { openKeyProxy } from './mcp/key-proxy.ts';
+import { openBridge } from './mcp/stdio-bridge.ts';
 import { Keeper, signedIn } from './mcp/sign-in.ts';
-import { openStand } from './mcp/stand.ts';
+import { openStand, program } from './mcp/stand.ts';
 import type { McpClient, Stand } from './mcp/stand.ts';
 
 let stand: Stand;
@@ -280,27 +281,45 @@ test('an account has a bound of calls at once, and clients that do not read hold
   await Promise.all(unread.map((reply) => reply.body!.cancel()));
 });
 
+const suite = fileURLToPath(
+  new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
+);
+/** Scenarios that need nothing of the suite's own example server. */
+const scenarios = [
+  'server-initialize',
+  'ping',
+  'tools-list',
+  'tools-call-simple-text',
+  'tools-call-error',
+  'resources-list',
+];
+
+async function summaryOf(url: string, ...more: readonly string[]): Promise<string> {
+  const args = [suite, 'server', '--url', url, ...more];
+  const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
+  return stdout.slice(stdout.indexOf('=== SUMMARY'));
+}
+
 test('the conformance suite of the protocol passes, but for what its own example server has', async () => {
-  const program = fileURLToPath(
-    new URL('../../node_modules/@modelcontextprotocol/conformance/dist/index.js', import.meta.url),
-  );
   const expected = fileURLToPath(new URL('mcp/expected-failures.yaml', import.meta.url));
   const proxy = await openKeyProxy(stand.world.url, stand.world.key);
   try {
-    const args = [program, 'server', '--url', `${proxy.url}/v1/mcp`, '--expected-failures', expected];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: 60_000 });
-    const summary = stdout.slice(stdout.indexOf('=== SUMMARY'));
-    for (const passed of [
-      'server-initialize',
-      'ping',
-      'tools-list',
-      'tools-call-error',
-      'server-sse-multiple-streams',
-      'dns-rebinding-protection',
-    ]) {
+    const summary = await summaryOf(`${proxy.url}/v1/mcp`, '--expected-failures', expected);
+    for (const passed of [...scenarios, 'server-sse-multiple-streams', 'dns-rebinding-protection']) {
       assert.ok(summary.includes(`✓ ${passed}: `), summary);
     }
   } finally {
     await proxy.close();
+  }
+});
+
+test('the same suite passes over stdio, as far as it is not about HTTP', async () => {
+  const { url: LODGE_URL, key } = stand.world;
+  const bridge = await openBridge([program, 'mcp'], { LODGE_URL, LODGE_API_KEY: key, LODGE_KEYRING: 'off' });
+  try {
+    const summary = await summaryOf(bridge.url).catch((error: { readonly stdout: string }) => error.stdout);
+    for (const passed of scenarios) assert.ok(summary.includes(`✓ ${passed}: `), summary);
+  } finally {
+    await bridge.close();
   }
 });

@@ -52,7 +52,8 @@ export interface Stand {
   close(): Promise<void>;
 }
 
-const program = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
+/** The command `lodge`. */
+export const program = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 
 export async function openStand(): Promise<Stand> {
   const faults: string[] = [];
