@@ -11,6 +11,7 @@ export interface Sent {
   readonly path: string;
   /** Undefined where the operation has none; a text is sent as it is. */
   readonly body: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** Lists the bodies of an operation's examples; one undefined body where it takes none. */
@@ -54,7 +55,8 @@ function filled(example: unknown, values: Values): unknown {
     const value = values[name];
     if (value !== undefined) text = text.replaceAll(`"${placeholder}"`, JSON.stringify(value));
   }
-  return JSON.parse(text) as unknown;
+  // A file in parts is as long as the one part that was sent.
+  return JSON.parse(text.replace('"size":1073741824', `"size":${values['size']}`)) as unknown;
 }
 
 /** Says how an answer is no success, or not the refusal (status and code) that is expected; null where it is as it should be. */
