@@ -345,6 +345,14 @@ const uploads: BadRequest[] = [
   finish('of 65 GiB', { path: 'a', size: 65 * 1024 ** 3 }, 'size'),
 ];
 
+const tunnels: BadRequest[] = [
+  get('a tunnel without a WebSocket', '/v1/agents/{id}/ports/3000/tunnel', { ...invalid, names: 'WebSocket' }),
+  get('a tunnel to no port', '/v1/agents/{id}/ports/0/tunnel', { ...invalid, names: 'port' }),
+  get('a tunnel to a word', '/v1/agents/{id}/ports/ssh/tunnel', { ...invalid, names: 'port' }),
+  get("a tunnel to the service's daemon", '/v1/agents/{id}/ports/8080/tunnel', { ...invalid, names: 'port' }),
+  get('a tunnel of nobody', '/v1/agents/aaaaaaaaaaaa/ports/3000/tunnel', noAgent),
+];
+
 export const badRequests: readonly BadRequest[] = [
   ...lifecycleRequests,
   ...channelRequests,
@@ -362,4 +370,5 @@ export const badRequests: readonly BadRequest[] = [
   ...chats,
   ...prints,
   ...uploads,
+  ...tunnels,
 ];

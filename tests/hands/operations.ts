@@ -58,6 +58,7 @@ const table: Readonly<Record<string, readonly [method: Place['method'], command:
   listAgentPorts: ['ports.list', 'ports list'],
   publishAgentPort: ['ports.publish', 'ports publish'],
   unpublishAgentPort: ['ports.unpublish', 'ports unpublish'],
+  openAgentPortTunnel: ['ports.tunnel', 'ports forward'],
   listChannels: ['channels.list', 'channels list'],
   getChannel: ['channels.get', 'channels show'],
   putChannel: ['channels.put', 'channels set'],

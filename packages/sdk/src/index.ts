@@ -9,6 +9,7 @@ export type { AskOptions, ChatOptions, ResponseEvent } from './resources/chat.ts
 export type { ChannelName } from './resources/channels.ts';
 export type { ListFiles, ReadOptions, WriteOptions } from './resources/files.ts';
 export type { TerminalEnd, TerminalSession as Terminal } from './resources/terminal-session.ts';
+export type { TunnelEnd, TunnelSession as Tunnel } from './resources/tunnel-session.ts';
 export type { OpenTerminal } from './resources/terminal.ts';
 export { verifyWebhook } from './verify.ts';
 export type { GivenHeaders, VerifyOptions } from './verify.ts';

@@ -3137,6 +3137,21 @@ export interface Operations {
     reply: DeletedPort;
     stream: never;
   };
+  /** GET /v1/agents/{id}/ports/{port}/tunnel: Open a connection to a port of an agent's machine */
+  openAgentPortTunnel: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      port: number;
+    };
+    query: {
+      /** `true`: a stopped agent is started first. A paused one is resumed in any case. */
+      wake?: boolean | undefined;
+    };
+    body: undefined;
+    reply: never;
+    stream: never;
+  };
   /** GET /v1/agents/{id}/channels: List the messaging channels of an agent */
   listChannels: {
     path: {

@@ -26,6 +26,7 @@ const refused: Readonly<Record<string, readonly [status: number, code: string, w
   getLlmCall: [404, 'llm_call_not_found', 'the stub gateway makes no model calls'],
   startGmailOAuth: [409, 'gmail_not_configured', 'there is no Google client here'],
   openAgentTerminal: [400, 'invalid_request', 'a terminal is a WebSocket, which other tests open'],
+  openAgentPortTunnel: [400, 'invalid_request', 'a tunnel is a WebSocket, which other tests open'],
 };
 
 /** Queries that an operation is not itself without. */

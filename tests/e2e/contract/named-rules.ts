@@ -40,7 +40,7 @@ export const namedRules: readonly (readonly [operation: RegExp, message: RegExp,
     'the path says which secrets a channel has',
   ],
   [/^PUT .*\/connections/, /^headers must be given again/, 'the address that the headers were for is in the record'],
-  [/\/terminal$/, /^Open a WebSocket here/, 'it is another protocol'],
+  [/\/(terminal|tunnel)$/, /^Open a WebSocket here/, 'it is another protocol'],
 ];
 
 /** Operations that are asked about an agent that is not there, so that what is accepted has no effect. */

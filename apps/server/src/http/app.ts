@@ -91,6 +91,7 @@ import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
 import { memberRoutes } from './routes/members/members.ts';
 import { portRoutes } from './routes/ports/ports.ts';
+import { tunnelRoute } from './routes/ports/tunnel.ts';
 import { responseRoutes } from './routes/responses/create.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
 import { uploadRoutes } from './routes/uploads/uploads.ts';
@@ -225,6 +226,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   createLinkRoute,
   memberRoutes,
   portRoutes,
+  tunnelRoute,
   channelRoutes,
   channelActRoutes,
   approvalRoutes,

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
-import { AgentParams } from './agent-requests.ts';
+import type { Static } from 'typebox';
+import { AgentParams, ChatQuery } from './agent-requests.ts';
 import { Timestamp, wholeList } from '../text.ts';
 
 const number = { minimum: 1, maximum: 65_535, examples: [3000] };
@@ -31,6 +32,9 @@ export const PublishPort = Type.Object(
 );
 
 export const PortParams = Type.Object({ ...AgentParams.properties, port: Type.Integer(number) });
+
+export const TunnelQuery = Type.Object({ wake: ChatQuery.properties.wake }, { additionalProperties: false });
+export type TunnelQuery = Static<typeof TunnelQuery>;
 
 export const DeletedPort = Type.Object(
   { object: Type.Literal('port.deleted'), port: Type.Integer(), deleted: Type.Literal(true) },

@@ -1,8 +1,11 @@
 import type { Pages } from '../http/page.ts';
+import { openSession } from '../http/socket.ts';
 import { agentPath } from '../http/url.ts';
 import type { CallOptions } from '../options.ts';
 import type { CreateLink, DeletedPort, Link, Port, PortList, PublishPort } from '../types.ts';
-import { Resource } from './resource.ts';
+import { Resource, split } from './resource.ts';
+import type { QueryOf } from './resource.ts';
+import { TunnelSession } from './tunnel-session.ts';
 
 /** Links that open an agent's own pages in a browser. */
 export class Links extends Resource {
@@ -23,5 +26,20 @@ export class Ports extends Resource {
 
   unpublish(agentId: string, port: number, options?: CallOptions): Promise<DeletedPort> {
     return this.sendJson('DELETE', agentPath(agentId, 'ports', String(port)), options);
+  }
+
+  /** Opens a connection to any TCP port of the agent's machine, published or not. */
+  tunnel(
+    agentId: string,
+    port: number,
+    query: QueryOf<'openAgentPortTunnel'> = {},
+    options: CallOptions = {},
+  ): Promise<TunnelSession> {
+    const address = {
+      path: agentPath(agentId, 'ports', String(port), 'tunnel'),
+      query: split({ query }).rest,
+      protocol: 'lodge.tunnel',
+    };
+    return openSession(this.http, address, options, (socket) => new TunnelSession(socket));
   }
 }

@@ -1,11 +1,11 @@
 import { Refusal } from '@lodge/domain';
 import { AgentParams, DeletedPort, Port, PortList, PortParams, PublishPort } from '@lodge/contract';
-import { guestdPort } from '@lodge/guest';
 import type { AgentPortRow, AgentRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { originOf } from '../../agent-urls/address.ts';
-import { isDashboard, notPublished } from '../../agent-urls/server-of.ts';
+import { notPublished } from '../../agent-urls/server-of.ts';
+import { checkPort } from './allowed.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import type { AgentReplies } from '../../needs.ts';
@@ -68,7 +68,7 @@ function publishRoute(app: App, context: Needs): void {
     handler: async (request, reply) => {
       const { port, public: isPublic = false } = request.body;
       const row = await agentOf(context, request, request.params.id);
-      checkPort(context, row, port);
+      checkPort(context.agents, row, port);
       const { accountId, id: agentId } = row;
       const note = changeNote(request, { type: 'agent.port_published', data: { port, public: isPublic } });
       const given = { accountId, agentId, port, public: isPublic };
@@ -108,13 +108,6 @@ function unpublishRoute(app: App, context: Needs): void {
 function agentOf({ agents }: Needs, { principal }: FastifyRequest, id: string): Promise<AgentRow> {
   checkAgentId(id);
   return agents.get(principal.accountId, id);
-}
-
-/** The daemon's and the gateway's ports obey every caller that reaches them; the dashboard has its own address already. */
-function checkPort({ agents }: Needs, row: AgentRow, port: number): void {
-  const taken =
-    isDashboard({ kind: row.runtimeKind, port }) || [guestdPort, agents.gatewayPortOf(row.runtimeKind)].includes(port);
-  if (taken) throw new Refusal('invalid_request', `port: ${port} is used by the service itself.`);
 }
 
 const portRecord = ({ port, public: isPublic, createdAt }: AgentPortRow, row: AgentRow, { agentUrl }: Needs) => ({

@@ -1,15 +1,14 @@
 import { Refusal } from '@lodge/domain';
 import { AgentParams, TerminalQuery } from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { WebSocketServer } from 'ws';
-import type { WebSocket } from 'ws';
+import type { WebSocketServer } from 'ws';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { App } from '../../app-types.ts';
 import type { GuestAccess } from '../../needs.ts';
 import { guestErrors, ofGuest } from '../../guest/guest-error.ts';
 import { TerminalBridge, terminalProtocol } from '../../guest/terminal-bridge.ts';
 import { countRoot, recordRoot, type RootActs } from '../../guest/root.ts';
-import { upgradeOf } from '../../listener/upgrade.ts';
+import { accept, checkedHandshake, endReply, socketsOf } from '../../guest/web-socket.ts';
 import type { Endings } from '../../identity/ended.ts';
 
 const defaultIdleMs = 60 * 60_000;
@@ -42,14 +41,7 @@ interface Needs extends GuestAccess, RootActs {
 }
 
 export function terminalRoute(app: App, context: Needs): void {
-  const sockets = new WebSocketServer({
-    noServer: true,
-    clientTracking: false,
-    perMessageDeflate: false,
-    maxPayload: maxMessageBytes,
-    // The other offered one is the key.
-    handleProtocols: (offered) => (offered.has(terminalProtocol) ? terminalProtocol : false),
-  });
+  const sockets = socketsOf(terminalProtocol, maxMessageBytes);
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/terminal',
@@ -66,15 +58,12 @@ async function open(context: Needs, sockets: WebSocketServer, request: FastifyRe
   const { accountId } = request.principal;
   checkAgentId(id);
   await agents.get(accountId, id);
-  const upgrade = upgradeOf(request.raw);
-  if (upgrade === undefined || !isHandshake(request)) {
-    throw new Refusal('invalid_request', 'Open a WebSocket here (RFC 6455): Upgrade must be websocket.');
-  }
+  const connection = checkedHandshake(request);
   const { cols = 80, rows = 24, term = 'xterm-256color', user = 'agent', wake } = request.query as TerminalQuery;
   if (user === 'root') await countRoot(context, request, reply);
   const over = new AbortController();
   const gone = (): void => over.abort(new Refusal('agent_unavailable', 'The client went away.'));
-  upgrade.socket.once('close', gone);
+  connection.once('close', gone);
   const { signal } = over;
   const live = await agents.use(accountId, id, { wake: wake === 'true', timeoutMs: lifecycleWaitMs, signal });
   const bridge = new TerminalBridge({
@@ -88,33 +77,11 @@ async function open(context: Needs, sockets: WebSocketServer, request: FastifyRe
     const socket = await accept(sockets, request, reply);
     bridge.run(socket, () => {
       live.release();
-      // For the log the request is over now, because its reply was given away.
-      reply.raw.statusCode = 101;
-      reply.raw.emit('finish');
+      endReply(reply);
     });
   } catch (error) {
     bridge.close();
     live.release();
     throw error;
   }
-}
-
-function isHandshake({ headers }: FastifyRequest): boolean {
-  const { 'sec-websocket-key': key = '', 'sec-websocket-version': version } = headers;
-  return /^[+/0-9A-Za-z]{22}==$/.test(key) && version === '13';
-}
-
-/** Says 101. From here on the connection belongs to the WebSocket. */
-function accept(sockets: WebSocketServer, request: FastifyRequest, reply: FastifyReply): Promise<WebSocket> {
-  const { socket, head } = upgradeOf(request.raw)!;
-  return new Promise((resolve, reject) => {
-    const failed = (): void => reject(new Refusal('invalid_request', 'This is not a valid request for a WebSocket.'));
-    if (socket.destroyed || !socket.writable) return failed();
-    socket.once('close', failed);
-    reply.hijack();
-    sockets.handleUpgrade(request.raw, socket, head, (accepted) => {
-      socket.off('close', failed);
-      resolve(accepted);
-    });
-  });
 }
