@@ -74,7 +74,9 @@ class Proxy:
             if rule.refuse:
                 return
             if rule.answer is not None:
-                await reader.readuntil(b"\r\n\r\n")
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+                size = head.partition("content-length: ")[2].partition("\r\n")[0]
+                await reader.readexactly(int(size or 0))
                 writer.write(rule.answer)
                 await writer.drain()
             elif rule.stall:

@@ -51,7 +51,8 @@ def state(status: str, attempt: int) -> dict[str, Any]:
 
 
 def answer(body: str, kind: str = "application/json") -> bytes:
-    return f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\n\r\n{body}".encode()
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nconnection: close\r\ncontent-length: {len(body)}\r\n\r\n"
+    return f"{head}{body}".encode()
 
 
 def events(*states: dict[str, Any]) -> bytes:

@@ -128,7 +128,9 @@ def backoff(attempt: int, first: float, most: float) -> float:
 def failure(error: httpx.HTTPError, settings: Settings, timeout: float | None) -> tuple[LodgeError, bool]:
     """The SDK's error for one of HTTP's, and whether the request was surely not sent."""
     place = settings.base_url
-    if isinstance(error, (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)):
+    if isinstance(error, (httpx.ConnectTimeout, httpx.PoolTimeout)):
+        return TimeoutError(f"There was no connection to {place} in time."), True
+    if isinstance(error, httpx.ConnectError):
         told = f"{place} cannot be reached: {error or type(error).__name__}"
         return ConnectionError(told, may_have_been_sent=False), True
     if isinstance(error, httpx.TimeoutException):

@@ -36,6 +36,8 @@ class Slot:
     def __init__(self) -> None:
         self.response: httpx.Response | None = None
         self.is_closed = False
+        self.was_opened = False
+        """Whether the server began a reply."""
 
 
 class Stream(Generic[T]):
@@ -103,6 +105,7 @@ def _events(
     """The events of one reply. An end without a word is an end here; a broken connection is an error."""
     response = transport.open(call, options, accept=EVENT_STREAM)
     slot.response = response
+    slot.was_opened = True
     try:
         if slot.is_closed:
             return
@@ -161,7 +164,7 @@ def _from_newest(
 def _followed(
     transport: Transport, decoder: Decoder[T], follow: Call, options: RequestOptions | None, slot: Slot
 ) -> Generator[T, None, None]:
-    retry = _Patience(transport)
+    retry = _Patience(transport, slot)
     while not slot.is_closed:
         try:
             with closing(_events(transport, follow, retry.options(options), slot)) as events:
@@ -193,30 +196,28 @@ def _is_later(entry_id: str | None, last_id: Any) -> bool:
 class _Patience:
     """How long a follower goes on. A server that was never reached is tried as often as any other request is."""
 
-    def __init__(self, transport: Transport) -> None:
+    def __init__(self, transport: Transport, slot: Slot) -> None:
         self._transport = transport
+        self._slot = slot
         self._failures = 0
-        self._was_reached = False
         self._since = time.monotonic()
 
     def options(self, options: RequestOptions | None) -> RequestOptions | None:
         """One attempt is one request from the second on: the follower itself waits between them."""
-        return {**(options or {}), "max_retries": 0} if self._was_reached else options
+        return {**(options or {}), "max_retries": 0} if self._slot.was_opened else options
 
     def reached(self) -> None:
         self._failures = 0
-        self._was_reached = True
 
     def reached_end(self) -> None:
         """The server ended the stream, as it does when it stops."""
-        self._was_reached = True
         self._count()
 
     def failed(self, error: LodgeError) -> None:
         is_passing = isinstance(error, (ConnectionError, TimeoutError)) or (
             isinstance(error, ApiError) and (error.status >= 500 or error.status == 429) and error.should_retry is not False
         )
-        if not self._was_reached or not is_passing or self._transport.is_closed:
+        if not self._slot.was_opened or not is_passing or self._transport.is_closed:
             raise error
         self._count()
         if time.monotonic() - self._since > FOLLOW_PATIENCE_SECONDS:
