@@ -15,7 +15,7 @@ import { uploadFile } from './upload.ts';
 const maxDepth = 100;
 const maxEntries = 1_000_000;
 
-/** Writes what is in a local folder into a folder of an agent's workspace. What else is there stays. */
+/** Writes what is in a local folder into a folder of an agent's workspace. Other files there stay. */
 export async function uploadFolder(
   lodge: Lodge,
   agentId: string,
@@ -39,7 +39,7 @@ export async function uploadFolder(
   return { ...tally.result, skipped };
 }
 
-/** Reads a folder of an agent's workspace into a local one, which is made. What else is there stays. */
+/** Reads a folder of an agent's workspace into a local one, which is made. Other files there stay. */
 export async function downloadFolder(
   lodge: Lodge,
   agentId: string,

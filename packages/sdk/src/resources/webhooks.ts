@@ -22,7 +22,7 @@ const receiverMs = 90_000;
 /** Servers of yours that are told what happens. */
 export class Webhooks extends Resource {
   /** Checks the signature of a request that came to your server, and gives its event. */
-  readonly verify = verifyWebhook;
+  readonly verify: typeof verifyWebhook = verifyWebhook;
 
   /** The reply has the secret, which is shown this once. */
   create(body: CreateWebhook, options?: CallOptions): Promise<WebhookWithSecret> {

@@ -260,7 +260,7 @@ async function pass(
     passed += chunk.length;
     if (part.length > 0 && !reply.write(part)) await drained(reply);
     if (passed < bound) continue;
-    // What was written goes out first.
+    // The part that was written goes out first.
     await sleep(20);
     return fault?.kind === 'cut_body' ? cut() : undefined;
   }
