@@ -108,7 +108,8 @@ export const errorCodes = {
   csrf_refused: {
     status: 403,
     type: 'authorization_error',
-    meaning: 'A request by a session came from another page than ours, or a change without its CSRF token.',
+    meaning:
+      'A request by a session came from another page than ours, or a change without its CSRF token; or a page of an unknown origin asked the MCP server.',
   },
   owner_only: { status: 403, type: 'authorization_error', meaning: 'Only an owner of the deployment may do this.' },
   registration_closed: {

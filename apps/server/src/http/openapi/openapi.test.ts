@@ -56,7 +56,7 @@ test('every operation says who may call it, what it answers and how it fails, ea
     const kinds = security.flatMap((one: object) => Object.keys(one));
     const takesKeys = /account\/(spend|keys)/.test(name);
     const isOfPerson = !isPublic && tags[0] === 'Account area' && !takesKeys;
-    const all = ['apiKey', 'bearer', 'session'];
+    const all = ['apiKey', 'bearer', ...(tags[0] === 'MCP' ? [] : ['session'])];
     assert.deepEqual(kinds, isPublic ? [] : isOfPerson ? ['session'] : all, name);
     // A sign-in may be refused because of a wrong password, and a request to a hook because of a wrong signature.
     if (!isPublic || !['Account area', 'Hooks'].includes(tags[0])) assert.equal('401' in responses, !isPublic, name);
