@@ -55,6 +55,7 @@ const made: Readonly<Record<string, string>> = {
   'apps/server/src/config/values.ts': "text: the operator's configuration, at most 190 characters",
   'apps/server/src/config/spend.ts': 'a pattern of the contract, which is checked as such',
   'apps/server/src/http/reply/agent-record.ts': 'a pattern of the contract, which is checked as such',
+  'apps/server/src/http/routes/uploads/shared.ts': 'a pattern of the contract, which is checked as such',
   'apps/server/src/cli/doctor/machine.ts': "text: the host's meminfo",
   'apps/cli/src/apply/file/check.ts': 'patterns of the contract, which are checked as such',
 };

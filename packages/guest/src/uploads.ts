@@ -8,7 +8,7 @@ import { smallJson, stallMs, type CallOptions, type Transport } from './transpor
 export interface GuestUploads {
   /** Returns how much of an upload is on the disk: no bytes where none came. */
   state(id: string, options?: CallOptions): Promise<UploadState>;
-  /** Appends a part, if the upload has just `offset` bytes. What came before a cut stays. */
+  /** Appends a part, if the upload has just `offset` bytes. Bytes that came before a cut stay. */
   append(
     id: string,
     offset: number,

@@ -18,7 +18,7 @@ export const UploadParams = Type.Object({
   upload: id,
 });
 
-/** What has come of a file that is sent in parts. */
+/** A file that is sent in parts, as far as it has come. */
 export const Upload = Type.Object(
   {
     object: Type.Literal('upload'),

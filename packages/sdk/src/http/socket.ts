@@ -5,7 +5,7 @@ import type { Query } from './url.ts';
 
 const openMs = 150_000;
 
-/** What speaks over a WebSocket of the API. */
+/** One conversation over a WebSocket of the API. */
 interface Session {
   /** Whether it was opened. */
   readonly opened: Promise<boolean>;

@@ -98,7 +98,7 @@ export class TunnelBridge {
     kept!.rest();
     const bytes = data as Buffer;
     if (isBinary) {
-      // What comes behind the client's own end belongs to nobody.
+      // Bytes behind the client's own end belong to nobody.
       if (!guest.writableEnded && !guest.write(bytes)) kept!.socket.pause();
     } else if (bytes.toString() === endMessage) guest.end();
     else kept!.shut(1007, 'not a message of a tunnel');
