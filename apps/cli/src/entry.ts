@@ -64,5 +64,8 @@ function quietEnd(error: NodeJS.ErrnoException): void {
 function finish(exitCode: number | string): void {
   process.exitCode = exitCode;
   process.stdin.destroy();
-  setTimeout(() => process.exit(), lingerMs).unref();
+  setInterval(() => {
+    // Where pipes are written in the background, as on macOS, a slow reader gets all.
+    if (process.stdout.writableLength === 0 && process.stderr.writableLength === 0) process.exit();
+  }, lingerMs).unref();
 }
