@@ -1,4 +1,4 @@
-/** README's round by each hand, with fake machines. */
+/** README's round by each hand, with fake machines; `packages/runtimes/conformance/hands.test.ts` has real ones. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { openWorld } from '../e2e/api/world.ts';
