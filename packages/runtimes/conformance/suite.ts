@@ -10,6 +10,7 @@ import { channels } from './channels.ts';
 import { connections } from './connections.ts';
 import { dashboard } from './dashboard.ts';
 import { hostTools } from './host-tools.ts';
+import { imports } from './imports.ts';
 import { inside } from './inside.ts';
 import { life, returns } from './life.ts';
 import { members } from './members.ts';
@@ -26,7 +27,7 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 // oxfmt-ignore
 const cases = [
   talk, attachments, hostTools, others, connections, apis, providers,
-  inside, machinePrograms, dashboard, channels, schedules, life, members, returns,
+  inside, machinePrograms, imports, dashboard, channels, schedules, life, members, returns,
 ];
 
 /** Declares the tests of a runtime. */

@@ -118,6 +118,11 @@ export class Tested {
     return new Tested(world, reply.body.id as string);
   }
 
+  /** An agent that something else has made. */
+  static of(world: World, id: string): Tested {
+    return new Tested(world, id);
+  }
+
   /** An unmodified OpenAI client of this agent. */
   get client(): OpenAI {
     const { baseUrl, apiKey } = this.world.service;

@@ -1,0 +1,112 @@
+/**
+ * Cases: the folder that a runtime made becomes another agent, by `lodge import`. Its conversations are one as Lodge has them,
+ * and one as the runtime has them on a server of its owner.
+ */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Results } from './results.ts';
+import type { Subject } from './subjects.ts';
+import { Tested } from './world.ts';
+
+const run = promisify(execFile);
+const command = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
+
+interface Made {
+  /** Packs what somebody on a server would have. */
+  readonly pack: string;
+  /** Arguments of the import, from the folder with the unpacked one on. */
+  readonly args: (folder: string) => readonly string[];
+  /** A turn that does not come from Lodge, with the session that the runtime gives it. */
+  readonly ownTurn: (text: string) => string;
+}
+
+const turn = (text: string): string =>
+  JSON.stringify({ model: 'openclaw/main', messages: [{ role: 'user', content: text }] });
+
+const made: Readonly<Record<Subject['kind'], Made>> = {
+  runtime_a: {
+    pack: 'cd /home/agent && tar cf /workspace/folder.tar --exclude=.openclaw/tmp --exclude=.openclaw/npm .openclaw -C / workspace/SOUL.md',
+    args: (folder) => ['openclaw', join(folder, '.openclaw'), '--workspace', join(folder, 'workspace')],
+    ownTurn: (text) =>
+      `token=$(jq -r .gateway.auth.token ~/.openclaw/openclaw.json); curl -sSf http://127.0.0.1:18789/v1/chat/completions -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -H 'x-openclaw-session-key: agent:main:main' -d '${turn(text)}'`,
+  },
+  runtime_b: {
+    pack: 'cd / && tar cf /home/agent/folder.tar workspace && mv /home/agent/folder.tar /workspace/',
+    args: (folder) => ['hermes', join(folder, 'workspace'), '--provider', 'stub'],
+    ownTurn: (text) =>
+      `key=$(sed -n 's/^API_SERVER_KEY=//p' ~/.lodge/gateway.env | tr -d "'\\""); curl -sSf http://127.0.0.1:8642/v1/chat/completions -H "Authorization: Bearer $key" -H 'Content-Type: application/json' -H 'X-Hermes-Session-Id: 20260101_120000_own' -d '${turn(text)}'`,
+  },
+};
+
+export function imports(results: Results, subject: Subject, agent: () => Tested): void {
+  const { further } = results.of(agent);
+
+  further('another agent that is made of its folder knows what it was told', async (agent) => {
+    const { llm } = agent.world;
+    const { pack, ownTurn } = made[subject.kind];
+    const [told, own, soul] = ['told', 'own', 'soul'].map((word) => `${word}-${randomBytes(6).toString('hex')}`);
+    await agent.shell(`printf 'You are ${soul}.' > /workspace/SOUL.md`);
+    llm.script([{ text: 'Noted.' }, { text: 'Noted.' }]);
+    await agent.answer(`The word is ${told}.`, { user: 'kept' });
+    assert.match(await agent.shell(ownTurn(`My word is ${own}.`)), /Noted/);
+    await agent.shell(pack);
+    const folder = await mkdtemp(join(tmpdir(), 'lodge-import-'));
+    try {
+      await unpack(agent, folder);
+      const other = await importOf(agent, subject, folder);
+      for (const [user, word] of [
+        ['kept', told],
+        ['main', own],
+      ]) {
+        llm.script([{ text: 'I remember.' }]);
+        assert.match(await other.answer('What was the word?', { user: user! }), /I remember/);
+        assert.match(other.lastSeen, new RegExp(word!), user);
+        assert.match(other.lastSeen, new RegExp(soul!), 'the identity of the folder');
+      }
+      await agent.world.service.call('DELETE', `/agents/${other.id}`);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+      await agent.shell('rm -f /workspace/folder.tar /workspace/SOUL.md');
+    }
+  });
+}
+
+async function unpack({ id, world: { service } }: Tested, folder: string): Promise<void> {
+  const reply = await fetch(`${service.baseUrl}/agents/${id}/files/folder.tar`, {
+    headers: { 'x-api-key': service.apiKey },
+  });
+  assert.equal(reply.status, 200);
+  const file = join(folder, 'folder.tar');
+  await writeFile(file, Buffer.from(await reply.arrayBuffer()));
+  await run('tar', ['xf', file, '--no-same-owner', '-C', folder]);
+  await rm(file);
+}
+
+async function importOf({ world }: Tested, subject: Subject, folder: string): Promise<Tested> {
+  const { service, keys } = world;
+  const secret = ['--secret', 'stub=env:KEY'];
+  const agent = ['--name', 'Taken over', '--model', subject.model('test-model')];
+  const { stdout } = await run(
+    process.execPath,
+    [command, 'import', ...made[subject.kind].args(folder), ...agent, ...secret, '--yes', '--json'],
+    {
+      env: {
+        PATH: process.env['PATH'],
+        HOME: folder,
+        LODGE_KEYRING: 'off',
+        LODGE_URL: service.baseUrl,
+        LODGE_API_KEY: service.apiKey,
+        KEY: keys[0],
+      },
+    },
+  );
+  const said = JSON.parse(stdout) as { id: string; conversations: string[] };
+  assert.ok(said.conversations.includes('main'), stdout);
+  return Tested.of(world, said.id);
+}
