@@ -54,6 +54,7 @@ before(async () => {
     schedule: await made('POST', `${agent}/schedules`, { name: 'S', every: '1h', prompt: 'x' }),
     port: '3000',
     path: 'a',
+    upload: '0123456789abcdef',
   };
   const document = (await client.call('GET', '/openapi.json')).body;
   operations = operationsOf(document);

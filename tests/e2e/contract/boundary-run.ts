@@ -28,7 +28,7 @@ export function requestsOf(operation: Operation, boundaries: Boundaries, replies
   const name = nameOf(operation);
   const body = operation.schema.requestBody?.content['application/json']?.schema;
   const good = body && boundaries.plain(body);
-  const plain = { operation, query: '', headers: {}, body: good, names: [] };
+  const plain = { operation, query: '', headers: neededHeaders(operation, boundaries), body: good, names: [] };
   const bodies = body
     ? [...boundaries.cases(body, good)].map(({ value, at }) => ({
         ...plain,
@@ -94,13 +94,26 @@ const textOf = (value: unknown): string => (typeof value === 'string' ? value.to
 const asRead = (schema: Schema, text: unknown): unknown =>
   schema?.type === 'integer' && typeof text === 'string' && /^-?\d{1,15}$/.test(text) ? Number(text) : text;
 
+/** Headers without which an operation is always refused. */
+function neededHeaders({ schema }: Operation, boundaries: Boundaries): Readonly<Record<string, string>> {
+  const needed: Schema[] = schema.parameters.filter((one: Schema) => one.in === 'header' && one.required === true);
+  return Object.fromEntries(needed.map((one) => [one.name, String(one['example'] ?? boundaries.plain(one.schema))]));
+}
+
 function headersOf({ schema }: Operation, boundaries: Boundaries, replies: Replies, plain: Plain): Draft[] {
   const parameters: Schema[] = schema.parameters.filter((one: Schema) => one.in === 'header');
   return parameters.flatMap((one) =>
     [...boundaries.cases(one.schema)].flatMap(({ value }) => {
       // A client sends no others, and trims them.
       if (typeof value !== 'string' || !/^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/.test(value)) return [];
-      return [{ ...plain, headers: { [one.name]: value }, ...verdict(replies, one.schema, value), names: [one.name] }];
+      return [
+        {
+          ...plain,
+          headers: { ...plain.headers, [one.name]: value },
+          ...verdict(replies, one.schema, value),
+          names: [one.name],
+        },
+      ];
     }),
   );
 }

@@ -40,6 +40,12 @@ export const namedRules: readonly (readonly [operation: RegExp, message: RegExp,
     'the path says which secrets a channel has',
   ],
   [/^PUT .*\/connections/, /^headers must be given again/, 'the address that the headers were for is in the record'],
+  [/^POST .*\/uploads\/\{upload\}$/, /^path must have names of at most 255 bytes/, 'each name has a bound of its own'],
+  [
+    /^POST .*\/uploads\/\{upload\}$/,
+    /^if-none-match must be \* here/,
+    'a write asks whether anything is there, no more',
+  ],
   [/\/(terminal|tunnel)$/, /^Open a WebSocket here/, 'it is another protocol'],
 ];
 
