@@ -21,6 +21,7 @@ interface Opened {
   readonly doors: { readonly connections: ConnectionParts['door'] };
   /** MCP connections, as tools of their agents. */
   readonly tools: ConnectionParts['tools'];
+  readonly clientDocuments: ConnectionParts['clientDocuments'];
 }
 
 export function openConnections(
@@ -49,5 +50,6 @@ export function openConnections(
     secrets,
     anyAddress,
   });
-  return { connections, doors: { connections: parts.door }, tools: parts.tools };
+  const { door, tools, clientDocuments } = parts;
+  return { connections, doors: { connections: door }, tools, clientDocuments };
 }

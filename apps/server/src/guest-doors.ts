@@ -25,11 +25,12 @@ interface Opened {
   readonly doors: Doors;
   /** MCP connections, as tools of their agents. */
   readonly tools: ConnectionParts['tools'];
+  readonly clientDocuments: ConnectionParts['clientDocuments'];
 }
 
 export function openGuestDoors(config: Config, needs: Needs, closing: Closing): Opened {
   const { store, engine, channels, log } = needs;
-  const { connections, doors, tools } = openConnections(config, needs, closing);
+  const { connections, doors, tools, clientDocuments } = openConnections(config, needs, closing);
   const agentTools = createAgentTools({
     sources: [tools],
     agents: engine.agents,
@@ -42,5 +43,5 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     schedules: engine.schedules,
     log,
   });
-  return { connections, doors: { ...doors, mcp: createToolsDoor(agentTools, version) }, tools };
+  return { connections, doors: { ...doors, mcp: createToolsDoor(agentTools, version) }, tools, clientDocuments };
 }

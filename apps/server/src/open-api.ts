@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAccounts, createAgentVisits, createApiKeyVerifier } from '@lodge/engine';
 import type { ClosableAccounts, Connections, Engine, Webhooks } from '@lodge/engine';
-import type { Accounts, Cryptography, Log, SecretBox } from '@lodge/ports';
+import type { Accounts, ClientDocuments, Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Config } from './config/config.ts';
 import { networkSettings, rateSettings } from './config/network-settings.ts';
@@ -21,6 +21,7 @@ export interface ApiParts extends Pick<LodgeOptions, 'guestAt'>, Pick<LodgeBound
   readonly engine: Engine;
   readonly webhooks: Webhooks;
   readonly connections: Connections;
+  readonly clientDocuments: ClientDocuments;
   readonly metrics: Metrics | null;
   readonly secrets: SecretBox;
   readonly cryptography: Cryptography;
@@ -73,7 +74,7 @@ export async function openApi(
       spend: store.spend,
     },
     network: networkSettings(config, tls),
-    account: { accounts, spend: store.spend, origin, pages: builtPages() },
+    account: { accounts, spend: store.spend, origin, clientDocuments: true, pages: builtPages() },
     documents: fileURLToPath(new URL('../../docs/dist', import.meta.url)),
     ready: async () => {
       await store.ping();
@@ -99,9 +100,17 @@ export async function openApi(
 }
 
 function accountsOf(config: Config, parts: ApiParts, origin: () => string): ClosableAccounts {
-  const { store, secrets, cryptography: crypto, log } = parts;
+  const { store, secrets, cryptography: crypto, clientDocuments, log } = parts;
   const registrationOpen = config.registration === 'open';
-  return createAccounts({ crypto, store: store.accounts, secrets, log, registrationOpen, origin });
+  return createAccounts({
+    crypto,
+    store: store.accounts,
+    secrets,
+    log,
+    registrationOpen,
+    origin,
+    clientDocuments,
+  });
 }
 
 /** The port of `url` is known only once it listens. */

@@ -137,8 +137,8 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
   const { webhooks, delivering } = openWebhooks(config, { store, secrets, log, holder });
   const guests = { store, engine, channels, secrets, log, ...(bounds.oauth && { oauthBounds: bounds.oauth }) };
-  const { connections, doors, tools } = openGuestDoors(config, guests, closing);
-  const seen = { store, engine, webhooks, connections, metrics, secrets, cryptography, tls: host.tls, log };
+  const { doors, tools, ...seenDoors } = openGuestDoors(config, guests, closing);
+  const seen = { ...seenDoors, store, engine, webhooks, metrics, secrets, cryptography, tls: host.tls, log };
   const { baseUrl, endRequests, accounts } = await openApi(config, { ...given, ...bounds, ...seen }, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(ownFolderOf(config), 'first-key'));
   const ownerLink = await ensureOwnerLink(store.accounts, join(ownFolderOf(config), 'owner-link'));

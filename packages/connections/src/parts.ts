@@ -8,6 +8,7 @@ import type {
   ConnectionRow,
   Log,
   SecretBox,
+  ClientDocuments,
 } from '@lodge/ports';
 import { Budget } from './budget.ts';
 import { defaultCallBounds, defaultMcpBounds, defaultOAuthBounds } from './bounds.ts';
@@ -17,6 +18,7 @@ import { createDoor } from './door.ts';
 import type { ConnectionDoor } from './door.ts';
 import { ConnectionTools } from './mcp/source.ts';
 import type { ClosableToolSource } from './mcp/source.ts';
+import { createClientDocuments } from './oauth/client-documents.ts';
 import { createConsent } from './oauth/consent.ts';
 import { Renewals } from './oauth/renewals.ts';
 import { CredentialBook } from './secret/credentials.ts';
@@ -42,6 +44,8 @@ export interface ConnectionParts {
   readonly door: ConnectionDoor;
   readonly tools: ClosableToolSource;
   readonly consent: ConnectionConsent;
+  /** Documents of OAuth clients of Lodge's own authorization server. */
+  readonly clientDocuments: ClientDocuments;
   /** Ends sessions and work in progress, once nobody calls any more. */
   close(): Promise<void>;
 }
@@ -82,6 +86,7 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
     door,
     tools,
     consent: createConsent(oauth),
+    clientDocuments: createClientDocuments(oauth),
     async close() {
       await renewals.close();
       await tools.close();

@@ -23,7 +23,7 @@ export interface DeviceRow {
 }
 
 /**
- * What became of a device's request:
+ * The state of a device's request:
  *
  * - `unknown`: there is none, or its key was fetched.
  * - `slow_down`: nobody has decided, and the machine asks too often.
