@@ -202,6 +202,22 @@ const preparations: Readonly<Record<string, Prepare>> = {
       before: { js: `const rawBody = ${JSON.stringify(body)}; const request = ${JSON.stringify({ headers })};` },
     };
   },
+  'packages/sdk/README.md': async () => {
+    const { body, headers, secret } = signedEvent();
+    return {
+      variables: { LODGE_WEBHOOK_SECRET: secret, ANTHROPIC_API_KEY: 'sk-ant-1' },
+      first: 'mkdir -p project/out; echo Hello >project/out/a.txt',
+      // It goes on without an end.
+      texts: {
+        'of lodge.channels.pairWhatsApp(agent.id)) console.log(status, qr);': 'of []) console.log(status, qr);',
+        'of lodge.events.follow()) console.log(event.type, event.agent_id);':
+          'of lodge.events.follow()) { console.log(event.type); break; }',
+      },
+      before: {
+        js: `const payload = ${JSON.stringify(body)}; const body = payload; const headers = ${JSON.stringify(headers)}; const request = { headers, text: async () => payload };`,
+      },
+    };
+  },
   async 'packages/sdk-python/README.md'(place) {
     await place.client.call('PUT', `/agents/${await place.agent()}/files/reports/a.md`, 'A');
     const { body, headers, secret } = signedEvent();

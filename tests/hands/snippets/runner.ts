@@ -54,6 +54,7 @@ export class Runner {
     await mkdir(join(work, '.openclaw/workspace'), { recursive: true });
     await writeFile(join(work, '.openclaw/workspace/SOUL.md'), 'You are Molly.\n');
     await writeFile(join(work, '.openclaw/workspace/MEMORY.md'), 'Tea at four.\n');
+    await writeFile(join(work, 'model.bin'), 'model');
     await mkdir(join(work, 'site'));
     await writeFile(join(work, 'site/index.html'), 'Hello\n');
     const { PATH = '' } = process.env;
