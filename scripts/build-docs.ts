@@ -1,5 +1,5 @@
 /**
- * Builds the site of the documents (apps/docs) unless it is up to date. An interrupted build leaves the site as it was. A
+ * Builds the site of the documents (apps/docs), with the packages of the command line and the SDKs, unless it is up to date. An interrupted build leaves the site as it was. A
  * link that leads nowhere fails it.
  */
 import { execFileSync } from 'node:child_process';
@@ -8,6 +8,7 @@ import { copyFile, glob, readFile, rename, rm, writeFile } from 'node:fs/promise
 import { join } from 'node:path';
 import { readSections } from '../apps/docs/src/pages.ts';
 import { addTexts, stage } from '../apps/docs/src/stage.ts';
+import { addPackages, packageSources } from './build-packages.ts';
 
 const root = join(import.meta.dirname, '..');
 const site = join(root, 'apps/docs');
@@ -25,6 +26,7 @@ if ((await readFile(mark, 'utf8').catch(() => '')) !== source) {
   // Its progress is of no use in a log; a failure is.
   execFileSync(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'pipe'] });
   await addTexts(root, next);
+  await addPackages(root, join(next, 'packages'));
   await copyFile(join(root, 'apps/web/src/icon.svg'), join(next, 'icon.svg'));
   await writeFile(join(next, '.built-from'), source);
   await rm(built, { recursive: true, force: true });
@@ -37,6 +39,7 @@ async function hashOfSources(): Promise<string> {
   for await (const file of glob(['src/*.ts', '.vitepress/config.ts', '.vitepress/theme/*'], { cwd: site })) {
     files.push(join('apps/docs', file));
   }
+  for await (const file of glob(packageSources, { cwd: root })) files.push(file);
   for (const file of [...files, 'scripts/build-docs.ts', 'package-lock.json'].sort()) {
     hash.update(`${file}\0`).update(await readFile(join(root, file)));
   }

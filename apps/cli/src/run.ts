@@ -89,10 +89,10 @@ export class Run {
     return this.#lodge;
   }
 
-  /** Returns the API for calls that need a WebSocket, which Node 20 lacks. */
-  async lodgeWithSockets(): Promise<Lodge> {
+  /** Returns the API for calls that need a WebSocket, which Node 20 lacks. `isPausable`: one that can stop reading. */
+  async lodgeWithSockets(isPausable = false): Promise<Lodge> {
     const lodge = await this.lodge();
-    if ('WebSocket' in globalThis) return lodge;
+    if (!isPausable && 'WebSocket' in globalThis) return lodge;
     const { WebSocket } = await import('ws');
     const { url, apiKey } = await this.choice();
     return this.lodgeAt(url, apiKey, WebSocket as unknown as WebSocketClass);

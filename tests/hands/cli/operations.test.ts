@@ -6,7 +6,7 @@ import { wholeTree } from '../../../apps/cli/src/whole-tree.ts';
 import { places } from '../operations.ts';
 
 /** Groups that are still being made. */
-const pending = new Set(['ports']);
+const pending = new Set<string>();
 
 type Command = Awaited<ReturnType<typeof wholeTree>>;
 

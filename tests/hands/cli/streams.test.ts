@@ -3,7 +3,16 @@ import assert from 'node:assert/strict';
 import { mkdir, readFile, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
+import { connect, createServer as createEcho } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
+import { verifyWebhook } from '@lodge/sdk';
+import { FakeHost } from '@lodge/vm/fake';
 import { openWorld } from '../../e2e/api/world.ts';
 import type { World } from '../../e2e/api/world.ts';
 import { newPerson } from './command.ts';
@@ -13,7 +22,9 @@ let world: World;
 let person: Person;
 let id: string;
 before(async () => {
-  world = await openWorld({ withGuest: true });
+  const host = new FakeHost();
+  host.newAddress = () => '127.9.2.1';
+  world = await openWorld({ host, withGuest: true });
   person = await newPerson({ LODGE_URL: world.url, LODGE_API_KEY: world.key });
   const made = await person.lodge(['agents', 'create', 'ada', '--json']);
   assert.equal(made.code, 0, made.stderr);
@@ -109,4 +120,47 @@ test('logs and events are shown and followed, and usage is plotted', async () =>
   const plotted = await person.lodge(['usage', 'ada', '--since', '2d', '--time-zone', 'UTC']);
   assert.match(plotted.stdout, /^\d{4}-\d\d-\d\d .*\$0.* 0 tokens$/m, plotted.stderr);
   assert.match((await person.lodge(['usage', '--csv'])).stdout, /^starting_at,/);
+});
+
+test('a local port leads to a port of the machine, and events reach a local receiver with a signature', async () => {
+  const seen: { body: string; headers: IncomingHttpHeaders }[] = [];
+  const receiver = createServer((request, reply) => {
+    let body = '';
+    request.setEncoding('utf8').on('data', (text: string) => (body += text));
+    request.on('end', () => {
+      seen.push({ body, headers: request.headers });
+      reply.end();
+    });
+  }).listen(0, '127.0.0.1');
+  await once(receiver, 'listening');
+  const address = `http://127.0.0.1:${(receiver.address() as AddressInfo).port}/hook`;
+  const key = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+  const args = ['webhooks', 'listen', '--forward', address, '--event', 'agent.*', '--secret', 'env:KEY', '--json'];
+  const listening = person.begin(args, { env: { KEY: key } });
+  await sleep(500);
+  for (const verb of ['resume', 'pause']) assert.equal((await person.lodge(['agents', verb, 'ada'])).code, 0);
+  await listening.says('agent.paused');
+  listening.kill('SIGINT');
+  await listening.ended();
+  const { body, headers } = seen.at(-1)!;
+  assert.equal((await verifyWebhook(body, headers, key)).type, 'agent.paused');
+  receiver.close();
+
+  const echo = createEcho((socket) => socket.pipe(socket)).listen(0, '0.0.0.0');
+  await once(echo, 'listening');
+  const { port } = echo.address() as AddressInfo;
+  const forwarding = person.begin(['ports', 'forward', 'ada', `0:${port}`, '--json']);
+  await forwarding.says('"local"');
+  const { local } = JSON.parse(forwarding.stdout) as { local: number };
+  const sent = randomBytes(3_000_000);
+  const socket = connect(local, '127.0.0.1');
+  const received = buffer(socket);
+  socket.end(sent);
+  const got = await received.catch((error: Error) => Buffer.from(`${error.message} ${forwarding.stderr}`));
+  assert.ok(got.equals(sent), got.subarray(0, 500).toString());
+  echo.close();
+  forwarding.kill('SIGINT');
+  const ended = await forwarding.ended();
+  assert.deepEqual([ended.code, ended.stderr.replace('Interrupted.\n', '')], [130, '']);
+  assert.equal((await person.lodge(['ports', 'forward', 'ada', '70000'])).code, 2);
 });

@@ -97,6 +97,7 @@ export const groups: readonly Group[] = [
     summary: "keep a local folder in an agent's workspace",
     load: () => import('./sync.ts'),
   },
+  { name: 'ports', heading: 'Agents', summary: "reach ports of an agent's machine", load: () => import('./ports.ts') },
   { name: 'open', heading: 'Agents', summary: "open an agent's pages in the browser", load: () => import('./open.ts') },
   {
     name: 'models',
@@ -122,6 +123,12 @@ export const groups: readonly Group[] = [
   { name: 'status', heading: 'Server', summary: 'show whether the server is ready', load: () => import('./status.ts') },
   { name: 'sizes', heading: 'Server', summary: 'list sizes of machines', load: () => import('./sizes.ts') },
   { name: 'providers', heading: 'Server', summary: 'list providers of models', load: () => import('./providers.ts') },
+  {
+    name: 'host',
+    heading: 'Server',
+    summary: 'commands of the operator, on the machine that runs Lodge',
+    load: () => import('./host.ts'),
+  },
   { name: 'api', heading: 'Server', summary: 'send any request of the API', load: () => import('./api.ts') },
   {
     name: 'context',

@@ -13,6 +13,7 @@ import { safeLine } from '../terminal/safe.ts';
 import { ago, yesNo } from '../terminal/words.ts';
 import { given, integer, several } from '../values.ts';
 import { defineDeliveries } from '../webhooks/deliveries.ts';
+import { defineListen } from '../webhooks/listen.ts';
 import { webhookArgument, webhookFields, webhookOf } from '../webhooks/shown.ts';
 
 interface WebhookSettings {
@@ -29,6 +30,7 @@ export default function webhooks(command: Command, on: On): void {
   defineWrites(command, on);
   defineEnds(command, on);
   defineDeliveries(command, on);
+  defineListen(command, on);
 }
 
 function defineReads(command: Command, on: On): void {

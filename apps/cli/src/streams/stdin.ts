@@ -1,4 +1,4 @@
-/** The bytes that come on stdin, as text for a request. */
+/** What comes on stdin, as text for a request. */
 import { usageError } from '../failure.ts';
 import type { Run } from '../run.ts';
 
