@@ -10,7 +10,7 @@ import type { AgentFile } from '../types.ts';
 import type { TransferOptions } from './options.ts';
 
 /** Larger files come in parts: the most that one request may have. */
-export const maxWholeBytes = 64 * 1024 * 1024;
+export const maxWholeBytes: number = 64 * 1024 * 1024;
 const partBytes = 32 * 1024 * 1024;
 /** Failures one after another until it is given up: a restart of the service takes some of them. */
 const maxFailures = 12;
