@@ -67,6 +67,10 @@ async function send({ method = 'POST', path, key = 'all', headers = {}, json, bo
   });
 }
 
+/** Clients of the MCP server learn from the challenge where they get access (RFC 9728). */
+const challengeAt = (path: string): string =>
+  path === '/v1/mcp' ? `Bearer resource_metadata="${world.url}/.well-known/oauth-protected-resource/v1/mcp"` : 'Bearer';
+
 describe('bad input', () => {
   test('the table has a row for every way to get it wrong, and each but once', () => {
     const titles = badRequests.map(({ title }) => title);
@@ -75,7 +79,7 @@ describe('bad input', () => {
   });
 
   for (const request of badRequests) {
-    const { title, status, type, code, names } = request;
+    const { title, path, status, type, code, names } = request;
     test(`${title}: ${status} ${code}`, async () => {
       const before = await contents(world.sql);
       const response = await send(request);
@@ -83,7 +87,7 @@ describe('bad input', () => {
       assert.equal(response.status, status, text);
       assert.match(response.headers.get('content-type') ?? '', /^application\/json\b/);
       assert.match(response.headers.get('x-request-id') ?? '', /^req_/);
-      if (status === 401) assert.equal(response.headers.get('www-authenticate'), 'Bearer');
+      if (status === 401) assert.equal(response.headers.get('www-authenticate'), challengeAt(path));
       if (status === 405) assert.match(response.headers.get('allow') ?? '', /GET|POST/);
       if (status === 429) assert.match(response.headers.get('retry-after') ?? '', /^\d+$/);
       const reply = JSON.parse(text);

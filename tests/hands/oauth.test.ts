@@ -53,7 +53,7 @@ class Program implements OAuthClientProvider {
   codeVerifier = () => this.verifier;
 }
 
-/** What the page does once its person has clicked. Returns the parameters of the answer. */
+/** Does what the page does once its person has clicked. Returns the parameters of the answer. */
 async function agree(asked: URL, scopes: readonly string[]): Promise<URLSearchParams> {
   assert.equal(asked.origin + asked.pathname, `${world.origin}/account/authorize`);
   const body = { ...Object.fromEntries(asked.searchParams), approve: true, scopes };

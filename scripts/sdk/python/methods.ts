@@ -1,5 +1,5 @@
 /** The methods of the Python SDK that are one request each, from the operations of the document. */
-import { places } from '../../../tests/hands/operations.ts';
+import { notInPython, places } from '../../../tests/hands/operations.ts';
 import { descriptionOf, isRequired, propertiesOf, refOf } from './document.ts';
 import type { Operation, Parameter, Schema } from './document.ts';
 import { className, docstring, identifier, pascal, singular, snake, text } from './names.ts';
@@ -54,8 +54,9 @@ export interface MethodTypes {
   readonly requests: RequestTypes;
 }
 
-/** Whether the SDKs have a method for it. */
-export const hasMethod = ({ id }: Operation): boolean => typeof places[id]?.method !== 'object';
+/** Whether the Python SDK has a method for it. */
+export const hasMethod = ({ id }: Operation): boolean =>
+  typeof places[id]?.method !== 'object' && !Object.hasOwn(notInPython, id);
 
 export function methodsOf(operation: Operation, types: MethodTypes): readonly Method[] {
   const place = places[operation.id];

@@ -1,4 +1,4 @@
-/** What becomes of commands when the server goes away in their midst: nothing is lost, doubled, or hangs. */
+/** The server goes away in the midst of commands: nothing is lost, doubled, or hangs. */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream, createWriteStream } from 'node:fs';

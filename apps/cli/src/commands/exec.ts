@@ -23,7 +23,7 @@ interface ExecOptions {
 const maxSeconds = 3600;
 /** The API takes no more as the input of a command. */
 const maxInputBytes = 1024 * 1024;
-/** What a shell reports for a command that a signal ended: 128 and the signal's number. */
+/** A shell reports 128 and the signal's number for a command that a signal ended. */
 const signals: Readonly<Record<string, number>> = {
   SIGHUP: 1,
   SIGINT: 2,

@@ -18,7 +18,7 @@ export interface Copy {
   readonly isWoken: boolean;
 }
 
-/** What a copy did, as it is printed with `--json`. */
+/** The result of a copy, as it is printed with `--json`. */
 export interface Copied {
   readonly object: 'copy';
   readonly from: string;

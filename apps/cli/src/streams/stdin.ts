@@ -1,4 +1,4 @@
-/** What comes on stdin, as text for a request. */
+/** The bytes that come on stdin, as text for a request. */
 import { usageError } from '../failure.ts';
 import type { Run } from '../run.ts';
 

@@ -1,4 +1,4 @@
-/** What a sync leaves out: what the folder's `.gitignore` and `.lodgeignore` name, and `.git`. */
+/** A sync leaves out what the folder's `.gitignore` and `.lodgeignore` name, and `.git`. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import ignore from 'ignore';

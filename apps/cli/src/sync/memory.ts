@@ -1,4 +1,4 @@
-/** What a sync remembers for its next run: how each file was in the workspace when both sides were the same. */
+/** A sync remembers for its next run how each file was in the workspace when both sides were the same. */
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';

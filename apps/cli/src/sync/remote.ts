@@ -7,7 +7,7 @@ import { joined } from '../files/place.ts';
 const maxFiles = 100_000;
 /** Their output is far below the most that a command gives. */
 const digestsAtOnce = 500;
-/** Of a SHA-256 in hex. */
+/** Length of a SHA-256 in hex. */
 const digestLength = 64;
 /** No file has this etag. */
 const noEtag = '"none"';

@@ -46,7 +46,7 @@ export interface OAuthClient {
   readonly redirectUris: readonly string[];
 }
 
-/** What a person agreed to, until its client exchanges the code. */
+/** The access to which a person agreed, kept until its client exchanges the code. */
 export interface NewCode {
   /** SHA-256 of the code, 32 bytes. */
   readonly hash: Uint8Array;

@@ -25,7 +25,7 @@ export interface DeviceKey {
   readonly record: ApiKeyRecord;
 }
 
-/** What an authorization request asks for, as its client wrote it. */
+/** The fields of an authorization request, as its client wrote them. */
 export interface AuthorizationInput {
   readonly clientId: string;
   readonly redirectUri: string;

@@ -1,7 +1,7 @@
 'use strict';
 /** Runs in a guest from before its memory is saved, as a runtime does: draws all the while, and much when it is told to (SIGUSR2). */
 const crypto = require('node:crypto');
-const { once } = require('node:events');
+const events = require('node:events');
 const fs = require('node:fs');
 const { isMainThread, parentPort, Worker } = require('node:worker_threads');
 
@@ -52,15 +52,18 @@ if (isMainThread) {
   const count = Number(process.argv[3]);
   const workers = { worker: new Worker(__filename), 'worker without variables': new Worker(__filename, { env: {} }) };
   const each = (take) => Promise.all(Object.entries(workers).map(async ([name, worker]) => [name, await take(worker)]));
-  process.on('SIGUSR2', async () => {
+  const write = async () => {
     const drawn = await each((worker) => {
       worker.postMessage(count, []);
-      return once(worker, 'message').then(([values]) => values);
+      return events.once(worker, 'message').then(([values]) => values);
     });
     fs.writeFileSync(`${folder}/new`, JSON.stringify({ main: all(count), ...Object.fromEntries(drawn) }));
     fs.renameSync(`${folder}/new`, `${folder}/values`);
-  });
-  void each((worker) => once(worker, 'online')).then(() => fs.writeFileSync(`${folder}/pid`, String(process.pid)));
+  };
+  process.on('SIGUSR2', () => void write());
+  void each((worker) => events.once(worker, 'online')).then(() =>
+    fs.writeFileSync(`${folder}/pid`, String(process.pid)),
+  );
 } else {
   parentPort.on('message', (count) => parentPort.postMessage(all(count), []));
 }

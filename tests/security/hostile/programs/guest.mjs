@@ -85,7 +85,8 @@ async function writes(text, bytesPerSecond = 4 * MiB) {
 const shell = (command) =>
   new Promise((resolve) => {
     const child = spawn('/bin/sh', ['-c', command], { stdio: 'ignore', detached: true });
-    const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), Math.max(1, until - Date.now()));
+    const end = () => child.pid !== undefined && process.kill(-child.pid, 'SIGKILL');
+    const timer = setTimeout(end, Math.max(1, until - Date.now()));
     child.on('exit', (code) => {
       clearTimeout(timer);
       tell(`exit ${code}`);

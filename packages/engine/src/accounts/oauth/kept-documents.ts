@@ -41,7 +41,7 @@ export class KeptDocuments {
   }
 }
 
-/** What a document says of its client; null when it is no document of a public client with this id. */
+/** The client that a document describes; null when it is no document of a public client with this id. */
 function readDocument(id: string, document: unknown): OAuthClient | null {
   if (typeof document !== 'object' || document === null) return null;
   const given = document as Readonly<Record<string, unknown>>;

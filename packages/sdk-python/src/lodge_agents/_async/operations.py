@@ -1726,42 +1726,6 @@ class AsyncPortsOperations(AsyncResource):
             options,
         )
 
-    async def tunnel(
-        self,
-        agent_id: str,
-        port: int,
-        *,
-        wake: bool | NotGiven = NOT_GIVEN,
-        options: RequestOptions | None = None,
-    ) -> None:
-        """Open a connection to a port of an agent's machine.
-
-        A WebSocket that carries one TCP connection, of any protocol, to a port that need not be published.
-        The server in the machine must listen on the machine's address (0.0.0.0), not on loopback alone.
-        Binary messages of up to 1 MiB are the bytes, both ways. The text message `{"type":"end"}` says that
-        its sender sends no more, as TCP's FIN; when both have, the service closes with 1000. Where no header
-        can be set (a browser), offer the subprotocols `lodge.tunnel` and `bearer.<API key>`. The agent stays
-        awake while it is open. One through which nothing goes for an hour is closed, with 1000, and one whose
-        API key or session has ended, with 1008. The ports of the agent's own gateway, its dashboard and the
-        service's daemon are refused. Everything is checked before the 101, also that something listens there;
-        a request that is no WebSocket is a 400.
-
-        Scope: `agents:write`.
-
-        Args:
-            agent_id: The agent's id.
-            wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
-        """
-        return await self._client.call(
-            None,
-            Call(
-                "GET",
-                f"/agents/{segment(agent_id)}/ports/{segment(port)}/tunnel",
-                query={"wake": wake},
-            ),
-            options,
-        )
-
 
 class AsyncChannelsOperations(AsyncResource):
     def list(

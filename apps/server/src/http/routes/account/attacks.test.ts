@@ -26,7 +26,7 @@ const changes = [
   ['PUT', `/people/${id}/spend-limit`, { spend_limit: null }],
 ] as const;
 const reads = ['/session', '/sessions', '/keys', '/invitations', '/people'] as const;
-/** What a key with the scope `keys:write` may do, too. */
+/** True for the paths that take a key with the scope `keys:write`, too. */
 const takesKeys = (path: string): boolean => path.startsWith('/keys');
 const publicChanges = [
   ['/sign-in', { email: 'owner@example.com', password }],

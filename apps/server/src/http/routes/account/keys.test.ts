@@ -1,4 +1,4 @@
-/** What API keys may do with API keys. */
+/** API keys' rights over API keys. */
 import type { Scope } from '@lodge/domain';
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';

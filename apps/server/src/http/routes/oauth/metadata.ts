@@ -1,4 +1,4 @@
-/** What programs read before they ask for access: who gives it (RFC 9728), and how (RFC 8414). Other hosts' pages may read it. */
+/** Programs read these documents before they ask for access: who gives it (RFC 9728), and how (RFC 8414). Other hosts' pages may read it. */
 import { grantTypes } from '@lodge/contract';
 import { grantableScopes } from '@lodge/domain';
 import type { App } from '../../app-types.ts';
