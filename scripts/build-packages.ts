@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { packCommand } from './cli/pack.ts';
 import { packSdk } from './sdk/pack.ts';
 
-/** What the packages are made of, as patterns below the root. */
+/** The parts that make up the packages, as patterns below the root. */
 export const packageSources = [
   'apps/cli/{package.json,src/**/*.ts}',
   'packages/mcp/src/**/*.ts',

@@ -75,19 +75,28 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
   'POST /v1/account/totp/confirm': [{ code: '000000' }],
   'POST /v1/account/keys': [{ name: 'k', scopes: ['agents:read'] }],
   'POST /v1/account/invitations': [{ role: 'member' }],
+  'POST /v1/fingerprints': [{ values: [{ for: 'llm_key', value: 'x' }] }],
+  'POST /v1/account/device': [{ user_code: 'BCDF-GHJK' }],
+  'POST /v1/account/device/decision': [{ user_code: 'BCDF-GHJK', approve: false }],
   'PUT /v1/account/people/{id}/spend-limit': [
     { spend_limit: null },
     { spend_limit: { daily_usd: '1.00', action: 'block' } },
   ],
 };
 
-/** Signing out is the end of the person who asks; the rest of these begin sessions by a password or a link. */
+/**
+ * Signing out is the end of the person who asks; the rest of these begin sessions by a password or a link, want a WebSocket, the
+ * bytes of a file, or a program that was registered.
+ */
 const isApart = (path: string): boolean =>
   path.endsWith('/terminal') ||
+  path.endsWith('/tunnel') ||
+  path.endsWith('/uploads/{upload}') ||
+  /^\/v1\/(mcp|oauth\/|account\/authorization)/.test(path) ||
   /^\/v1\/account\/(sign-|sessions|links|setup|register|password-reset|invitations\/accept)/.test(path);
 
 /** Bodies that are right, and refused for what the resource is. */
-const mayRefuse = /dashboard can be true for runtime_b|totp\/confirm/;
+const mayRefuse = /dashboard can be true for runtime_b|totp\/confirm|device\/decision/;
 
 async function made(answer: Promise<Answer>): Promise<Schema> {
   const { status, body, text } = await answer;
@@ -128,6 +137,8 @@ const makers: readonly [pattern: RegExp, make: (base: string) => Promise<string>
   [/\{hook\}/, async (base) => (await made(client.call('POST', `${base}/hooks`, { name: 'H' }))).id],
   // There is none of these yet: what is asked of one that is not there.
   [/\{message\}/, () => Promise.resolve('1')],
+  [/\/grants\/\{id\}/, () => Promise.resolve('1')],
+  [/\{upload\}/, () => Promise.resolve('0123456789abcdef')],
   [/\{call_id\}/, () => Promise.resolve('00000000-0000-4000-8000-000000000000')],
   [/\{token\}/, () => Promise.resolve('A'.repeat(43))],
   [/\{path\}/, () => Promise.resolve('a.txt')],

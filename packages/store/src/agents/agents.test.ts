@@ -28,6 +28,7 @@ test('a created agent reads back as it was given, desired running and provisioni
       autoStart: true,
       wakeOnMessage: false,
     },
+    labels: { team: 'a', env: '' },
     metadata: { team: 'a', 'odd key': '{"json":1}' },
     instructions: 'Be kind.\nAnswer in Ελληνικά.',
     dashboard: true,

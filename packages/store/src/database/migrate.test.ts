@@ -69,6 +69,9 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0034_stored_bytes.sql',
     '0035_needed_files.sql',
     '0036_vault_sizes.sql',
+    '0037_labels.sql',
+    '0038_device_authorization.sql',
+    '0039_oauth_grants.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -110,6 +113,10 @@ test("this package's migrations apply to an empty database, and repeating them d
     'llm_calls',
     'llm_calls_open',
     'llm_keys',
+    'oauth_clients',
+    'oauth_codes',
+    'oauth_devices',
+    'oauth_grants',
     'rate_buckets',
     'rate_places',
     'recovery_codes',
