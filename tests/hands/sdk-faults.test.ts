@@ -225,20 +225,20 @@ test('half a chat or command is an error, at once, and not begun again', async (
   await through(async (lodge, proxy) => {
     const messages = [{ role: 'user', content: 'x' }];
     const streams = [
-      () => lodge.chat.stream(id, { messages }, { timeoutMs: 300 }),
-      () => lodge.responses.stream(id, { input: 'x' }, { timeoutMs: 300 }),
-      () => lodge.exec.stream(id, { command: 'seq 100' }, { timeoutMs: 300 }),
+      (timeoutMs: number) => lodge.chat.stream(id, { messages }, { timeoutMs }),
+      (timeoutMs: number) => lodge.responses.stream(id, { input: 'x' }, { timeoutMs }),
+      (timeoutMs: number) => lodge.exec.stream(id, { command: 'seq 100' }, { timeoutMs }),
     ];
     for (const open of streams) {
       const count = proxy.requests.length;
       proxy.fail({ fault: { kind: 'cut_body', bytes: 40 } });
       const reading = (async () => {
-        for await (const _ of open()) void _;
+        for await (const _ of open(20_000)) void _;
       })();
       await assert.rejects(reading, ConnectionError);
       assert.equal(proxy.requests.length, count + 1);
       proxy.fail({ fault: { kind: 'stall', bytes: 20 } });
-      await assert.rejects(async () => open().next(), TimeoutError);
+      await assert.rejects(async () => open(300).next(), TimeoutError);
     }
   });
 });
