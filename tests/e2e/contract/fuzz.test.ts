@@ -41,7 +41,8 @@ before(async () => {
     agents.push(id);
   }
   document = (await client.call('GET', '/openapi.json')).body;
-  operations = operationsOf(document);
+  // The key of all these requests would end with one of them.
+  operations = operationsOf(document).filter(({ schema }) => schema.operationId !== 'revokeCurrentApiKey');
   replies = new Replies(document);
 });
 after(() => world?.close());
