@@ -7,7 +7,7 @@ import { quoted, safeLine } from './terminal/safe.ts';
 import type { Column } from './terminal/table.ts';
 import { integer } from './values.ts';
 
-const maxListed = 100_000;
+export const maxListed = 100_000;
 const defaultListed = 50;
 /** No list of an agent's things is longer. */
 const maxLooked = 10_000;

@@ -2,6 +2,7 @@
 import type { Agent } from '@lodge/sdk';
 import type { Command } from 'commander';
 import { agentOf } from '../agent-of.ts';
+import { agentArgument } from '../arguments.ts';
 import { examples } from '../examples.ts';
 import { CommandError, exitCodes } from '../failure.ts';
 import type { On, Run } from '../run.ts';
@@ -30,13 +31,12 @@ type VerbName = keyof typeof verbs;
 
 /** An upgrade boots a machine and copies a disk, which takes minutes on a slow host. */
 const waitMs = 30 * 60_000;
-const argument = ['<agent>', 'id, name, or beginning of an id'] as const;
 
 export function define(command: Command, on: On): void {
   for (const [name, { description }] of Object.entries(verbs) as [VerbName, Verb][]) {
     const made = command
       .command(name)
-      .argument(...argument)
+      .argument(...agentArgument)
       .description(description)
       .option('--no-wait', 'return at once, before it is done');
     examples(made, [`lodge agents ${name} ada`, `${name} the agent ada`]).action(
@@ -65,7 +65,7 @@ function defineDelete(command: Command, on: On): void {
   const made = command
     .command('delete')
     .alias('rm')
-    .argument(...argument)
+    .argument(...agentArgument)
     .description('Delete an agent with its machine, files and conversations.');
   examples(
     made,
@@ -88,7 +88,7 @@ function defineDelete(command: Command, on: On): void {
 function defineCheck(command: Command, on: On): void {
   const made = command
     .command('check-keys')
-    .argument(...argument)
+    .argument(...agentArgument)
     .description("Ask the providers whether they accept the agent's keys.");
   examples(made, ['lodge agents check-keys ada', 'check the keys of the agent ada']).action(
     on(async (run, _options: object, meant: string) => {

@@ -2,16 +2,16 @@
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { agentOf } from '../agent-of.ts';
+import { agentArgument } from '../arguments.ts';
 import { examples } from '../examples.ts';
+import { maxListed, pageOf, showList } from '../gathered.ts';
 import type { On, Run } from '../run.ts';
 import { given, integer, pairs } from '../values.ts';
 import { agentColumns, agentFields } from './shown.ts';
-import type { Agent } from '@lodge/sdk';
 
 const statuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
 const runtimes = ['openclaw', 'hermes'] as const;
-const maxListed = 100_000;
-const pageSize = 100;
+const defaultListed = 100;
 
 interface ListOptions {
   readonly status?: (typeof statuses)[number];
@@ -34,7 +34,7 @@ export function define(command: Command, on: On): void {
     .option('--label <name=value>', 'only agents with this label; several times for several', pairs)
     .option('--has-label <name>', 'only agents with a label of this name')
     .option('--metadata <name=value>', 'only agents with this pair; several times for several pairs', pairs)
-    .option('--limit <count>', 'at most so many', integer(1, maxListed), pageSize);
+    .option('--limit <count>', 'at most so many', integer(1, maxListed), defaultListed);
   examples(
     list,
     ['lodge agents list', 'show the newest agents'],
@@ -43,7 +43,7 @@ export function define(command: Command, on: On): void {
   ).action(on(listAgents));
   const show = command
     .command('show')
-    .argument('<agent>', 'id, name, or beginning of an id')
+    .argument(...agentArgument)
     .description('Show one agent.');
   examples(show, ['lodge agents show ada', 'show the agent ada']).action(
     on(async (run, _options: object, meant: string) => {
@@ -57,21 +57,11 @@ async function listAgents(run: Run, options: ListOptions): Promise<void> {
   const { status, runtime, name, label, hasLabel, metadata, limit } = options;
   const lodge = await run.lodge();
   const filters = given({ status, runtime_kind: runtime, name, label, has_label: hasLabel, metadata });
-  const query = { ...filters, limit: Math.min(limit, pageSize) };
-  const found: Agent[] = [];
-  let hasMore = false;
-  for await (const agent of lodge.agents.list(query, run.call)) {
-    if (found.length === limit) {
-      hasMore = true;
-      break;
-    }
-    found.push(agent);
-  }
-  run.out.table(
-    { object: 'list', data: found, has_more: hasMore },
-    found,
+  await showList(
+    run,
+    lodge.agents.list({ ...filters, limit: pageOf(limit) }, run.call),
+    limit,
     agentColumns(run.out),
     'There is no such agent. `lodge agents create` makes one.',
   );
-  if (hasMore && !run.out.isJson) run.out.note(`There are more than ${limit}: \`--limit\` shows more.`);
 }

@@ -3,6 +3,7 @@ import type { UpdateAgent } from '@lodge/sdk';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { agentOf } from '../agent-of.ts';
+import { agentArgument } from '../arguments.ts';
 import { examples } from '../examples.ts';
 import { usageError } from '../failure.ts';
 import type { On, Run } from '../run.ts';
@@ -39,7 +40,7 @@ export function define(command: Command, on: On): void {
   const update = addSettings(
     command
       .command('update')
-      .argument('<agent>', 'id, name, or beginning of an id')
+      .argument(...agentArgument)
       .description('Change settings of an agent. Only what is given changes.')
       .option('--name <text>', 'another display name'),
   )

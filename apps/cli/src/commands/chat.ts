@@ -1,6 +1,7 @@
 /** `lodge chat`: a conversation at the terminal, or one message and its answer. */
 import type { Command } from 'commander';
 import { agentOf } from '../agent-of.ts';
+import { agentArgument } from '../arguments.ts';
 import { newConversation } from '../chat/conversation.ts';
 import { takeTurn } from '../chat/turn.ts';
 import type { Talk } from '../chat/turn.ts';
@@ -19,7 +20,7 @@ interface ChatOptions {
 
 export default function chat(command: Command, on: On): void {
   command
-    .argument('<agent>', 'id, name, or beginning of an id')
+    .argument(...agentArgument)
     .option('-m, --message <text>', 'send this message, print the answer, and end; - for stdin')
     .option('--stdin', 'add what stdin gives to the message')
     .option('-c, --conversation <name>', 'a conversation that the agent remembers')

@@ -7,7 +7,7 @@ import { agentArgument } from '../arguments.ts';
 import { examples } from '../examples.ts';
 import { CommandError, exitCodes, usageError } from '../failure.ts';
 import type { On, Run } from '../run.ts';
-import { readBytes } from '../streams/stdin.ts';
+import { readStdinBytes } from '../terminal/prompt.ts';
 import { SafeStream } from '../terminal/safe.ts';
 import { given, integer, pairs } from '../values.ts';
 
@@ -54,7 +54,7 @@ export default function exec(command: Command, on: On): void {
 
 async function runCommand(run: Run, options: ExecOptions, agent: string, words: readonly string[]): Promise<void> {
   const { user, cwd, env, timeout, stdin, wake } = options;
-  const input = stdin ? await readBytes(run, maxInputBytes) : undefined;
+  const input = stdin ? await inputOf(run) : undefined;
   const text = words.length === 1 && /\s/.test(words[0]!) ? { command: words[0]! } : { argv: words };
   const body: ExecRequest = { ...text, ...given({ user, cwd, env, timeout_seconds: timeout, stdin: input }) };
   if (words[0] === '') throw usageError('The command is empty.');
@@ -72,6 +72,11 @@ async function runCommand(run: Run, options: ExecOptions, agent: string, words: 
     if (run.out.isJson) run.out.item(told, () => '');
     return end(run, told.data);
   }
+}
+
+async function inputOf(run: Run): Promise<string> {
+  const tooLong = `stdin has more than ${maxInputBytes} bytes.`;
+  return (await readStdinBytes(run.signal, maxInputBytes, tooLong)).toString('utf8');
 }
 
 /** A terminal gets text without control sequences. A pipe gets what the command wrote. */

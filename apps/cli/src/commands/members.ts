@@ -2,6 +2,7 @@
 import type { AgentMember } from '@lodge/sdk';
 import type { Command } from 'commander';
 import { agentIdOf } from '../agent-of.ts';
+import { agentArgument } from '../arguments.ts';
 import { examples } from '../examples.ts';
 import { usageError } from '../failure.ts';
 import type { On, Run } from '../run.ts';
@@ -19,7 +20,6 @@ interface MemberSettings {
   readonly reset?: readonly ('model' | 'instructions')[];
 }
 
-const agentArgument = ['<agent>', 'id, name, or beginning of an id'] as const;
 const memberArgument = ['<member>', "the member's name"] as const;
 
 export default function members(command: Command, on: On): void {

@@ -1,6 +1,7 @@
 /** `lodge open`: an agent's own pages in the browser, by a link that works once. */
 import type { Command } from 'commander';
 import { agentOf } from '../agent-of.ts';
+import { agentArgument } from '../arguments.ts';
 import { examples } from '../examples.ts';
 import { usageError } from '../failure.ts';
 import type { On } from '../run.ts';
@@ -17,7 +18,7 @@ interface OpenOptions {
 
 export default function open(command: Command, on: On): void {
   command
-    .argument('<agent>', 'id, name, or beginning of an id')
+    .argument(...agentArgument)
     .option('--dashboard', 'its dashboard instead of its gateway')
     .option('--port <port>', 'a port that it has published', integer(1, 65_535))
     .option('--path <path>', 'where on the page, such as /chat?new=1')

@@ -58,7 +58,6 @@ async function syncFolder(run: Run, options: Options, agent: string, local: stri
   const work = new Sync(run, folder, there, await ignoredOf(folder), {
     isDeleting: options.delete === true,
     isForced: options.force === true,
-    isOnce: options.once === true,
   });
   try {
     await work.begin();

@@ -7,6 +7,7 @@ import { CommandError, exitCodes, usageError } from '../failure.ts';
 import type { Run } from '../run.ts';
 import { withProgress } from '../terminal/progress.ts';
 import type { Progress } from '../terminal/progress.ts';
+import { readStdinBytes } from '../terminal/prompt.ts';
 import { quoted, safeLine } from '../terminal/safe.ts';
 import { bytes } from '../terminal/words.ts';
 import { joined, nameOf } from './place.ts';
@@ -79,15 +80,10 @@ export async function download(run: Run, copy: Copy, remote: string, local: stri
 /** A stream that comes once has no second try, so it is written as one request of a known size. */
 async function fromStdin(run: Run, { lodge, agentId, isWoken }: Copy, remote: string): Promise<Copied> {
   if (remote === '') throw usageError('The file needs a name in the workspace.');
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > maxPipedBytes) throw usageError(`stdin has more than ${bytes(maxPipedBytes)}.`, 'Copy a file instead.');
-    chunks.push(chunk);
-  }
+  const tooLong = `stdin has more than ${bytes(maxPipedBytes)}. Copy a file instead.`;
+  const content = await readStdinBytes(run.signal, maxPipedBytes, tooLong);
   const options = { ...run.call, ...(isWoken && { wake: true }) };
-  const file = await lodge.files.write(agentId, remote, new Uint8Array(Buffer.concat(chunks)), options);
+  const file = await lodge.files.write(agentId, remote, new Uint8Array(content), options);
   return { object: 'copy', from: '-', to: file.path, files: 1, bytes: file.size, skipped: [] };
 }
 

@@ -16,7 +16,6 @@ import type { Remote } from './remote.ts';
 export interface SyncOptions {
   readonly isDeleting: boolean;
   readonly isForced: boolean;
-  readonly isOnce: boolean;
 }
 
 async function digestOf(path: string): Promise<string> {

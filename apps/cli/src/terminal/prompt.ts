@@ -81,7 +81,11 @@ async function hiddenLine(input: ReadStream, signal: AbortSignal): Promise<strin
 }
 
 /** Reads all of stdin as text. */
-export async function readStdin(signal: AbortSignal): Promise<string> {
+export const readStdin = async (signal: AbortSignal): Promise<string> =>
+  (await readStdinBytes(signal, maxInputBytes, 'What stdin gave is too long.')).toString('utf8');
+
+/** Reads all of stdin; refuses more than `maxBytes` with these words. */
+export async function readStdinBytes(signal: AbortSignal, maxBytes: number, tooLong: string): Promise<Buffer> {
   const parts: Buffer[] = [];
   let bytes = 0;
   const end = (): void => void process.stdin.destroy();
@@ -89,12 +93,12 @@ export async function readStdin(signal: AbortSignal): Promise<string> {
   try {
     for await (const part of process.stdin as AsyncIterable<Buffer>) {
       bytes += part.length;
-      if (bytes > maxInputBytes) throw usageError('What stdin gave is too long.');
+      if (bytes > maxBytes) throw usageError(tooLong);
       parts.push(Buffer.from(part));
     }
   } finally {
     signal.removeEventListener('abort', end);
   }
   if (signal.aborted) throw interrupted();
-  return Buffer.concat(parts).toString('utf8');
+  return Buffer.concat(parts);
 }
