@@ -155,11 +155,6 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     cutting = setTimeout(() => cut.abort(), options.drainMs ?? defaultDrainMs);
   });
   app.addHook('onClose', async () => clearTimeout(cutting));
-  // The server closes idle connections once; busy ones then go as they fall idle.
-  app.addHook('onResponse', (request, _reply, done) => {
-    if (closing.signal.aborted) request.raw.socket.destroySoon();
-    done();
-  });
   addScopes(app);
   addCors(app, options.network?.corsOrigins ?? []);
   // It comes after CORS, which answers a browser's preflight: that carries no key.
@@ -273,13 +268,13 @@ const areaRoutes: readonly ((
 
 function newServer(context: Whole): App {
   const hosts = new AgentHosts(context);
-  const { network = {} } = context;
+  const { network = {}, closing } = context;
   const { tls, trustedProxies = [] }: Partial<NetworkSettings> = network;
   return fastify({
     logger: false,
     bodyLimit: maxBodyBytes,
     trustProxy: trustedProxies.length > 0 ? [...trustedProxies] : false,
-    serverFactory: serverFactory(network, { hosts, places: new ConnectionPlaces(network, context.log) }),
+    serverFactory: serverFactory(network, { hosts, closing, places: new ConnectionPlaces(network, context.log) }),
     // The factory has the certificate already; this is for the address that `listen` returns.
     ...(tls && { https: tls }),
     genReqId: (request) => outerIdOf(request) ?? makeRequestId(),

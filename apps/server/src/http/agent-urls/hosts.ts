@@ -81,13 +81,12 @@ export class AgentHosts {
     const began = performance.now();
     let who: Admission['fields'] = {};
     response.once('close', () => {
-      const { log, metrics, closing } = this.context;
+      const { log, metrics } = this.context;
       const ms = Math.round(performance.now() - began);
       const { method = '' } = request;
       const { statusCode: status } = response;
       log.info({ ...scope.fields, ...who, method, route: 'agent address', status, ms }, 'request');
       metrics?.replied({ method, route: 'agent address', status, ms });
-      if (closing.aborted) request.socket.destroySoon();
       scope.end();
     });
     if (request.method === 'TRACE') throw new Refusal('method_not_allowed', 'TRACE is not passed on.');

@@ -47,9 +47,13 @@ function answer(request: IncomingMessage, response: ServerResponse): void {
 }
 
 /** A server, and a function that opens a connection to it, from a loopback address, that does not close by itself. */
-async function listening(network: Partial<NetworkSettings> = {}, headersMs = bounds.headersMs) {
+async function listening(
+  network: Partial<NetworkSettings> = {},
+  headersMs = bounds.headersMs,
+  closing = new AbortController().signal,
+) {
   const places = new ConnectionPlaces(network, silent);
-  const server = serverFactory(network, { hosts, places, ...bounds, headersMs })(answer, {});
+  const server = serverFactory(network, { hosts, places, closing, ...bounds, headersMs })(answer, {});
   const seen = { connections: 0 };
   server.on('connection', () => (seen.connections += 1));
   server.on('clientError', answerClientError);
@@ -71,7 +75,7 @@ async function listening(network: Partial<NetworkSettings> = {}, headersMs = bou
   const open = async (wanted: number, ofAll: number): Promise<void> => {
     while (seen.connections < ofAll || (await count()) !== wanted) await sleep(10);
   };
-  return { client, open };
+  return { server, client, open };
 }
 afterEach(() => {
   for (const { server, clients } of opened.splice(0)) {
@@ -140,6 +144,27 @@ async function isServed(client: (sends: string, from: string) => Socket, from: s
 }
 
 const longMs = 600_000;
+
+test('the end of a server waits for requests, and for no connection without one', { timeout: 20_000 }, async () => {
+  for (const network of [{}, { tls: selfSigned() }]) {
+    const closing = new AbortController();
+    const { server, client, open } = await listening(network, longMs, closing.signal);
+    const slow = network.tls ? secure({ socket: client(''), ca: network.tls.cert, host: 'localhost' }) : client('');
+    if (network.tls)
+      await once(secure({ socket: client(''), ca: network.tls.cert, host: 'localhost' }), 'secureConnect');
+    else for (const sends of ['', 'GET / HT', `${get}GET / HT`]) client(sends);
+    slow.write(head('api').replace('close', 'keep-alive'));
+    await once(server, 'request');
+    const reply = text(slow);
+    await open(network.tls ? 2 : 4, network.tls ? 2 : 4);
+    closing.abort();
+    const closed = new Promise((resolve) => server.close(resolve));
+    await open(1, 0);
+    slow.write('um');
+    assert.match(await reply, /plum$/);
+    await closed;
+  }
+});
 
 test('one network takes no more than its part, and what it gives back can be taken again', async () => {
   const { client, open } = await listening({ maxConnections: 100, maxOfNetwork: 10 }, longMs);

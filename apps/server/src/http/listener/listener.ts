@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { endStalledReply } from '@lodge/domain';
 import { hasBody } from '../agent-urls/headers.ts';
 import type { NetworkSettings } from '../context.ts';
+import { Connections } from './connections.ts';
 import type { ConnectionPlaces } from './places.ts';
 import { isUpgrade, throughRouter } from './upgrade.ts';
 
@@ -18,6 +19,13 @@ export interface OtherHosts {
   takesUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 }
 
+interface Parts {
+  readonly hosts: OtherHosts;
+  readonly places: ConnectionPlaces;
+  /** Aborts when the server is about to close. */
+  readonly closing?: AbortSignal;
+}
+
 /** Bounds for a TLS handshake, a request's head, a body at the API, and a reply that nobody reads; in milliseconds. */
 type Bounds = typeof usualBounds;
 
@@ -28,7 +36,7 @@ type Bounds = typeof usualBounds;
  */
 export function serverFactory(
   { tls }: Partial<NetworkSettings>,
-  { hosts, places, ...bounds }: { readonly hosts: OtherHosts; readonly places: ConnectionPlaces } & Partial<Bounds>,
+  { hosts, places, closing, ...bounds }: Parts & Partial<Bounds>,
 ) {
   const { handshakeMs, headersMs, bodyMs, stalledMs } = { ...usualBounds, ...bounds };
   return (router: Handler, { keepAliveTimeout }: { readonly keepAliveTimeout?: number }): Server => {
@@ -39,7 +47,9 @@ export function serverFactory(
       ...(keepAliveTimeout && { keepAliveTimeout }),
       shouldUpgradeCallback: isUpgrade,
     };
+    const connections = new Connections(closing);
     const answer: Handler = (request, response) => {
+      connections.count(request, response);
       endStalledReply(response, stalledMs);
       if (hosts.takes(request, response)) return;
       if (hasBody(request)) boundBody(request, bodyMs, (late) => cutOff(server, late, request, response));
@@ -48,6 +58,7 @@ export function serverFactory(
     const server: Server = tls
       ? createTlsServer({ ...options, ...tls, handshakeTimeout: handshakeMs }, answer)
       : createServer(options, answer);
+    connections.watch(server, tls != null);
     places.guard(server);
     const upgrade = throughRouter(router);
     return server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) => {
