@@ -46,6 +46,7 @@ const thorough: readonly string[] = [
   'packages/store/src/embedded/embedded-postgres.test.ts',
   'tests/e2e/{connection-renewal,files,limits}.test.ts',
   'tests/e2e/contract/{boundaries,examples,fuzz}.test.ts',
+  'tests/hands/packed/cli.test.ts',
   'tests/hands/python.test.ts',
   'tests/hands/round.test.ts',
   'tests/hands/snippets/snippets.test.ts',
@@ -82,6 +83,9 @@ export const parts: readonly Part[] = [
 /** Files of `npm run test:long`: those whose tests have a long form, and those that have no short one. */
 export const longForms: readonly string[] = [
   'tests/long',
+  'tests/hands/cli/faults.test.ts',
+  'tests/hands/packed/cli.test.ts',
+  'tests/hands/packed/sdk.test.ts',
   'tests/hands/python.test.ts',
   'tests/e2e/contract/fuzz.test.ts',
   'tests/failure/channels-storm.test.ts',
@@ -95,6 +99,7 @@ export const longForms: readonly string[] = [
   'tests/failure/schedules-storm.test.ts',
   'tests/failure/two-servers.test.ts',
   'tests/failure/webhooks-storm.test.ts',
+  'packages/channels/conformance/storm.test.ts',
   'packages/runtimes/conformance/hermes.test.ts',
   'packages/runtimes/conformance/openclaw.test.ts',
   'packages/vm/conformance/qemu-beside.test.ts',
@@ -103,4 +108,5 @@ export const longForms: readonly string[] = [
   'packages/vm/conformance/qemu-vm.test.ts',
   'packages/vm/conformance/qemu.test.ts',
   'tests/security/hostile/hostile.test.ts',
+  'tests/security/hostile/strangers.test.ts',
 ];

@@ -9,11 +9,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { after } from 'node:test';
 import { bundleCommand } from '../../../scripts/cli/pack.ts';
 
-/** The command as it is packed, made once for a file of tests. */
 const checkout = join(import.meta.dirname, '../../../apps/cli/src/main.ts');
-const bundle = await mkdtemp(join(tmpdir(), 'lodge-cli-bundle-'));
-const program = await bundleCommand(bundle);
-after(() => rm(bundle, { recursive: true, force: true }));
+const folder = await mkdtemp(join(tmpdir(), 'lodge-cli-bundle-'));
+after(() => rm(folder, { recursive: true, force: true }));
+let bundle: Promise<string> | undefined;
 
 export interface Options {
   readonly env?: Readonly<Record<string, string>>;
@@ -41,7 +40,12 @@ export interface Person {
   remove(): Promise<void>;
 }
 
-export async function newPerson(env: Readonly<Record<string, string>> = {}): Promise<Person> {
+/** `command` runs another `lodge` than the one that is packed from the checkout, once for a file of tests. */
+export async function newPerson(
+  env: Readonly<Record<string, string>> = {},
+  command?: readonly string[],
+): Promise<Person> {
+  const ran = command ?? [process.execPath, await (bundle ??= bundleCommand(folder))];
   const home = await mkdtemp(join(tmpdir(), 'lodge-cli-'));
   const own = {
     PATH: process.env['PATH']!,
@@ -59,11 +63,8 @@ export async function newPerson(env: Readonly<Record<string, string>> = {}): Pro
   const person: Person = {
     home,
     begin(args, { env, input, cwd = home, isCheckout } = {}) {
-      const child = spawn(process.execPath, [isCheckout ? checkout : program, ...args], {
-        cwd,
-        env: envOf(env),
-        stdio: 'pipe',
-      });
+      const [program, ...words] = [...(isCheckout ? [process.execPath, checkout] : ran), ...args];
+      const child = spawn(program!, words, { cwd, env: envOf(env), stdio: 'pipe' });
       child.stdin.on('error', () => undefined);
       if (input !== undefined) child.stdin.end(input);
       return started(new Running(child));
@@ -72,9 +73,9 @@ export async function newPerson(env: Readonly<Record<string, string>> = {}): Pro
       return person.begin(args, { input: '', ...options }).ended();
     },
     atTerminal(args, { env, cwd = home, columns = 80 } = {}) {
-      const words = [process.execPath, program, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
-      const command = `stty cols ${columns} rows 40 && exec ${words}`;
-      const child = spawn('script', ['-qefc', command, '/dev/null'], {
+      const words = [...ran, ...args].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ');
+      const line = `stty cols ${columns} rows 40 && exec ${words}`;
+      const child = spawn('script', ['-qefc', line, '/dev/null'], {
         cwd,
         env: envOf({ TERM: 'xterm-256color', SHELL: '/bin/sh', ...env }),
         stdio: 'pipe',
