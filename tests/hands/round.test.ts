@@ -26,7 +26,7 @@ for (const hand of Object.keys(hands) as Hand[]) {
       again: 'And now?',
       written: 'notes.md',
     });
-    assert.match(printed, /plum[^]*running[^]*1 notes\.md[^]*# Notes[^]*plum/);
+    assert.match(printed, /plum[^]*1 notes\.md[^]*running[^]*# Notes[^]*plum/);
     const { data } = (await (await fetch(`${url}/v1/agents`, { headers: { 'x-api-key': key } })).json()) as any;
     assert.deepEqual(data, []);
   });

@@ -41,7 +41,7 @@ for (const hand of Object.keys(hands) as Hand[]) {
       providerKey: keys[0],
       question: 'Write a haiku into /workspace/haiku.txt',
       again: 'What did I ask for?',
-      written: '/workspace/haiku.txt',
+      written: 'haiku.txt',
     };
     const printed = await playHand(hand, round, roundMs).catch((error: Error) =>
       assert.fail(`${error.message}\n${service.output.slice(-4_000)}`),

@@ -14,6 +14,9 @@ const folder = await mkdtemp(join(tmpdir(), 'lodge-cli-bundle-'));
 after(() => rm(folder, { recursive: true, force: true }));
 let bundle: Promise<string> | undefined;
 
+/** The program as it is packed, made once for a file of tests. */
+export const packedProgram = (): Promise<string> => (bundle ??= bundleCommand(folder));
+
 export interface Options {
   readonly env?: Readonly<Record<string, string>>;
   /** Given to stdin, which then ends. */
@@ -40,12 +43,12 @@ export interface Person {
   remove(): Promise<void>;
 }
 
-/** `command` runs another `lodge` than the one that is packed from the checkout, once for a file of tests. */
+/** `command` runs another `lodge` than the packed one. */
 export async function newPerson(
   env: Readonly<Record<string, string>> = {},
   command?: readonly string[],
 ): Promise<Person> {
-  const ran = command ?? [process.execPath, await (bundle ??= bundleCommand(folder))];
+  const ran = command ?? [process.execPath, await packedProgram()];
   const home = await mkdtemp(join(tmpdir(), 'lodge-cli-'));
   const own = {
     PATH: process.env['PATH']!,

@@ -1,6 +1,6 @@
 /**
- * README's round, as its readers go it: by the command line, by JavaScript and by Python. An agent is made, talks, sleeps, wakes,
- * remembers, takes a file, runs a command, and is gone.
+ * README's round, as its readers go it: by the command line, by JavaScript and by Python. An agent is made, talks, takes a
+ * file, runs a command, is stopped and started, remembers, gives files back, and is gone.
  */
 import { readFile } from 'node:fs/promises';
 import { Runner } from '../snippets/runner.ts';
@@ -20,7 +20,7 @@ export interface Round {
   /** The first message, and one of the same conversation after a stop and a start. */
   readonly question: string;
   readonly again: string;
-  /** A file of the workspace that is there after the first message. */
+  /** Path in the workspace of a file that is there after the first message. */
   readonly written: string;
 }
 

@@ -14,13 +14,13 @@ const agent = await lodge.agents.create({
 const { data: models } = await lodge.models.list();
 console.log(models.find(({ id }) => id === agent.id).name);
 console.log(await lodge.chat.ask(agent.id, QUESTION, { user: 'me' }));
+await lodge.files.write(agent.id, 'notes.md', await readFile('notes.md'));
+console.log((await lodge.exec.run(agent.id, { command: 'wc -l notes.md' })).stdout);
 console.log((await lodge.agents.stop(agent.id)).status);
 console.log((await lodge.agents.start(agent.id)).status);
-console.log((await lodge.agents.logs(agent.id)).data.length);
-await lodge.files.write(agent.id, 'notes.md', await readFile('notes.md'));
-for (const command of ['wc -l notes.md', `cat ${WRITTEN}`]) {
-  console.log((await lodge.exec.run(agent.id, { command })).stdout);
-}
+for (const path of ['notes.md', WRITTEN]) console.log(await (await lodge.files.read(agent.id, path)).text());
 console.log(await lodge.chat.ask(agent.id, AGAIN, { user: 'me' }));
+console.log((await lodge.agents.logs(agent.id)).data.length);
+console.log((await lodge.usage.agent(agent.id)).data.length);
 console.log((await lodge.links.create(agent.id, {})).url);
 await lodge.agents.delete(agent.id);

@@ -14,12 +14,14 @@ agent = lodge.agents.create(
 )
 print([model.name for model in lodge.models.list().data if model.id == agent.id])
 print(lodge.chat.ask(agent.id, os.environ["QUESTION"], user="me"))
+lodge.files.write(agent.id, "notes.md", Path("notes.md").read_bytes())
+print(lodge.exec.run(agent.id, command="wc -l notes.md").stdout)
 print(lodge.agents.stop(agent.id).status)
 print(lodge.agents.start(agent.id).status)
-print(len(lodge.agents.logs(agent.id).data))
-lodge.files.write(agent.id, "notes.md", Path("notes.md").read_bytes())
-for command in ["wc -l notes.md", f"cat {os.environ['WRITTEN']}"]:
-    print(lodge.exec.run(agent.id, command=command).stdout)
+for path in ["notes.md", os.environ["WRITTEN"]]:
+    print(lodge.files.read_text(agent.id, path))
 print(lodge.chat.ask(agent.id, os.environ["AGAIN"], user="me"))
+print(len(lodge.agents.logs(agent.id).data))
+print(len(lodge.usage.agent(agent.id).data))
 print(lodge.links.create(agent.id).url)
 lodge.agents.delete(agent.id)

@@ -6,6 +6,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { packedProgram } from '../cli/command.ts';
 import { ownPython, packagesFor } from '../python/environment.ts';
 import { root } from './blocks.ts';
 
@@ -22,8 +23,8 @@ case " $* " in
   *) exec "$real" --fail-with-body --silent --show-error "$@" ;;
 esac
 `;
-const lodge = `#!/bin/sh
-exec ${process.execPath} ${join(root, 'apps/cli/src/main.ts')} "$@"
+const lodge = (program: string): string => `#!/bin/sh
+exec ${process.execPath} ${program} "$@"
 `;
 
 export class Runner {
@@ -46,7 +47,7 @@ export class Runner {
     await mkdir(bin);
     await mkdir(work);
     await writeFile(join(bin, 'curl'), curl, { mode: 0o755 });
-    await writeFile(join(bin, 'lodge'), lodge, { mode: 0o755 });
+    await writeFile(join(bin, 'lodge'), lodge(await packedProgram()), { mode: 0o755 });
     await symlink(join(root, 'node_modules'), join(folder, 'node_modules'));
     await writeFile(join(work, 'notes.md'), '# Notes\n');
     await writeFile(join(work, 'key.txt'), variables['KEY'] ?? '');

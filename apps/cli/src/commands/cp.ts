@@ -37,10 +37,8 @@ async function copyFiles(run: Run, options: CopyOptions, from: string, to: strin
     isRecursive: options.recursive === true,
     isWoken: options.wake === true,
   };
-  const copied =
-    source.agent === null
-      ? await upload(run, copy, source.path, target.path)
-      : await download(run, copy, source.path, target.path);
+  const isUpload = source.agent === null;
+  const copied = await (isUpload ? upload : download)(run, copy, source.path, target.path);
   if (copied.to === '-') return;
-  run.out.result(copied, () => told(copied));
+  run.out.result(copied, () => told(copied, agent, isUpload));
 }

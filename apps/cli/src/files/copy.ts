@@ -128,10 +128,12 @@ const tell =
     progress.say(`${files} of ${allFiles} files, ${bytes(done)}: ${safeLine(path, 60)}`);
   };
 
-export function told({ from, to, files, bytes: size, skipped }: Copied): string {
+/** `meant`: the agent, as the person named it, whose place one of both is. */
+export function told({ from, to, files, bytes: size, skipped }: Copied, meant: string, isUpload: boolean): string {
   const links = skipped.length === 0 ? '' : ` Left out ${skipped.length} that are no files, such as links.`;
   const what = files === 1 ? bytes(size) : `${files} files, ${bytes(size)}`;
-  return `Copied ${safeLine(from, 200)} to ${safeLine(to, 200)}: ${what}.${links}\n`;
+  const inside = (path: string, isInside: boolean): string => safeLine(isInside ? `${meant}:${path}` : path, 200);
+  return `Copied ${inside(from, !isUpload)} to ${inside(to, isUpload)}: ${what}.${links}\n`;
 }
 
 export const sameSide = (): CommandError =>
