@@ -4,14 +4,22 @@
  */
 const bash = `# lodge: completion for bash
 _lodge() {
-  local line word
+  local at line word last=0 head=
+  local -a words=()
   COMPREPLY=()
+  # bash takes --option=value apart, and replaces what stands behind the = alone.
+  for ((at = 1; at <= COMP_CWORD; at++)); do
+    word="\${COMP_WORDS[at]}"
+    if [[ at -gt 1 && ( "$word" == = || "\${COMP_WORDS[at - 1]}" == = ) ]]; then words[last]+="$word"
+    else words[++last]="$word"; fi
+  done
+  case "\${COMP_WORDS[COMP_CWORD - 1]}\${COMP_WORDS[COMP_CWORD]}" in
+    *=*) head="\${words[last]%%=*}=" ;;
+  esac
   while IFS= read -r line; do
     word="\${line%%$'\\t'*}"
-    [ -n "$word" ] && COMPREPLY+=("$word")
-  done < <(lodge __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
-  [[ \${#COMPREPLY[@]} -eq 1 && \${COMPREPLY[0]} == *= ]] && compopt -o nospace
-  return 0
+    [ -n "$word" ] && COMPREPLY+=("\${word#"$head"}")
+  done < <(lodge __complete -- "\${words[@]}" 2>/dev/null)
 }
 complete -o default -F _lodge lodge
 `;
