@@ -1,16 +1,13 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import type { AuthorizationQuestion, AuthorizationRequest } from '../../api.ts';
-import { Button } from '../../components/button.tsx';
-import { Failure, Notice } from '../../components/notice.tsx';
 import { Page, Section } from '../../components/page.tsx';
-import { ScopesField, scopesOf } from '../../components/scopes-field.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { useForm } from '../../components/use-form.ts';
 import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
+import { ConsentForm } from './consent-form.tsx';
 import { Facts, Quoted } from './facts.tsx';
 
 const route = getRouteApi('/app/authorize');
@@ -36,16 +33,6 @@ function Decision({ question, request }: { question: AuthorizationQuestion; requ
     setLeaving(true);
     location.assign(to);
   };
-  const form = useForm({
-    check: (data): { scopes?: string } =>
-      scopesOf(data).length === 0 ? { scopes: 'Choose at least one scope, or deny.' } : {},
-    send: (data) => api.decideAuthorization({ ...question, approve: true, scopes: scopesOf(data) }),
-    done: leave,
-  });
-  const deny = useMutation({
-    mutationFn: () => api.decideAuthorization({ ...question, approve: false }),
-    onSuccess: leave,
-  });
   if (isLeaving) {
     return (
       <p role="status" className="p-5 sm:px-6">
@@ -54,7 +41,14 @@ function Decision({ question, request }: { question: AuthorizationQuestion; requ
     );
   }
   return (
-    <form {...form.props} className="flex flex-col gap-5 p-5 sm:px-6">
+    <ConsentForm
+      legend="What it may do"
+      warning="Anyone may choose a name. Agree only if you have just begun this in the program itself. You can end its access under API Keys."
+      agree="Give access"
+      scopes={request.scopes}
+      send={(decision) => api.decideAuthorization({ ...question, ...decision })}
+      done={leave}
+    >
       <Facts
         facts={[
           ['Calls itself', <Quoted key="name">{request.client_name}</Quoted>],
@@ -63,26 +57,6 @@ function Decision({ question, request }: { question: AuthorizationQuestion; requ
           ['Your account', account.email ?? account.name],
         ]}
       />
-      <Notice kind="warning">
-        Anyone may choose a name. Agree only if you have just begun this in the program itself. You can end its access
-        under API Keys.
-      </Notice>
-      {request.scopes.length === 0 ? (
-        <Notice kind="info">It asks for nothing that your role may give.</Notice>
-      ) : (
-        <ScopesField legend="What it may do" offered={request.scopes} all error={form.problems.scopes} />
-      )}
-      <Failure error={form.failure ?? deny.error} />
-      <div className="flex flex-wrap gap-3">
-        {request.scopes.length > 0 && (
-          <Button type="submit" variant="primary" pending={form.pending}>
-            Give access
-          </Button>
-        )}
-        <Button pending={deny.isPending} onClick={() => deny.mutate()}>
-          Deny
-        </Button>
-      </div>
-    </form>
+    </ConsentForm>
   );
 }

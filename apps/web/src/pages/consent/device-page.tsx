@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { MonitorCheck, MonitorX } from 'lucide-react';
 import { useState } from 'react';
@@ -7,13 +7,13 @@ import type { DeviceRequest } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/field.tsx';
 import { focusHeading } from '../../components/focus.ts';
-import { Failure, Notice } from '../../components/notice.tsx';
+import { Failure } from '../../components/notice.tsx';
 import { Page, Section } from '../../components/page.tsx';
-import { ScopesField, scopesOf } from '../../components/scopes-field.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { text, useForm } from '../../components/use-form.ts';
 import { queries } from '../../queries.ts';
+import { ConsentForm } from './consent-form.tsx';
 import { Facts, Quoted } from './facts.tsx';
 
 const route = getRouteApi('/app/device');
@@ -94,21 +94,19 @@ function Decision({
   onEnd: (outcome: 'approved' | 'denied') => void;
 }) {
   const queryClient = useQueryClient();
-  const form = useForm({
-    check: (data): { scopes?: string } =>
-      scopesOf(data).length === 0 ? { scopes: 'Choose at least one scope, or deny.' } : {},
-    send: (data) => api.decideDevice({ user_code: code, approve: true, scopes: scopesOf(data) }),
-    done: () => {
-      onEnd('approved');
-      void queryClient.invalidateQueries(queries.keys);
-    },
-  });
-  const deny = useMutation({
-    mutationFn: () => api.decideDevice({ user_code: code, approve: false }),
-    onSuccess: () => onEnd('denied'),
-  });
+  const done = (_answer: unknown, isApproved: boolean): void => {
+    onEnd(isApproved ? 'approved' : 'denied');
+    if (isApproved) void queryClient.invalidateQueries(queries.keys);
+  };
   return (
-    <form {...form.props} className="flex flex-col gap-5 p-5 sm:px-6">
+    <ConsentForm
+      legend="What its key may do"
+      warning="Approve only what you have just begun yourself. Whoever sent you this code gets the key, whatever the name says."
+      agree="Approve"
+      scopes={request.scopes}
+      send={(decision) => api.decideDevice({ user_code: code, ...decision })}
+      done={done}
+    >
       <p>
         Compare the code: your machine must show{' '}
         <strong className="rounded-control bg-sunken px-2 py-1 font-mono tracking-wider">{code.toUpperCase()}</strong>
@@ -120,26 +118,7 @@ function Decision({
           ['Asked', <Time key="time" value={request.created_at} />],
         ]}
       />
-      <Notice kind="warning">
-        Approve only what you have just begun yourself. Whoever sent you this code gets the key, whatever the name says.
-      </Notice>
-      {request.scopes.length === 0 ? (
-        <Notice kind="info">It asks for nothing that your role may give.</Notice>
-      ) : (
-        <ScopesField legend="What its key may do" offered={request.scopes} all error={form.problems.scopes} />
-      )}
-      <Failure error={form.failure ?? deny.error} />
-      <div className="flex flex-wrap gap-3">
-        {request.scopes.length > 0 && (
-          <Button type="submit" variant="primary" pending={form.pending}>
-            Approve
-          </Button>
-        )}
-        <Button pending={deny.isPending} onClick={() => deny.mutate()}>
-          Deny
-        </Button>
-      </div>
-    </form>
+    </ConsentForm>
   );
 }
 
