@@ -121,6 +121,14 @@ export interface AgentChat {
   messages: readonly ChatMessage[];
   /** Answer as server-sent events. */
   stream?: boolean | null | undefined;
+  /** Options of an answer that streams. */
+  stream_options?: {
+    /** OpenAI's: a last chunk has the usage. */
+    include_usage?: boolean | null | undefined;
+    /** Further chunks, without choices, tell what tools the agent works with (`step`). */
+    include_steps?: boolean | null | undefined;
+    [name: string]: unknown;
+  } | null | undefined;
   /** Names a conversation that the agent remembers. The header X-Conversation-Id does the same. */
   user?: string | null | undefined;
   /** `<agent id>/<member>` for a member; any other name means the agent that the path names. */
@@ -570,6 +578,7 @@ export interface ChatCompletionChunk {
   /** The agent's id, or `<agent id>/<member>`. */
   model: string;
   choices: ChatChunkChoice[];
+  step?: ToolStep;
   [name: string]: unknown;
 }
 
@@ -1598,6 +1607,14 @@ export interface ModelChat {
   messages: readonly ChatMessage[];
   /** Answer as server-sent events. */
   stream?: boolean | null | undefined;
+  /** Options of an answer that streams. */
+  stream_options?: {
+    /** OpenAI's: a last chunk has the usage. */
+    include_usage?: boolean | null | undefined;
+    /** Further chunks, without choices, tell what tools the agent works with (`step`). */
+    include_steps?: boolean | null | undefined;
+    [name: string]: unknown;
+  } | null | undefined;
   /** Names a conversation that the agent remembers. The header X-Conversation-Id does the same. */
   user?: string | null | undefined;
   /** The agent's id, or `<agent id>/<member>`. */
@@ -2134,6 +2151,17 @@ export interface TokenRequest {
   scope?: string | undefined;
   /** What the token is for (RFC 8707). */
   resource?: string | undefined;
+}
+
+/** A tool of the agent begins, or has ended. A turn may end without the end of a step. */
+export interface ToolStep {
+  /** Names the step within its turn; its end has the same. */
+  id: string;
+  /** The runtime's name of the tool. */
+  tool: string;
+  status: 'started' | 'completed' | 'failed';
+  /** The use of the tool, in a short line. */
+  title?: string;
 }
 
 export interface TotpBegun {

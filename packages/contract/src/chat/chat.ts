@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { ErrorBody } from '../errors.ts';
 import { plainEvent, streamOf } from '../events/stream.ts';
-import { nullable, patterns } from '../text.ts';
+import { nullable, oneOf, patterns } from '../text.ts';
 
 /** An object that is passed on as it is: what it holds is OpenAI's. */
 export const openAiObject = (title: string, description: string) =>
@@ -15,6 +15,25 @@ const chatFields = {
     examples: [[{ role: 'user', content: 'Hello' }]],
   }),
   stream: Type.Optional(nullable(Type.Boolean({ description: 'Answer as server-sent events.' }))),
+  stream_options: Type.Optional(
+    nullable(
+      Type.Object(
+        {
+          include_usage: Type.Optional(
+            nullable(Type.Boolean({ description: "OpenAI's: a last chunk has the usage." })),
+          ),
+          include_steps: Type.Optional(
+            nullable(
+              Type.Boolean({
+                description: 'Further chunks, without choices, tell what tools the agent works with (`step`).',
+              }),
+            ),
+          ),
+        },
+        { description: 'Options of an answer that streams.', additionalProperties: true },
+      ),
+    ),
+  ),
   user: Type.Optional(
     nullable(
       Type.String({
@@ -107,6 +126,27 @@ export const ChatCompletion = Type.Object(
   },
 );
 
+const ToolStep = Type.Object(
+  {
+    id: Type.String({ description: 'Names the step within its turn; its end has the same.', examples: ['step_1'] }),
+    tool: Type.String({ maxLength: 100, description: "The runtime's name of the tool.", examples: ['exec'] }),
+    status: oneOf(['started', 'completed', 'failed']),
+    title: Type.Optional(
+      Type.String({
+        maxLength: 160,
+        description: 'The use of the tool, in a short line.',
+        examples: ['run tests'],
+      }),
+    ),
+  },
+  {
+    title: 'ToolStep',
+    additionalProperties: false,
+    description: 'A tool of the agent begins, or has ended. A turn may end without the end of a step.',
+  },
+);
+export type ToolStep = Static<typeof ToolStep>;
+
 const ChatCompletionChunk = Type.Object(
   {
     id: Type.String(),
@@ -114,6 +154,7 @@ const ChatCompletionChunk = Type.Object(
     created: Type.Integer(),
     model: Type.String({ description: "The agent's id, or `<agent id>/<member>`." }),
     choices: Type.Array(openAiObject('ChatChunkChoice', "OpenAI's choice of a chunk: what was said since the last.")),
+    step: Type.Optional(ToolStep),
   },
   { title: 'ChatCompletionChunk', additionalProperties: true },
 );

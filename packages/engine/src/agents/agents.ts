@@ -24,6 +24,7 @@ import type {
   LogEntry,
   LogQuery,
   Provider,
+  ReadToolStep,
   ReportedError,
   VmUsage,
   WebEndpoint,
@@ -228,6 +229,8 @@ export interface LiveAgent {
   readonly endpoint: (turn: ChatTurn) => ChatEndpoint;
   /** The meaning of an error that the agent's gateway reported for a turn. */
   readonly turnFailure: (reported: ReportedError) => FailureFacts;
+  /** The meaning of its reports of tools; undefined when it makes none. */
+  readonly toolStep?: ReadToolStep | undefined;
   /** The address of the daemon in the agent's guest. */
   readonly guest: GuestAddress;
   readonly web: (page: WebPage) => WebEndpoint | null;

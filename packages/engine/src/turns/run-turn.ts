@@ -30,6 +30,8 @@ export interface TurnRequest {
   /** With the origin `agent`: the asker and the payer. */
   readonly asked?: AskedTurn;
   readonly said: Said;
+  /** Whether the events of a chat tell the steps of the agent's tools. */
+  readonly steps?: boolean;
   /** Whether a stopped agent is started too. */
   readonly wake: boolean;
   /** Bound on the wait until the agent is awake. */
@@ -137,13 +139,14 @@ function requestOf({ member, conversation, said }: TurnRequest, live: LiveAgent)
 
 async function open(
   { agents, gateway }: RunTurnDeps,
-  { agentId, accountId, said }: TurnRequest,
+  { agentId, accountId, said, steps = false }: TurnRequest,
   live: LiveAgent,
   { endpoint, body }: Request,
   signal: AbortSignal,
 ): Promise<GatewayAnswer> {
   try {
-    return await gateway.open({ endpoint, api: said.api, body, explain: live.turnFailure, signal });
+    const toolStep = steps ? live.toolStep : undefined;
+    return await gateway.open({ endpoint, api: said.api, body, explain: live.turnFailure, toolStep, signal });
   } catch (error) {
     if (signal.aborted || !isOfConnection(error)) throw error;
     // The VM may have ended a moment ago.

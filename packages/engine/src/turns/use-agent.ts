@@ -110,7 +110,7 @@ export class Uses {
     const runtime = runtimes.get(row.runtimeKind)!;
     const settings = settingsOf(row);
     const endpoint = (turn: ChatTurn): ChatEndpoint => runtime.chatEndpoint(guest, template.facts, settings, turn);
-    const { turnFailure } = runtime;
+    const { turnFailure, toolStep } = runtime;
     const web = (page: WebPage): WebEndpoint | null => runtime.web(guest, template.facts, settings, page);
     let flushed: Promise<void> | null = null;
     const flush = (): Promise<void> => (flushed ??= this.flush(row));
@@ -120,7 +120,7 @@ export class Uses {
       released = true;
       void flush().finally(() => keepAwake.drop(row.id));
     };
-    return { row, endpoint, turnFailure, guest, web, flush, release };
+    return { row, endpoint, turnFailure, toolStep, guest, web, flush, release };
   }
 
   /**

@@ -19,6 +19,8 @@ export interface GatewayTurn {
   readonly body: Json;
   /** Translates the runtime's errors. */
   readonly explain: (reported: ReportedError) => FailureFacts;
+  /** Translates the runtime's reports of its tools; given when the caller wants the steps of a chat that streams. */
+  readonly toolStep?: ReadToolStep | undefined;
   /**
    * Bounds the turn from its beginning to the last byte of its answer. A cut turn rejects with the signal's reason, an
    * error.
@@ -48,7 +50,33 @@ export interface GatewayEvent {
   readonly text: string;
   /** Whether nothing follows. */
   readonly isLast: boolean;
+  /** A step of the agent's tools. The event then has no block and adds nothing else. */
+  readonly step?: ToolStep;
 }
+
+/** A tool of the agent begins, or has ended. Both have the same id, tool and title. */
+export interface ToolStep {
+  /** Names the step within its turn. */
+  readonly id: string;
+  /** The runtime's name of the tool, as one short line. */
+  readonly tool: string;
+  readonly status: 'started' | 'completed' | 'failed';
+  /** One short line on what the tool is used for, such as a file's name. */
+  readonly title?: string;
+}
+
+/** A runtime's report of a tool. The words are the guest's, of any length. */
+export interface ReportedStep {
+  /** The runtime's name of the call. */
+  readonly call: string;
+  readonly tool: string;
+  readonly status: ToolStep['status'];
+  /** '' where it has none. */
+  readonly title: string;
+}
+
+/** Reads an event that has a name. Null when it is no report of a tool. */
+export type ReadToolStep = (event: string, data: Json) => ReportedStep | null;
 
 export interface WholeAnswer {
   readonly body: Json;

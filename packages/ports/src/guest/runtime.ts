@@ -2,7 +2,7 @@ import type { LogLevel } from '../agents/agent-logs.ts';
 import type { LlmApi } from '../llm/llm.ts';
 import type { CarriedData, RuntimeFacts } from '../vm/vm-driver.ts';
 import type { ReportProgress } from '../vm/images.ts';
-import type { ChatEndpoint, FailureFacts, ReportedError } from './gateway.ts';
+import type { ChatEndpoint, FailureFacts, ReadToolStep, ReportedError } from './gateway.ts';
 import type { GuestAddress } from './guest-address.ts';
 
 /** The facts about an agent that its runtime needs. They contain no secret: the broker adds keys on the way out. */
@@ -128,6 +128,8 @@ export interface AgentRuntime {
    * pass.
    */
   readonly turnFailure: (reported: ReportedError) => FailureFacts;
+  /** Translates the gateway's reports of its tools in a chat that streams. Absent when it makes none. */
+  readonly toolStep?: ReadToolStep;
   /** Returns null when this runtime, or this agent, has no such page. */
   web(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, page: WebPage): WebEndpoint | null;
 }

@@ -4,24 +4,33 @@ import type { Json } from '@lodge/domain';
 import type { GatewayEvent, ReportedError, TurnApi, WholeAnswer } from '@lodge/ports';
 import { readBlock } from './event-reader.ts';
 import { parseJson } from './json.ts';
+import type { Steps } from './steps.ts';
 
 /** An event as read. Null when it is none of the API's; an error when the turn failed. */
 export type ReadEvent = GatewayEvent | { readonly error: ReportedError } | null;
 
-export const readEvent = (api: TurnApi, block: string): ReadEvent =>
-  api === 'responses' ? responseEvent(block) : chatEvent(block);
+/** With `steps`, reports of the runtime's tools in a chat are events too. */
+export const readEvent = (api: TurnApi, block: string, steps: Steps | null = null): ReadEvent =>
+  api === 'responses' ? responseEvent(block) : chatEvent(block, steps);
 
 /** Reads an event of a chat. Comments are events too, because they keep a silent stream alive. */
-function chatEvent(block: string): ReadEvent {
+function chatEvent(block: string, steps: Steps | null): ReadEvent {
   const { data: text, otherLines } = readBlock(block);
   const event = { block, data: null, otherLines, text: '', isLast: text === '[DONE]' };
   if (event.isLast) return event;
   // Chunks have no name. Runtimes report their tools in named events, and clients would take those for chunks.
-  if (otherLines.some((line) => line.startsWith('event:'))) return null;
+  const name = otherLines.find((line) => line.startsWith('event:'));
+  if (name !== undefined && steps === null) return null;
   const data = text === null ? null : parseJson(text, textBounds.turnEvent);
+  if (name !== undefined) return stepEvent(steps, name.slice('event:'.length).trim(), data);
   const error = asObject(data?.['error']);
   if (error) return { error: reportedError(error, null) };
   return { ...event, data, text: data === null ? '' : (textOf(firstChoice(data)?.['delta']) ?? '') };
+}
+
+function stepEvent(steps: Steps | null, name: string, data: Json | null): ReadEvent {
+  const step = data === null ? null : (steps?.next(name, data) ?? null);
+  return step && { block: '', data: null, otherLines: [], text: '', isLast: false, step };
 }
 
 /** Events after which nothing of a response follows. */

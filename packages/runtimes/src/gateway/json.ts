@@ -13,3 +13,9 @@ export function parseJson(text: string, bounds: JsonBounds): Json | null {
 
 /** As `parseJson`, with no fields instead of null. */
 export const parseObject = (text: string, bounds: JsonBounds): Json => parseJson(text, bounds) ?? {};
+
+/** Returns a field's text, '' when it has none. */
+export const textField = (json: Json, name: string): string => {
+  const value = json[name];
+  return typeof value === 'string' ? value : '';
+};

@@ -7,6 +7,7 @@ import type { GatewayReply } from './connection.ts';
 import { eventBlocks } from './event-reader.ts';
 import { retryAfterOf } from './failures.ts';
 import { parseObject } from './json.ts';
+import { Steps } from './steps.ts';
 
 /** Runs turns at the gateways of guests. It keeps no connection open between turns. */
 export function createGateway(): Gateway {
@@ -41,20 +42,21 @@ async function refused({ explain, signal }: GatewayTurn, reply: GatewayReply): P
 }
 
 class Answer implements GatewayAnswer {
-  private readonly turn: Pick<GatewayTurn, 'api' | 'explain' | 'signal'>;
+  private readonly turn: Pick<GatewayTurn, 'api' | 'explain' | 'toolStep' | 'signal'>;
   private readonly reply: GatewayReply;
 
   /** Keeps only parts of the turn, because the request's body may be large. */
-  constructor({ api, explain, signal }: GatewayTurn, reply: GatewayReply) {
-    this.turn = { api, explain, signal };
+  constructor({ api, explain, toolStep, signal }: GatewayTurn, reply: GatewayReply) {
+    this.turn = { api, explain, toolStep, signal };
     this.reply = reply;
   }
 
   async *events(): AsyncGenerator<GatewayEvent> {
-    const { api, explain, signal } = this.turn;
+    const { api, explain, toolStep, signal } = this.turn;
+    const steps = toolStep ? new Steps(toolStep) : null;
     try {
       for await (const block of eventBlocks(this.reply.body as AsyncIterable<Uint8Array>)) {
-        const event = readEvent(api, block);
+        const event = readEvent(api, block, steps);
         if (event === null) continue;
         if ('error' in event) throw failure(explain, event.error);
         yield event;

@@ -21,6 +21,7 @@ import { hermesGuest } from './gateway.ts';
 import { awaitIdle } from './idle.ts';
 import { logLines } from './log-lines.ts';
 import { applyInstructions } from './soul.ts';
+import { toolStep } from './tool-step.ts';
 import { turnFailure } from './turn-failure.ts';
 import { early, prepareTemplate, toolRounds } from './template.ts';
 
@@ -94,6 +95,7 @@ export function createHermesRuntime(): AgentRuntime {
       };
     },
     turnFailure,
+    toolStep,
     web({ address }, facts, { dashboard }, page) {
       const { token } = readFacts(facts);
       if (page === 'gateway') return { origin: `http://${address}:${gatewayPort}`, headers: bearer(token) };

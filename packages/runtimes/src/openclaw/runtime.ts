@@ -9,6 +9,7 @@ import { logLines } from './log-lines.ts';
 import { openclawGuest, toolRounds } from './openclaw-guest.ts';
 import { awaitReady } from '../ready.ts';
 import { reopen, resume, suspend } from './suspension.ts';
+import { toolStep } from './tool-step.ts';
 import { turnFailure } from './turn-failure.ts';
 import { early, prepareTemplate } from './template.ts';
 import { startWarmupLlm } from '../warmup-llm.ts';
@@ -81,6 +82,7 @@ export function createOpenclawRuntime(): AgentRuntime {
       };
     },
     turnFailure,
+    toolStep,
     web({ address }, facts, _settings, page) {
       if (page !== 'gateway') return null;
       return { origin: `http://${address}:${gatewayPort}`, headers: bearer(readFacts(facts).token) };

@@ -134,6 +134,7 @@ __all__ = [
     "Size",
     "SpendLimit",
     "Token",
+    "ToolStep",
     "TotpBegun",
     "Upload",
     "UploadDeleted",
@@ -624,6 +625,18 @@ class ChatCompletion(Reply):
     """Model usage of the turn, all its model calls added up."""
 
 
+class ToolStep(Reply):
+    """A tool of the agent begins, or has ended. A turn may end without the end of a step."""
+
+    id: str
+    """Names the step within its turn; its end has the same."""
+    tool: str
+    """The runtime's name of the tool."""
+    status: Literal["started", "completed", "failed"] | str
+    title: str | None = None
+    """The use of the tool, in a short line."""
+
+
 class ChatCompletionChunk(Reply):
     id: str
     object: Literal["chat.completion.chunk"]
@@ -631,6 +644,7 @@ class ChatCompletionChunk(Reply):
     model: str
     """The agent's id, or `<agent id>/<member>`."""
     choices: list[ChatChunkChoice]
+    step: ToolStep | None = None
 
 
 class ConnectionAllow(Reply):

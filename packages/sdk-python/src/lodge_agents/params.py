@@ -12,6 +12,7 @@ from typing import Any, Literal
 from typing_extensions import Required, TypedDict
 
 __all__ = [
+    "AgentChatStreamOptions",
     "ChannelsInput",
     "ChannelsInputDiscord",
     "ChannelsInputSlack",
@@ -228,6 +229,15 @@ ListEventsType = Literal[
     "connection.consent_needed",
     "connection.answer_refused",
 ]
+
+
+class AgentChatStreamOptions(TypedDict, total=False):
+    """Options of an answer that streams."""
+
+    include_usage: bool | None
+    """OpenAI's: a last chunk has the usage."""
+    include_steps: bool | None
+    """Further chunks, without choices, tell what tools the agent works with (`step`)."""
 
 
 class ConnectionAllow(TypedDict, total=False):

@@ -109,6 +109,7 @@ export function guestRuntime(
     },
     chatEndpoint: ({ address }) => ({ baseUrl: `http://${address}`, headers: {}, model: 'x', takesPictures: false }),
     turnFailure: createOpenclawRuntime().turnFailure,
+    toolStep: createOpenclawRuntime().toolStep!,
     web: ({ address }, _facts, _settings, page) =>
       page === 'gateway' ? { origin: `http://${address}`, headers: {} } : null,
   };

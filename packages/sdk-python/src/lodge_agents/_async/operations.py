@@ -1011,6 +1011,7 @@ class AsyncChatOperations(AsyncResource):
         *,
         messages: Sequence[Mapping[str, Any]],
         wake: bool | NotGiven = NOT_GIVEN,
+        stream_options: params.AgentChatStreamOptions | None | NotGiven = NOT_GIVEN,
         user: str | None | NotGiven = NOT_GIVEN,
         model: str | None | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
@@ -1019,10 +1020,11 @@ class AsyncChatOperations(AsyncResource):
         """Talk to an agent.
 
         OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
-        `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent
-        works with its own tools: a request's `tools` are not offered to its model. Closing the connection
-        cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or
-        its `lifecycle.auto_start` says that it is to be started.
+        `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and
+        no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is
+        an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
+        model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers
+        409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.
 
         Scope: `agents:write` or `agents:chat`.
 
@@ -1030,6 +1032,7 @@ class AsyncChatOperations(AsyncResource):
             agent_id: The agent's id.
             messages: OpenAI's messages. With `user` set, only the new message is needed.
             wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            stream_options: Options of an answer that streams.
             user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
             model: `<agent id>/<member>` for a member; any other name means the agent that the path names.
         """
@@ -1039,7 +1042,13 @@ class AsyncChatOperations(AsyncResource):
                 "POST",
                 f"/agents/{segment(agent_id)}/chat/completions",
                 query={"wake": wake},
-                body={"messages": messages, "user": user, "model": model, **more},
+                body={
+                    "messages": messages,
+                    "stream_options": stream_options,
+                    "user": user,
+                    "model": model,
+                    **more,
+                },
                 patience=1860,
             ),
             options,
@@ -1051,6 +1060,7 @@ class AsyncChatOperations(AsyncResource):
         *,
         messages: Sequence[Mapping[str, Any]],
         wake: bool | NotGiven = NOT_GIVEN,
+        stream_options: params.AgentChatStreamOptions | None | NotGiven = NOT_GIVEN,
         user: str | None | NotGiven = NOT_GIVEN,
         model: str | None | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
@@ -1059,10 +1069,11 @@ class AsyncChatOperations(AsyncResource):
         """Talk to an agent.
 
         OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
-        `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent
-        works with its own tools: a request's `tools` are not offered to its model. Closing the connection
-        cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or
-        its `lifecycle.auto_start` says that it is to be started.
+        `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and
+        no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is
+        an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
+        model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers
+        409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.
 
         Scope: `agents:write` or `agents:chat`.
 
@@ -1072,6 +1083,7 @@ class AsyncChatOperations(AsyncResource):
             agent_id: The agent's id.
             messages: OpenAI's messages. With `user` set, only the new message is needed.
             wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            stream_options: Options of an answer that streams.
             user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
             model: `<agent id>/<member>` for a member; any other name means the agent that the path names.
         """
@@ -1081,7 +1093,14 @@ class AsyncChatOperations(AsyncResource):
                 "POST",
                 f"/agents/{segment(agent_id)}/chat/completions",
                 query={"wake": wake},
-                body={"messages": messages, "user": user, "model": model, "stream": True, **more},
+                body={
+                    "messages": messages,
+                    "stream_options": stream_options,
+                    "user": user,
+                    "model": model,
+                    "stream": True,
+                    **more,
+                },
             ),
             options,
         )
@@ -1092,6 +1111,7 @@ class AsyncChatOperations(AsyncResource):
         messages: Sequence[Mapping[str, Any]],
         model: str,
         wake: bool | NotGiven = NOT_GIVEN,
+        stream_options: params.AgentChatStreamOptions | None | NotGiven = NOT_GIVEN,
         user: str | None | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
         **more: Any,
@@ -1099,10 +1119,11 @@ class AsyncChatOperations(AsyncResource):
         """Talk to the agent that `model` names.
 
         OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
-        `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent
-        works with its own tools: a request's `tools` are not offered to its model. Closing the connection
-        cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or
-        its `lifecycle.auto_start` says that it is to be started.
+        `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and
+        no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is
+        an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
+        model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers
+        409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.
 
         Scope: `agents:write` or `agents:chat`.
 
@@ -1110,6 +1131,7 @@ class AsyncChatOperations(AsyncResource):
             messages: OpenAI's messages. With `user` set, only the new message is needed.
             model: The agent's id, or `<agent id>/<member>`.
             wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            stream_options: Options of an answer that streams.
             user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
         """
         return await self._client.call(
@@ -1118,7 +1140,13 @@ class AsyncChatOperations(AsyncResource):
                 "POST",
                 "/chat/completions",
                 query={"wake": wake},
-                body={"messages": messages, "user": user, "model": model, **more},
+                body={
+                    "messages": messages,
+                    "stream_options": stream_options,
+                    "user": user,
+                    "model": model,
+                    **more,
+                },
                 patience=1860,
             ),
             options,
@@ -1130,6 +1158,7 @@ class AsyncChatOperations(AsyncResource):
         messages: Sequence[Mapping[str, Any]],
         model: str,
         wake: bool | NotGiven = NOT_GIVEN,
+        stream_options: params.AgentChatStreamOptions | None | NotGiven = NOT_GIVEN,
         user: str | None | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
         **more: Any,
@@ -1137,10 +1166,11 @@ class AsyncChatOperations(AsyncResource):
         """Talk to the agent that `model` names.
 
         OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
-        `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent
-        works with its own tools: a request's `tools` are not offered to its model. Closing the connection
-        cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or
-        its `lifecycle.auto_start` says that it is to be started.
+        `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and
+        no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is
+        an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
+        model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers
+        409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.
 
         Scope: `agents:write` or `agents:chat`.
 
@@ -1150,6 +1180,7 @@ class AsyncChatOperations(AsyncResource):
             messages: OpenAI's messages. With `user` set, only the new message is needed.
             model: The agent's id, or `<agent id>/<member>`.
             wake: `true`: a stopped agent is started first. A paused one is resumed in any case.
+            stream_options: Options of an answer that streams.
             user: Names a conversation that the agent remembers. The header X-Conversation-Id does the same.
         """
         return self._client.stream(
@@ -1158,7 +1189,14 @@ class AsyncChatOperations(AsyncResource):
                 "POST",
                 "/chat/completions",
                 query={"wake": wake},
-                body={"messages": messages, "user": user, "model": model, "stream": True, **more},
+                body={
+                    "messages": messages,
+                    "stream_options": stream_options,
+                    "user": user,
+                    "model": model,
+                    "stream": True,
+                    **more,
+                },
             ),
             options,
         )

@@ -251,6 +251,7 @@ export class MemoryAgents implements Agents {
         return this.endpoint!;
       },
       turnFailure: runtimes[row.runtimeKind].turnFailure,
+      toolStep: runtimes[row.runtimeKind].toolStep,
       guest: { address: '127.0.0.1', credential: () => Promise.resolve(null) },
       web: this.web,
       flush: () => Promise.resolve(),

@@ -1,4 +1,5 @@
 import { AgentChat, AgentParams, ChatCompletion, ModelChat, ChatStreamEvent } from '@lodge/contract';
+import type { Json } from '@lodge/domain';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { printChunks, printCompletion } from './print.ts';
 import { turnConfig as config, turnSchema } from './turn-route.ts';
@@ -10,7 +11,7 @@ import type { Turns } from '../../needs.ts';
 const shared = {
   ...turnSchema,
   description:
-    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; a failure in its midst is an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.",
+    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.",
   response: {
     200: {
       description: 'The answer of the agent.',
@@ -70,9 +71,17 @@ function chat(context: Turns, request: FastifyRequest, reply: FastifyReply, { ta
     target,
     api: 'chat/completions',
     conversation: conversationOf(request, body.user),
+    steps: body.stream_options?.include_steps === true,
     // The conversation is in the endpoint's headers.
-    body: { ...body, user: undefined },
+    body: { ...body, user: undefined, ...withoutSteps(body) },
     print: (answer) => printCompletion(answer, target.model),
     printEvents: (events, failed) => printChunks(events, target.model, failed),
   });
+}
+
+/** Runtimes know the options of OpenAI only. */
+function withoutSteps({ stream_options: options }: AgentChat): Json {
+  if (!options || !('include_steps' in options)) return {};
+  const { include_steps: _steps, ...others } = options;
+  return { stream_options: Object.keys(others).length === 0 ? undefined : others };
 }

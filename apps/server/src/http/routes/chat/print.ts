@@ -1,6 +1,6 @@
 import { errorBody } from '@lodge/contract';
 import type { Refusal, Json } from '@lodge/domain';
-import type { GatewayEvent } from '@lodge/ports';
+import type { GatewayEvent, ToolStep } from '@lodge/ports';
 
 /** The answer of a turn that does not stream, as JSON text. */
 export const printCompletion = (answer: Json, model: string): string => JSON.stringify({ ...answer, model });
@@ -14,8 +14,13 @@ export async function* printChunks(
   model: string,
   failed: (error: unknown) => Refusal,
 ): AsyncGenerator<string> {
+  let last: Json | null = null;
   try {
-    for await (const event of events) yield printed(event, model);
+    for await (const event of events) {
+      if (event.step) yield stepChunk(event.step, last, model);
+      else yield printed(event, model);
+      last = event.data ?? last;
+    }
   } catch (error) {
     const { code, message } = failed(error);
     yield `data: ${JSON.stringify(errorBody(code, message))}\n\n`;
@@ -26,4 +31,21 @@ function printed({ block, data, otherLines, isLast }: GatewayEvent, model: strin
   if (isLast) return 'data: [DONE]\n\n';
   if (typeof data?.['model'] !== 'string') return `${block}\n\n`;
   return `${[...otherLines, `data: ${JSON.stringify({ ...data, model })}`].join('\n')}\n\n`;
+}
+
+/** Longest id of a completion that a step repeats: a guest wrote it. */
+const maxIdChars = 200;
+
+/** A chunk without choices is a form that OpenAI's clients know: the chunk with the usage has it. */
+function stepChunk(step: ToolStep, last: Json | null, model: string): string {
+  const { id, created } = last ?? {};
+  const chunk = {
+    id: typeof id === 'string' && id.length <= maxIdChars ? id : 'chatcmpl',
+    object: 'chat.completion.chunk',
+    created: Number.isSafeInteger(created) ? created : Math.floor(Date.now() / 1_000),
+    model,
+    choices: [],
+    step,
+  };
+  return `data: ${JSON.stringify(chunk)}\n\n`;
 }

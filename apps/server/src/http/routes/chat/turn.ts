@@ -40,6 +40,8 @@ export interface AskedTurn {
   readonly target: TurnTarget;
   readonly api: TurnApi;
   readonly conversation: string | null;
+  /** Whether the events tell the steps of the agent's tools. */
+  readonly steps?: boolean;
   /** The client's request, as runtimes read it. */
   readonly body: Json;
   /** The whole answer, as JSON text. */
@@ -55,7 +57,7 @@ export async function answerTurn(
   context: Turns,
   request: FastifyRequest,
   reply: FastifyReply,
-  { target, api, conversation, body, print, printEvents }: AskedTurn,
+  { target, api, conversation, steps = false, body, print, printEvents }: AskedTurn,
 ) {
   const { runTurn, lifecycleWaitMs, chatTimeoutMs, chatSilenceMs: silenceMs = defaultSilenceMs, log, cut } = context;
   const { id: agentId, member } = target;
@@ -68,6 +70,7 @@ export async function answerTurn(
     conversation,
     origin: 'api',
     said: { api, body },
+    steps,
     wake: (request.query as ChatQuery).wake === 'true',
     wakeTimeoutMs: lifecycleWaitMs,
     timeoutMs: chatTimeoutMs,
