@@ -137,6 +137,41 @@ test('a long Retry-After is not waited for, and a server that says never is beli
   });
 });
 
+test('a quota that is used up is an answer, and not waited for, unless Retry-After is short', async () => {
+  await through(async (lodge, proxy) => {
+    const body = JSON.stringify({ error: { type: 'rate_limit_error', code: 'quota_exceeded', message: 'Full.' } });
+    for (const retryAfter of [undefined, 60, 6]) {
+      const fault = { kind: 'status', status: 429, body, ...(retryAfter !== undefined && { retryAfter }) } as const;
+      const count = proxy.requests.length;
+      proxy.fail({ fault });
+      await assert.rejects(lodge.agents.get(id), { code: 'quota_exceeded' });
+      assert.equal(proxy.requests.length, count + 1);
+    }
+    proxy.fail({ fault: { kind: 'status', status: 429, body, retryAfter: 0 } });
+    assert.equal((await lodge.agents.get(id)).id, id);
+  });
+});
+
+test('a long call is not cut by the bound of the platform', async () => {
+  const platforms = Symbol.for('undici.globalDispatcher.1');
+  const global = globalThis as unknown as Record<symbol, { constructor: new (options: object) => never }>;
+  const own = global[platforms]!;
+  global[platforms] = new own.constructor({ headersTimeout: 100 });
+  try {
+    await through(async (lodge, proxy) => {
+      const slow = { kind: 'slow', ms: 2_500 } as const;
+      proxy.fail({ fault: slow, times: 2 });
+      const plain = fetch(`${proxy.url}/v1/sizes`).catch(({ cause }: Error) => cause);
+      const messages = [{ role: 'user', content: 'x' }];
+      const { choices } = await lodge.chat.create(id, { messages }, { timeoutMs: 20_000 });
+      assert.equal(choices[0]?.message.content, 'plum');
+      assert.equal(((await plain) as { code: string }).code, 'UND_ERR_HEADERS_TIMEOUT');
+    });
+  } finally {
+    global[platforms] = own;
+  }
+});
+
 test('a signal ends a call at once, wherever it is', async () => {
   await through(async (lodge, proxy) => {
     const ended = async (fault: Fault | null, call: (signal: AbortSignal) => Promise<unknown>): Promise<void> => {

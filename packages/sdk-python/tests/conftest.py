@@ -32,7 +32,7 @@ class Server:
         return json.loads(line)
 
     def tell(self, word: str) -> None:
-        """`stop` or `start`; comes back when it is done."""
+        """`kill` or `start`; comes back when it is done."""
         assert self._process.stdin
         self._process.stdin.write(f"{word}\n")
         self._process.stdin.flush()

@@ -55,12 +55,16 @@ def test_refusals_that_pass(server: Any, proxy: Any) -> None:
         asked_at = time.monotonic()
         assert (lodge.service.limits()).object == "limits"
         assert time.monotonic() - asked_at >= 1
+    proxy.rules = [Rule(answer=reply(429, "quota_exceeded", "retry-after: 0\r\n"))]
+    with server.Lodge(proxy.url) as lodge:
+        assert (lodge.service.limits()).object == "limits"
 
 
 @pytest.mark.parametrize(
     ("answer", "kind"),
     [
         (reply(429, "rate_limit_exceeded", "retry-after: 120\r\n"), lodge_agents.RateLimitError),
+        (reply(429, "quota_exceeded", "retry-after: 60\r\n"), lodge_agents.RateLimitError),
         (reply(429, "spend_limit_exceeded", "retry-after: 1\r\nx-should-retry: false\r\n"), lodge_agents.RateLimitError),
         (reply(502, "provisioning_failed"), lodge_agents.ServerError),
         (b"HTTP/1.1 418 X\r\ncontent-length: 3\r\nconnection: close\r\n\r\n\xff{[", lodge_agents.BadRequestError),
@@ -193,15 +197,15 @@ def test_a_file_that_changes_while_it_is_read(server: Any, proxy: Any, agent_id:
             content.bytes()
 
 
-def test_a_server_that_restarts(server: Any, proxy: Any) -> None:
-    """In the middle of a follower, a command, a download and an upload."""
+def test_a_server_that_is_killed(server: Any, proxy: Any) -> None:
+    """In the middle of a follower, a command, a chat, a download and an upload."""
     begun: list[Any] = []
 
     def restart(sent: int, _: int | None) -> None:
         if sent < 20_000_000 or begun:
             return
         proxy.cut()
-        server.tell("stop")
+        server.tell("kill")
         begun.append(later(0.5, lambda: server.tell("start")))
 
     with server.Lodge(proxy.url, retry_delay=0.5, max_retries=6) as lodge:
@@ -210,6 +214,8 @@ def test_a_server_that_restarts(server: Any, proxy: Any) -> None:
         lodge.files.write(agent.id, "there.bin", data)
         command = lodge.exec.stream(agent.id, command="echo begun; sleep 60")
         assert (command.__next__()).event == "stdout"
+        chat = lodge.chat.stream(agent.id, messages=[{"role": "user", "content": "Speak on."}])
+        assert (chat.__next__()).choices[0].delta.content == "word "
         pieces = (lodge.files.read(agent.id, "there.bin")).stream()
         received = [pieces.__next__()]
         with lodge.events.follow(agent_id=agent.id) as events:
@@ -218,6 +224,9 @@ def test_a_server_that_restarts(server: Any, proxy: Any) -> None:
             assert uploaded.size == len(data) * 4 and begun
             with pytest.raises(lodge_agents.ConnectionError):
                 for _ in command:
+                    pass
+            with pytest.raises(lodge_agents.ConnectionError):
+                for _ in chat:
                     pass
             for piece in pieces:
                 received.append(piece)

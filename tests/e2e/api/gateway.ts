@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { Server } from 'node:http';
+import type { Server, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 const head = { id: 'c', created: 1, model: 'openclaw' };
@@ -36,15 +36,16 @@ const chatOf = (content: string) => ({
 
 /**
  * Stands in for a runtime's gateway, on both of OpenAI's APIs, streamed where that is asked for. It says `plum` to everything; to
- * `Link /workspace/x.pdf` a link to that file.
+ * `Link /workspace/x.pdf` a link to that file. To `Speak on.` it answers without end, with a word every 50 ms where that is streamed.
  */
 export async function startGateway(): Promise<Server> {
   const server = createServer((request, reply) => {
-    void text(request).then((body) => {
+    void text(request).then((body): void => {
       const [, path] = /Link (\/workspace\/[\w.-]+)/.exec(body) ?? [];
       const said = path === undefined ? 'plum' : `[the file](${path})`;
       const [response, chat] = [responseOf(said), chatOf(said)];
       const { stream } = JSON.parse(body) as { stream?: boolean };
+      if (body.includes('Speak on.')) return speakOn(reply, stream === true);
       const isResponses = request.url!.endsWith('/responses');
       if (stream !== true) {
         reply.setHeader('content-type', 'application/json');
@@ -62,4 +63,12 @@ export async function startGateway(): Promise<Server> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return server;
+}
+
+function speakOn(reply: ServerResponse, isStream: boolean): void {
+  if (!isStream) return;
+  reply.setHeader('content-type', 'text/event-stream');
+  const word = { ...head, object: 'chat.completion.chunk', choices: [{ index: 0, delta: { content: 'word ' } }] };
+  const timer = setInterval(() => reply.write(`data: ${JSON.stringify(word)}\n\n`), 50);
+  reply.once('close', () => clearInterval(timer));
 }

@@ -9,7 +9,8 @@ import { createChannelFiles } from '@lodge/channels/files';
 import type { AgentRow } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { startPlane } from '@lodge/testkit/plane';
-import { FakeHost } from '@lodge/vm/fake';
+import { survivingHost } from '@lodge/testkit/surviving-host';
+import type { FakeHost } from '@lodge/vm/fake';
 import type { RelaysOptions } from '../../../apps/server/src/relay/relays.ts';
 import { relaysHere } from '../../../apps/server/src/relay/testing/relays-here.ts';
 import { FakeGateway } from '../../../packages/testkit/src/plane/fake-gateway.ts';
@@ -81,33 +82,9 @@ export async function serve(job: ServerJob, report: (told: StormReport) => void)
   setInterval(() => report({ relays: relays.pids }), reportEveryMs);
 }
 
-/** Machines outlive a server: those that the database says run here. */
 function hostOf(agents: readonly AgentRow[]): FakeHost {
-  const host = new FakeHost();
+  const host = survivingHost(agents);
   host.memory = { totalMib: 1_048_576, availableMib: 1_000_000 };
-  for (const { id: agentId, executionId, templateId, vmAddress: address, machine, egress, ...agent } of agents) {
-    if (agent.status !== 'running' || !executionId || !templateId || !machine) continue;
-    host.vms.set(agentId, {
-      agentId,
-      executionId,
-      templateId,
-      address,
-      machine,
-      egress,
-      phase: 'running',
-      silent: null,
-      alive: true,
-      paused: false,
-      credential: null,
-      facts: null,
-      snapshot: null,
-      console: '',
-      death: null,
-      halted: null,
-      refused: [],
-      guest: { files: new Map(), memory: new Map() },
-    });
-  }
   return host;
 }
 

@@ -19,13 +19,17 @@ from .errors import ApiError, ConnectionError, LodgeError, TimeoutError
 
 DEFAULT_URL = "http://127.0.0.1:8080"
 MAX_WAIT_SECONDS = 60.0
+MAX_WAITS = 15
+"""Waits for the first attempt of a request: half a minute. A server that was killed holds its requests for 15 s."""
 MAX_ERROR_BYTES = 64 * 1024
 MAX_REPLY_BYTES = 64 * 1024 * 1024
 _CONNECT_SECONDS = 10.0
 _MAX_DELAY_SECONDS = 2.0
 _REPEATED = frozenset((408, 429, 500, 502, 503, 504))
 # Waiting does not make these pass, or the first attempt may have had its effect.
-_FINAL_CODES = frozenset(("quota_exceeded", "spend_limit_exceeded", "loop_detected", "provisioning_failed"))
+_FINAL_CODES = frozenset(("spend_limit_exceeded", "loop_detected", "provisioning_failed"))
+# Somebody must make room in a quota first, so only a short wait is worth it.
+_MAX_QUOTA_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -107,9 +111,10 @@ class Plan:
         asked = error.retry_after_seconds
         if error.should_retry is False or error.code in _FINAL_CODES or (asked or 0) > MAX_WAIT_SECONDS:
             return None
+        if error.code == "quota_exceeded" and (asked is None or asked > _MAX_QUOTA_SECONDS):
+            return None
         is_asked = error.status in (429, 503) and asked is not None and self.call.repeatable
-        is_passing = error.status in _REPEATED or error.code == "idempotency_in_progress"
-        if not (is_asked or (self.is_safe and is_passing)):
+        if not (is_asked or (self.is_safe and (error.status in _REPEATED or is_under_way(error)))):
             return None
         usual = self._backoff(attempt)
         # A little more than asked for, so that those who were refused together do not come together.
@@ -117,6 +122,18 @@ class Plan:
 
     def _backoff(self, attempt: int) -> float:
         return backoff(attempt, self._settings.retry_delay, _MAX_DELAY_SECONDS)
+
+
+def is_under_way(error: LodgeError) -> bool:
+    """Whether the first attempt of this very request is under way."""
+    return isinstance(error, ApiError) and error.code == "idempotency_in_progress"
+
+
+def is_passing(error: LodgeError) -> bool:
+    """Whether the server is away, or in trouble: what was under way can go on when it is back."""
+    if isinstance(error, ApiError):
+        return error.status >= 500 or error.status in (408, 429)
+    return isinstance(error, (ConnectionError, TimeoutError))
 
 
 def backoff(attempt: int, first: float, most: float) -> float:

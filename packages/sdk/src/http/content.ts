@@ -1,7 +1,7 @@
-import { ConnectionError, TimeoutError } from '../errors.ts';
+import { LodgeError } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
 import { chunksOf, streamOf } from './body.ts';
-import { backoff, pause } from './retry.ts';
+import { backoff, isPassing, pause } from './retry.ts';
 import type { Call, Opened, Transport } from './transport.ts';
 
 const maxCuts = 8;
@@ -43,9 +43,10 @@ export class FileContent implements AsyncIterable<Uint8Array<ArrayBuffer>> {
 
   /** The bytes from here on, as they come. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array<ArrayBuffer>, void> {
+    let opened: Opened | null = this.#take();
     for (let cuts = 0; ; cuts += 1) {
       try {
-        const { reply, attempt } = this.#take();
+        const { reply, attempt }: Opened = opened ?? (await this.#reopen());
         for await (const chunk of chunksOf(reply, attempt)) {
           this.#at += chunk.length;
           cuts = 0;
@@ -54,17 +55,10 @@ export class FileContent implements AsyncIterable<Uint8Array<ArrayBuffer>> {
         }
         if (!(this.#at < this.size)) return;
       } catch (error) {
-        const isCut = error instanceof ConnectionError || error instanceof TimeoutError;
-        if (!isCut || cuts >= maxCuts) throw error;
+        if (!isPassing(error) || cuts >= maxCuts) throw error;
       }
+      opened = null;
       await pause(backoff(cuts, 250, 5_000), this.#options.signal);
-      const call = withRange({ ...this.#call, headers: { ...this.#call.headers, 'if-match': this.etag } }, this.#at);
-      const opened = await this.#http.open(call, this.#options);
-      if (opened.reply.status !== 206) {
-        opened.attempt.end(true);
-        throw new ConnectionError('The file broke off, and the server does not go on where it was.');
-      }
-      this.#opened = opened;
     }
   }
 
@@ -90,6 +84,14 @@ export class FileContent implements AsyncIterable<Uint8Array<ArrayBuffer>> {
   cancel(): void {
     this.#opened?.attempt.end(true);
     this.#opened = null;
+  }
+
+  async #reopen(): Promise<Opened> {
+    const call = withRange({ ...this.#call, headers: { ...this.#call.headers, 'if-match': this.etag } }, this.#at);
+    const opened = await this.#http.open(call, this.#options);
+    if (opened.reply.status === 206) return opened;
+    opened.attempt.end(true);
+    throw new LodgeError('The file broke off, and the server does not go on where it was.');
   }
 
   #take(): Opened {

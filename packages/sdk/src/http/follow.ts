@@ -2,10 +2,10 @@
  * Lists that grow, as they grow: events, logs. The reader's position is the id of the last entry that it was given. A cut
  * stream is opened again behind it, so no entry is lost and none comes twice.
  */
-import { ApiError, ConnectionError, errorOfEvent, LodgeError } from '../errors.ts';
+import { errorOfEvent, LodgeError } from '../errors.ts';
 import type { CallOptions } from '../options.ts';
 import { eventsOf } from './events.ts';
-import { backoff, pause } from './retry.ts';
+import { backoff, isPassing, pause } from './retry.ts';
 import { isError, jsonOf } from './stream.ts';
 import type { Transport } from './transport.ts';
 import type { Query } from './url.ts';
@@ -93,9 +93,3 @@ async function* once<T extends Entry>(
 /** Ids are numbers that rise, as texts. */
 const isLater = (id: string, other: string): boolean =>
   id.length === other.length ? id > other : id.length > other.length;
-
-/** Whether trying again may help. */
-const isPassing = (error: unknown): boolean =>
-  error instanceof ApiError
-    ? error.status >= 500 || error.status === 429 || error.status === 408
-    : error instanceof ConnectionError || (error instanceof LodgeError && error.name === 'TimeoutError');

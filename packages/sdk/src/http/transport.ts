@@ -6,8 +6,9 @@ import { ApiError, ConnectionError, errorOfReply } from '../errors.ts';
 import type { CallOptions, LodgeOptions } from '../options.ts';
 import { Attempt } from './attempt.ts';
 import { readText } from './body.ts';
+import { patience } from './patience.ts';
 import type { Upload } from './upload.ts';
-import { pause, retryDelayMs } from './retry.ts';
+import { isUnderWay, pause, retryDelayMs } from './retry.ts';
 import { environment, originOf, queryText } from './url.ts';
 import type { Query } from './url.ts';
 
@@ -36,6 +37,8 @@ export interface Opened {
 
 const defaultTimeoutMs = 60_000;
 const defaultMaxRetries = 3;
+/** Half a minute. A server that was killed holds its requests for 15 s. */
+const maxWaits = 15;
 const maxErrorBytes = 64 * 1024;
 const maxJsonBytes = 128 * 1024 * 1024;
 
@@ -81,12 +84,15 @@ export class Transport {
     const key = options.idempotencyKey ?? (call.isKeyed ? newKey() : undefined);
     const isSafe = call.isRepeatable || ['GET', 'HEAD', 'PUT', 'DELETE'].includes(call.method) || key !== undefined;
     const repeat = isSafe && call.upload?.isOnce !== true ? 'always' : 'unsent';
-    for (let retry = 0; ; retry += 1) {
+    for (let retry = 0, waits = 0; ;) {
       try {
         return await this.#once(call, options, key, read);
       } catch (error) {
         const delayMs = retry < maxRetries && call.upload?.isSpent !== true ? retryDelayMs(error, repeat, retry) : null;
         if (delayMs === null) throw error;
+        // A wait for the first try of this very request is no try of its own.
+        if (isUnderWay(error) && waits < maxWaits) waits += 1;
+        else retry += 1;
         await pause(delayMs, options.signal);
       }
     }
@@ -109,6 +115,7 @@ export class Transport {
         ...(call.body !== undefined && { body: JSON.stringify(call.body) }),
         ...call.upload?.init(attempt),
         ...(this.apiKey !== undefined && { credentials: 'omit' }),
+        ...(this.#options.fetch === undefined && patience()),
       });
       attempt.touch();
       if (reply.ok) return await read({ reply, attempt });

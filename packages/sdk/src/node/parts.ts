@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { ApiError, ConnectionError, LodgeError, TimeoutError } from '../errors.ts';
-import { backoff, pause } from '../http/retry.ts';
+import { ApiError, LodgeError } from '../errors.ts';
+import { backoff, isPassing, pause } from '../http/retry.ts';
 import type { Lodge } from '../lodge.ts';
 import type { IfMatch } from '../options.ts';
 import type { AgentFile } from '../types.ts';
@@ -30,35 +30,55 @@ export async function uploadInParts(
   await using file = await open(local);
   const { size, mtimeMs, ino } = await file.stat();
   const id = createHash('sha256').update([agentId, remote, size, mtimeMs, ino].join('\n')).digest('hex').slice(0, 40);
+  const work: Work = { lodge, agentId, id, file, size, call, onProgress };
+  const finish = { ...call, ifMatch, isNew, maxRetries: call.maxRetries ?? maxFailures };
+  for (let times = 1; ; times += 1) {
+    await sendParts(work);
+    try {
+      return await lodge.uploads.finish(agentId, id, { path: remote, size }, finish);
+    } catch (error) {
+      // After a restart nobody knows whether the file was finished: the upload is gone either way.
+      if (!isElsewhere(error) || times > 1) throw error;
+    }
+  }
+}
+
+interface Work {
+  readonly lodge: Lodge;
+  readonly agentId: string;
+  readonly id: string;
+  readonly file: FileHandle;
+  readonly size: number;
+  readonly call: Omit<TransferOptions, 'onProgress' | 'wake'>;
+  readonly onProgress: TransferOptions['onProgress'];
+}
+
+async function sendParts({ lodge, agentId, id, file, size, call, onProgress }: Work): Promise<void> {
   let { offset } = await lodge.uploads.get(agentId, id, call);
+  let isKnown = true;
   for (let failures = 0; offset < size;) {
     onProgress?.(offset, size);
+    const before = offset;
     try {
-      const part = await read(file, offset, Math.min(partBytes, size - offset));
-      ({ offset } = await lodge.uploads.append(agentId, id, offset, part, { ...call, onProgress: from(offset) }));
-      failures = 0;
-    } catch (error) {
-      failures += 1;
-      if (!isPassing(error) || failures > maxFailures) throw error;
-      await pause(backoff(failures, 250, 5_000), call.signal);
-      const before = offset;
-      ({ offset } = await lodge.uploads.get(agentId, id, call));
+      if (isKnown) {
+        const part = await read(file, offset, Math.min(partBytes, size - offset));
+        const told = (done: number): void => onProgress?.(before + done, size);
+        ({ offset } = await lodge.uploads.append(agentId, id, offset, part, { ...call, onProgress: told }));
+      } else ({ offset } = await lodge.uploads.get(agentId, id, call));
+      isKnown = true;
       if (offset > before) failures = 0;
+    } catch (error) {
+      isKnown = false;
+      failures += 1;
+      if (!(isPassing(error) || isElsewhere(error)) || failures > maxFailures) throw error;
+      await pause(backoff(failures, 250, 5_000), call.signal);
     }
   }
   onProgress?.(size, size);
-  return lodge.uploads.finish(agentId, id, { path: remote, size }, { ...call, ifMatch, isNew });
-
-  function from(begun: number) {
-    return (done: number): void => onProgress?.(begun + done, size);
-  }
 }
 
 /** A part that was taken up whose reply was lost is a conflict when it comes again. */
-function isPassing(error: unknown): boolean {
-  if (error instanceof ApiError) return error.status >= 500 || error.code === 'file_conflict';
-  return error instanceof ConnectionError || error instanceof TimeoutError;
-}
+const isElsewhere = (error: unknown): boolean => error instanceof ApiError && error.code === 'file_conflict';
 
 async function read(file: FileHandle, from: number, length: number): Promise<Uint8Array> {
   const part = new Uint8Array(length);

@@ -18,6 +18,9 @@ const usualRetryAfterSeconds: Partial<Record<ErrorCode, number>> = {
   idempotency_in_progress: 2,
 };
 
+/** Whoever repeats these waits in vain. OpenAI's clients repeat a 429 by themselves. */
+const finalCodes: ReadonlySet<ErrorCode> = new Set(['spend_limit_exceeded', 'loop_detected', 'quota_exceeded']);
+
 /** Fastify's own refusals in the contract's words. */
 const fastifyErrors: Readonly<Record<string, readonly [ErrorCode, string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: ['request_too_large', 'The body is larger than 1 MiB.'],
@@ -71,8 +74,7 @@ export function refusalHeaders({ code, agentId, retryAfterSeconds, mayRepeat }: 
   return {
     ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
     ...(code === 'provisioning_failed' && agentId !== undefined && { 'x-agent-id': agentId }),
-    // OpenAI's clients repeat a 429 by themselves, and would wait in vain.
-    ...((!mayRepeat || code === 'spend_limit_exceeded' || code === 'loop_detected') && { 'x-should-retry': 'false' }),
+    ...((!mayRepeat || finalCodes.has(code)) && { 'x-should-retry': 'false' }),
     ...(errorCodes[code].status === 401 && { 'www-authenticate': 'Bearer' }),
   };
 }

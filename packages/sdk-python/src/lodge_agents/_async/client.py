@@ -11,7 +11,7 @@ from pydantic import ValidationError
 
 from .._events import Decoder
 from .._reply import Reply
-from .._settings import MAX_ERROR_BYTES, MAX_REPLY_BYTES, Plan, Settings, failure
+from .._settings import MAX_ERROR_BYTES, MAX_REPLY_BYTES, MAX_WAITS, Plan, Settings, failure, is_under_way
 from .._types import Call, RequestOptions
 from ..errors import ConnectionError, LodgeError, ReplyError, api_error
 from .pages import AsyncPage, AsyncPages, listed
@@ -109,7 +109,7 @@ class AsyncTransport:
         return await self._attempts(plan, whole)
 
     async def _attempts(self, plan: Plan, reader: Callable[[httpx.Response], Coroutine[Any, Any, R]]) -> R:
-        attempt = 0
+        attempt = waits = 0
         while True:
             is_unsent = False
             error: LodgeError
@@ -127,7 +127,11 @@ class AsyncTransport:
             if delay is None or self._http.is_closed:
                 raise error
             await sleep(delay)
-            attempt += 1
+            # A wait for the first attempt of this very request is no attempt of its own.
+            if is_under_way(error) and waits < MAX_WAITS:
+                waits += 1
+            else:
+                attempt += 1
 
     def _request(self, plan: Plan) -> httpx.Request:
         return self._http.build_request(

@@ -9,7 +9,7 @@ from typing import Any
 
 import httpx
 
-from .._settings import backoff, failure
+from .._settings import backoff, failure, is_passing
 from .._transfer import MAX_WHOLE_BYTES, Progress, content_of, file_path, octets
 from .._types import NOT_GIVEN, Call, NotGiven, RequestOptions, given
 from ..errors import ConnectionError, LodgeError, ReplyError
@@ -44,12 +44,14 @@ class AsyncFileContent:
         self._response = response
 
     async def stream(self) -> AsyncIterator[builtins.bytes]:
-        received = 0
-        failures = 0
+        received = failures = 0
+        is_cut = False
         try:
             while True:
                 error: LodgeError = ConnectionError("The file was cut off before its end.")
                 try:
+                    if is_cut:
+                        await self._reopen(received)
                     async for chunk in self._response.aiter_raw():
                         received += len(chunk)
                         failures = 0
@@ -58,12 +60,16 @@ class AsyncFileContent:
                         return
                 except httpx.HTTPError as cause:
                     error, _ = failure(cause, self._transport.settings, self._transport.settings.timeout)
+                except LodgeError as cause:
+                    if not is_passing(cause):
+                        raise
+                    error = cause
                 await self._response.aclose()
                 if self.etag is None or failures >= _MAX_CUTS:
                     raise error
+                is_cut = True
                 await sleep(backoff(failures, _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS))
                 failures += 1
-                await self._reopen(received)
         finally:
             await self._response.aclose()
 

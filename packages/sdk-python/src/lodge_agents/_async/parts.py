@@ -7,10 +7,10 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from contextlib import aclosing
 from typing import Any
 
-from .._settings import backoff
+from .._settings import backoff, is_passing
 from .._transfer import PART_BYTES, Progress, octets
 from .._types import Call, NotGiven, RequestOptions, segment
-from ..errors import ApiError, ConnectionError, ConflictError, LodgeError, TimeoutError
+from ..errors import ApiError, ConflictError, LodgeError
 from ..models import AgentFile, Upload
 from .client import AsyncTransport
 from .waiting import in_thread, sleep
@@ -73,7 +73,7 @@ class AsyncPartUpload:
             try:
                 self._offset = await self._append(part[self._offset - begin :])
             except LodgeError as error:
-                if not _is_passing(error) or failures >= _MAX_FAILURES:
+                if not _may_go_on(error) or failures >= _MAX_FAILURES:
                     raise
                 await sleep(backoff(failures, _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS))
                 self._offset = await self._known_offset()
@@ -101,7 +101,7 @@ class AsyncPartUpload:
         try:
             return (await self._client.call(Upload, Call("GET", self._path, query=self._query), self._options)).offset
         except LodgeError as error:
-            if not _is_passing(error):
+            if not _may_go_on(error):
                 raise
             return self._offset
 
@@ -113,11 +113,9 @@ class AsyncPartUpload:
             pass
 
 
-def _is_passing(error: LodgeError) -> bool:
-    if isinstance(error, ApiError):
-        is_elsewhere = isinstance(error, ConflictError) and error.code == "file_conflict"
-        return is_elsewhere or error.status >= 500 or error.status in (408, 429)
-    return isinstance(error, (ConnectionError, TimeoutError))
+def _may_go_on(error: LodgeError) -> bool:
+    """A part that was taken up whose reply was lost is a conflict when it comes again."""
+    return is_passing(error) or (isinstance(error, ConflictError) and error.code == "file_conflict")
 
 
 async def sent(open_: Callable[[], Any], size: int | None, on_progress: Progress | None) -> AsyncIterator[bytes]:

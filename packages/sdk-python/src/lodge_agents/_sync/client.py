@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from .._events import Decoder
 from .._reply import Reply
-from .._settings import MAX_ERROR_BYTES, MAX_REPLY_BYTES, Plan, Settings, failure
+from .._settings import MAX_ERROR_BYTES, MAX_REPLY_BYTES, MAX_WAITS, Plan, Settings, failure, is_under_way
 from .._types import Call, RequestOptions
 from ..errors import ConnectionError, LodgeError, ReplyError, api_error
 from .pages import Page, Pages, listed
@@ -110,7 +110,7 @@ class Transport:
         return self._attempts(plan, whole)
 
     def _attempts(self, plan: Plan, reader: Callable[[httpx.Response], R]) -> R:
-        attempt = 0
+        attempt = waits = 0
         while True:
             is_unsent = False
             error: LodgeError
@@ -128,7 +128,11 @@ class Transport:
             if delay is None or self._http.is_closed:
                 raise error
             sleep(delay)
-            attempt += 1
+            # A wait for the first attempt of this very request is no attempt of its own.
+            if is_under_way(error) and waits < MAX_WAITS:
+                waits += 1
+            else:
+                attempt += 1
 
     def _request(self, plan: Plan) -> httpx.Request:
         return self._http.build_request(

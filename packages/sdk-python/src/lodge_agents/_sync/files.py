@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 
-from .._settings import backoff, failure
+from .._settings import backoff, failure, is_passing
 from .._transfer import MAX_WHOLE_BYTES, Progress, content_of, file_path, octets
 from .._types import NOT_GIVEN, Call, NotGiven, RequestOptions, given
 from ..errors import ConnectionError, LodgeError, ReplyError
@@ -45,12 +45,14 @@ class FileContent:
         self._response = response
 
     def stream(self) -> Iterator[builtins.bytes]:
-        received = 0
-        failures = 0
+        received = failures = 0
+        is_cut = False
         try:
             while True:
                 error: LodgeError = ConnectionError("The file was cut off before its end.")
                 try:
+                    if is_cut:
+                        self._reopen(received)
                     for chunk in self._response.iter_raw():
                         received += len(chunk)
                         failures = 0
@@ -59,12 +61,16 @@ class FileContent:
                         return
                 except httpx.HTTPError as cause:
                     error, _ = failure(cause, self._transport.settings, self._transport.settings.timeout)
+                except LodgeError as cause:
+                    if not is_passing(cause):
+                        raise
+                    error = cause
                 self._response.close()
                 if self.etag is None or failures >= _MAX_CUTS:
                     raise error
+                is_cut = True
                 sleep(backoff(failures, _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS))
                 failures += 1
-                self._reopen(received)
         finally:
             self._response.close()
 

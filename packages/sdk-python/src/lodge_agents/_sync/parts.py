@@ -8,10 +8,10 @@ from collections.abc import Generator, Iterator, Callable
 from contextlib import closing
 from typing import Any
 
-from .._settings import backoff
+from .._settings import backoff, is_passing
 from .._transfer import PART_BYTES, Progress, octets
 from .._types import Call, NotGiven, RequestOptions, segment
-from ..errors import ApiError, ConnectionError, ConflictError, LodgeError, TimeoutError
+from ..errors import ApiError, ConflictError, LodgeError
 from ..models import AgentFile, Upload
 from .client import Transport
 from .waiting import in_thread, sleep
@@ -74,7 +74,7 @@ class PartUpload:
             try:
                 self._offset = self._append(part[self._offset - begin :])
             except LodgeError as error:
-                if not _is_passing(error) or failures >= _MAX_FAILURES:
+                if not _may_go_on(error) or failures >= _MAX_FAILURES:
                     raise
                 sleep(backoff(failures, _FIRST_DELAY_SECONDS, _MAX_DELAY_SECONDS))
                 self._offset = self._known_offset()
@@ -102,7 +102,7 @@ class PartUpload:
         try:
             return (self._client.call(Upload, Call("GET", self._path, query=self._query), self._options)).offset
         except LodgeError as error:
-            if not _is_passing(error):
+            if not _may_go_on(error):
                 raise
             return self._offset
 
@@ -114,11 +114,9 @@ class PartUpload:
             pass
 
 
-def _is_passing(error: LodgeError) -> bool:
-    if isinstance(error, ApiError):
-        is_elsewhere = isinstance(error, ConflictError) and error.code == "file_conflict"
-        return is_elsewhere or error.status >= 500 or error.status in (408, 429)
-    return isinstance(error, (ConnectionError, TimeoutError))
+def _may_go_on(error: LodgeError) -> bool:
+    """A part that was taken up whose reply was lost is a conflict when it comes again."""
+    return is_passing(error) or (isinstance(error, ConflictError) and error.code == "file_conflict")
 
 
 def sent(open_: Callable[[], Any], size: int | None, on_progress: Progress | None) -> Iterator[bytes]:

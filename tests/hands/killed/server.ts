@@ -1,0 +1,40 @@
+/**
+ * A server in a process of its own, to be killed at any moment: the real API and loops. Its argument is its job, and it prints
+ * its address and its first key as a line of JSON. It ends with whoever started it.
+ */
+import { openStore } from '@lodge/store';
+import { survivingHost } from '@lodge/testkit/surviving-host';
+import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
+import { startServer } from '../../e2e/api/world.ts';
+
+export interface Job {
+  readonly connectionString: string;
+  /** 0 for any that is free. */
+  readonly port: number;
+  /** Of the daemon that answers for every guest, on loopback. */
+  readonly guestPort: number;
+  /** Of the runtimes' gateway, on loopback. */
+  readonly gatewayPort: number;
+}
+
+const { port, gatewayPort, ...given } = JSON.parse(process.argv[2]!) as Job;
+process.stdin.once('end', () => process.exit()).resume();
+const store = await openStore({ ...given, log: silent });
+// Its tables are not there before the first start.
+const agents = await store.agents.all().catch(() => []);
+await store.close();
+const server = await startServer({
+  ...given,
+  host: survivingHost(agents),
+  settings: { LODGE_PORT: String(port), LODGE_INSTANCE: 'killed', LODGE_WEBHOOK_ADDRESSES: 'any' },
+  runtime: {
+    chatEndpoint: () => ({
+      baseUrl: `http://127.0.0.1:${gatewayPort}/v1`,
+      headers: {},
+      model: 'openclaw',
+      takesPictures: false,
+    }),
+  },
+  onError: (fields, message) => console.error(message, fields),
+});
+console.log(JSON.stringify({ url: server.url, key: server.firstKey }));
