@@ -1,6 +1,6 @@
 /** `lodge import`: what it takes of a folder, what it leaves out, and that a hostile folder does no harm. */
 import assert from 'node:assert/strict';
-import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, rm, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { send } from '../e2e/api/world.ts';
@@ -57,7 +57,6 @@ test('a folder of OpenClaw becomes an agent; its secrets are asked for, and thos
     'it is larger than 64 MiB': 1,
     'it may hold secrets': 1,
     'its name is odd': 1,
-    'conversations of OpenClaw before 2026.9 are not read: start the newest OpenClaw on it once': 1,
     'nobody gave this secret': 1,
     'a secret is missing': 1,
   });
@@ -77,6 +76,73 @@ test('a folder of OpenClaw becomes an agent; its secrets are asked for, and thos
   );
   assert.equal(stdout.includes(hidden) || stderr.includes(hidden), false);
   assert.equal(JSON.stringify(agent).includes(hidden), false);
+});
+
+test('a copied folder of an older OpenClaw, written by hand, is read where it lies', async () => {
+  const folder = keeper.path('copy');
+  for (const name of ['workspace-main', 'workspace-bee', 'agents/main/sessions', 'agents/bee/sessions'])
+    await mkdir(join(folder, name), { recursive: true });
+  await writeFile(
+    join(folder, 'openclaw.json'),
+    `{
+      agents: {
+        defaults: { model: { primary: 'anthropic/claude-sonnet-5', }, }, // "all" of them
+        list: [{ id: 'main', default: true, workspace: '/home/other/.openclaw/workspace-main' }, { id: 'bee' }],
+      },
+      channels: {
+        defaults: { groupPolicy: 'open' },
+        signal: { account: '${hidden}' },
+        telegram: { dmPolicy: 'allowlist', allowFrom: ['tg:42'], accounts: { first: { botToken: '${hidden}' }, second: {} } },
+        discord: { token: '${hidden}', dm: { policy: 'allowlist', allowFrom: ['7'] } },
+      },
+    }`,
+  );
+  await writeFile(join(folder, 'workspace-main/SOUL.md'), 'You are Heron.\n');
+  await writeFile(join(folder, 'workspace-bee/SOUL.md'), 'You are Bee.\n');
+  await writeFile(join(folder, 'workspace-bee/notes.md'), 'One.\n');
+  await writeFile(join(folder, 'agents/main/sessions/4711.jsonl'), '{}\n');
+  const planOf = async (...args: string[]): Promise<Record<string, unknown>> => {
+    const { code, stdout, stderr } = await keeper.lodge('import', 'openclaw', folder, ...args, '--plan', '--json');
+    assert.equal(code, 0, stderr);
+    assert.equal(stdout.includes(hidden), false);
+    return JSON.parse(stdout) as Record<string, unknown>;
+  };
+  const plan = await planOf();
+  assert.deepEqual([plan['files'], plan['workspace']], [1, join(folder, 'workspace-main')]);
+  const reasons = (plan['left_out'] as { reason: string; names: string[] }[]).map(({ reason, names }) => [
+    reason,
+    names,
+  ]);
+  assert.deepEqual(Object.fromEntries(reasons), {
+    'it is another agent: import it with --agent': ['bee'],
+    'conversations of OpenClaw before 2026.9 are not read: start the newest OpenClaw on it once': ['4711.jsonl'],
+    'Lodge has no such channel': ['channel signal'],
+    'an agent has one account of a channel': ['telegram account second'],
+  });
+  const access = (plan['channels'] as { name: string; access: { allow_from: string[] } }[]).map(
+    ({ name, access: { allow_from: from } }) => [name, from],
+  );
+  assert.deepEqual(access, [
+    ['telegram', ['42']],
+    ['discord', ['7']],
+  ]);
+  const bee = await planOf('--agent', 'bee');
+  assert.deepEqual([bee['files'], bee['workspace']], [2, join(folder, 'workspace-bee')]);
+});
+
+test('a folder that is none, or that lacks what was asked for, is refused with a hint', async () => {
+  const folder = await openclawFolder();
+  const refused = async (...args: string[]): Promise<string> => {
+    const { code, stderr } = await keeper.lodge('import', 'openclaw', ...args, '--yes');
+    assert.equal(code, 2, stderr);
+    return stderr;
+  };
+  assert.match(await refused(keeper.path('nowhere')), /There is no folder/);
+  assert.match(await refused(join(folder, 'workspace')), /is no folder of OpenClaw: it has no openclaw\.json/);
+  assert.match(await refused(folder, '--workspace', join(folder, 'nowhere')), /--workspace .* is no folder/);
+  assert.match(await refused(folder, '--agent', 'bee'), /has no agent .*bee/);
+  await rm(join(folder, 'workspace'), { recursive: true });
+  assert.match(await refused(folder), /There is no workspace[^]*Give its folder with --workspace/);
 });
 
 test('a channel of the folder has its settings when its secret is given', async () => {
@@ -104,7 +170,10 @@ test('a folder of Hermes gives its identity, memories and skills, and the rest i
   await mkdir(join(folder, 'memories'), { recursive: true });
   await mkdir(join(folder, 'logs'), { recursive: true });
   await writeFile(join(folder, 'config.yaml'), 'model: {provider: anthropic, default: claude-sonnet-5}\n');
-  await writeFile(join(folder, '.env'), `TELEGRAM_BOT_TOKEN=${hidden}\nTELEGRAM_ALLOWED_USERS=1, 2\n`);
+  await writeFile(
+    join(folder, '.env'),
+    `export TELEGRAM_BOT_TOKEN="${hidden}"\nTELEGRAM_ALLOWED_USERS='1, 2'\nDISCORD_BOT_TOKEN=\n# SLACK_BOT_TOKEN=a\n`,
+  );
   await writeFile(join(folder, 'SOUL.md'), 'You are Ibis.\n');
   await writeFile(join(folder, 'memories/MEMORY.md'), 'The owner likes coffee.\n');
   await writeFile(join(folder, 'logs/agent.log'), 'noise\n');
@@ -112,6 +181,7 @@ test('a folder of Hermes gives its identity, memories and skills, and the rest i
   assert.equal(plan.code, 0, plan.stderr);
   const { runtime, model, provider, files, channels, left_out: leftOut } = JSON.parse(plan.stdout);
   assert.deepEqual([runtime, model, provider, files], ['hermes', 'claude-sonnet-5', 'anthropic', 2]);
+  assert.equal(channels.length, 1);
   assert.deepEqual(channels[0].access, { mode: 'allowlist', allow_from: ['1', '2'] });
   assert.deepEqual(leftOut.map(({ names }: { names: string[] }) => names[0]).toSorted(), [
     '.env',

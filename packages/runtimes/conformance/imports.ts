@@ -22,6 +22,8 @@ interface Made {
   readonly pack: string;
   /** Arguments of the import, from the folder with the unpacked one on. */
   readonly args: (folder: string) => readonly string[];
+  /** What the agent remembers beyond conversations. */
+  readonly memory: string;
   /** A turn that does not come from Lodge, with the session that the runtime gives it. */
   readonly ownTurn: (text: string) => string;
 }
@@ -31,27 +33,32 @@ const turn = (text: string): string =>
 
 const made: Readonly<Record<Subject['kind'], Made>> = {
   runtime_a: {
-    pack: 'cd /home/agent && tar cf /workspace/folder.tar --exclude=.openclaw/tmp --exclude=.openclaw/npm .openclaw -C / workspace/SOUL.md',
+    pack: 'cd /home/agent && tar cf /workspace/folder.tar --exclude=.openclaw/tmp --exclude=.openclaw/npm .openclaw -C / workspace/SOUL.md workspace/MEMORY.md',
+    memory: '/workspace/MEMORY.md',
     args: (folder) => ['openclaw', join(folder, '.openclaw'), '--workspace', join(folder, 'workspace')],
     ownTurn: (text) =>
       `token=$(jq -r .gateway.auth.token ~/.openclaw/openclaw.json); curl -sSf http://127.0.0.1:18789/v1/chat/completions -H "Authorization: Bearer $token" -H 'Content-Type: application/json' -H 'x-openclaw-session-key: agent:main:main' -d '${turn(text)}'`,
   },
   runtime_b: {
     pack: 'cd / && tar cf /home/agent/folder.tar workspace && mv /home/agent/folder.tar /workspace/',
+    memory: '/workspace/memories/MEMORY.md',
     args: (folder) => ['hermes', join(folder, 'workspace'), '--provider', 'stub'],
     ownTurn: (text) =>
-      `key=$(sed -n 's/^API_SERVER_KEY=//p' ~/.lodge/gateway.env | tr -d "'\\""); curl -sSf http://127.0.0.1:8642/v1/chat/completions -H "Authorization: Bearer $key" -H 'Content-Type: application/json' -H 'X-Hermes-Session-Id: 20260101_120000_own' -d '${turn(text)}'`,
+      `. ~/.lodge/gateway.env; curl -sSf http://127.0.0.1:8642/v1/chat/completions -H "Authorization: Bearer $API_SERVER_KEY" -H 'Content-Type: application/json' -H 'X-Hermes-Session-Id: 20260101_120000_own' -d '${turn(text)}'`,
   },
 };
+
+const marked = (word: string): string => `${word}-${randomBytes(6).toString('hex')}`;
 
 export function imports(results: Results, subject: Subject, agent: () => Tested): void {
   const { further } = results.of(agent);
 
   further('another agent that is made of its folder knows what it was told', async (agent) => {
     const { llm } = agent.world;
-    const { pack, ownTurn } = made[subject.kind];
-    const [told, own, soul] = ['told', 'own', 'soul'].map((word) => `${word}-${randomBytes(6).toString('hex')}`);
+    const { pack, memory, ownTurn } = made[subject.kind];
+    const [told, own, soul, noted] = ['told', 'own', 'soul', 'noted'].map(marked) as [string, string, string, string];
     await agent.shell(`printf 'You are ${soul}.' > /workspace/SOUL.md`);
+    await agent.shell(`mkdir -p "$(dirname ${memory})" && printf 'The owner likes ${noted}.' > ${memory}`);
     llm.script([{ text: 'Noted.' }, { text: 'Noted.' }]);
     await agent.answer(`The word is ${told}.`, { user: 'kept' });
     assert.match(await agent.shell(ownTurn(`My word is ${own}.`)), /Noted/);
@@ -63,16 +70,17 @@ export function imports(results: Results, subject: Subject, agent: () => Tested)
       for (const [user, word] of [
         ['kept', told],
         ['main', own],
-      ]) {
+      ] as const) {
         llm.script([{ text: 'I remember.' }]);
-        assert.match(await other.answer('What was the word?', { user: user! }), /I remember/);
-        assert.match(other.lastSeen, new RegExp(word!), user);
-        assert.match(other.lastSeen, new RegExp(soul!), 'the identity of the folder');
+        assert.match(await other.answer('What was the word?', { user }), /I remember/);
+        const seen = other.lastSeen;
+        for (const [what, each] of Object.entries({ [`conversation ${user}`]: word, identity: soul, memory: noted }))
+          assert.ok(seen.includes(each), what);
       }
       await agent.world.service.call('DELETE', `/agents/${other.id}`);
     } finally {
       await rm(folder, { recursive: true, force: true });
-      await agent.shell('rm -f /workspace/folder.tar /workspace/SOUL.md');
+      await agent.shell(`rm -f /workspace/folder.tar /workspace/SOUL.md ${memory}`);
     }
   });
 }

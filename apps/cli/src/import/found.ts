@@ -12,6 +12,10 @@ export interface FoundChannel {
 export interface Found {
   readonly runtime: 'openclaw' | 'hermes';
   readonly folder: string;
+  /** The id of the agent that is read, in a folder that may have several. */
+  readonly agent: string;
+  /** The folder of its files. */
+  readonly workspace: string;
   /** Null: the folder names none that a provider would know. */
   readonly model: string | null;
   /** The provider whose key is asked for; null: none is known. */

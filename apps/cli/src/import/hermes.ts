@@ -30,6 +30,8 @@ export async function readHermes(folder: string, options: { readonly workspace?:
   return {
     runtime: 'hermes',
     folder,
+    agent: 'main',
+    workspace: folder,
     ...modelOf(configText),
     files,
     database:
@@ -66,18 +68,13 @@ function variablesOf(text: string): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
   for (const line of text.split('\n').slice(0, 10_000)) {
     const at = line.indexOf('=');
-    const name = line.slice(0, Math.max(0, at)).trim();
-    if (!/^[A-Z][A-Z0-9_]{0,63}$/.test(name)) continue;
-    const isSecret = /TOKEN|KEY|SECRET|PASSWORD/.test(name);
-    found.set(
-      name,
-      isSecret
-        ? ''
-        : line
-            .slice(at + 1)
-            .trim()
-            .replaceAll(/["']/g, ''),
-    );
+    const name = line
+      .slice(0, Math.max(0, at))
+      .trim()
+      .replace(/^export /, '');
+    const value = line.slice(at + 1).replaceAll(/["'\s]/g, '');
+    if (!/^[A-Z][A-Z0-9_]{0,63}$/.test(name) || value === '') continue;
+    found.set(name, /TOKEN|KEY|SECRET|PASSWORD/.test(name) ? '' : value);
   }
   return found;
 }

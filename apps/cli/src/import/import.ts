@@ -1,6 +1,5 @@
 /** `lodge import`: makes an agent of a folder that OpenClaw or Hermes made on another machine. */
-import { openAsBlob } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import type { Agent, CreateAgent, Lodge } from '@lodge/sdk';
@@ -8,13 +7,13 @@ import { CommandError, exitCodes, usageError } from '../failure.ts';
 import type { Run } from '../run.ts';
 import { readSecret } from '../secrets.ts';
 import { withProgress } from '../terminal/progress.ts';
-import type { Progress } from '../terminal/progress.ts';
 import { canAsk, confirm } from '../terminal/prompt.ts';
 import { quoted, safeLine } from '../terminal/safe.ts';
-import type { Found, FoundChannel } from './found.ts';
+import { fill } from './fill.ts';
+import type { Filled, Filling } from './fill.ts';
+import type { Found } from './found.ts';
 import { readHermes } from './hermes.ts';
 import { readOpenclaw } from './openclaw.ts';
-import { parcel, takeInScript } from './take-in.ts';
 
 export interface ImportOptions {
   readonly name?: string;
@@ -29,9 +28,7 @@ export interface ImportOptions {
   readonly plan?: true;
 }
 
-const pieceBytes = 32 * 1024 * 1024;
 const waitMs = 30 * 60_000;
-const takeInSeconds = 600;
 
 export async function importFolder(
   run: Run,
@@ -40,6 +37,11 @@ export async function importFolder(
   options: ImportOptions,
 ): Promise<void> {
   const folder = resolve(given ?? join(homedir(), `.${kind}`));
+  const isFolder = await stat(folder).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
+  if (!isFolder) throw usageError(`There is no folder ${quoted(folder)}.`, 'Give the one that the runtime made.');
   const read = await withProgress(run.out, 'Reading the folder', () =>
     kind === 'openclaw' ? readOpenclaw(folder, options) : readHermes(folder, options),
   );
@@ -50,16 +52,31 @@ export async function importFolder(
   if (!run.out.isJson) run.out.write(planText(found, chosen));
   if (!run.isYes) await confirm(run, 'Make this agent?');
   const secrets = await askSecrets(run, found, chosen, options);
-  const agent = await withProgress(run.out, 'Making the agent', async (progress) => {
-    const made = await make(run, lodge, chosen, secrets);
-    progress.say(`Waiting for the machine of ${safeLine(made.id)}`);
-    await lodge.agents.waitUntil(made.id, 'running', { ...run.call, timeoutMs: waitMs });
-    return made;
-  });
-  const result = await withProgress(run.out, 'Putting its files', (progress) =>
-    fill(run, lodge, agent, found, { options, secrets, progress }),
-  );
+  const agent = await withProgress(run.out, 'Making the agent', () => make(run, lodge, chosen, secrets));
+  const result = await filled(run, lodge, agent, found, { takesSessions: options.sessions, secrets });
   report(run, agent, found, result);
+}
+
+async function filled(
+  run: Run,
+  lodge: Lodge,
+  { id }: Agent,
+  found: Found,
+  filling: Omit<Filling, 'progress'>,
+): Promise<Filled> {
+  try {
+    return await withProgress(run.out, `Waiting for the machine of ${safeLine(id)}`, async (progress) => {
+      await lodge.agents.waitUntil(id, 'running', { ...run.call, timeoutMs: waitMs });
+      progress.say('Putting its files');
+      return fill(run, lodge, id, found, { ...filling, progress });
+    });
+  } catch (error) {
+    const line = safeLine(id);
+    run.out.note(
+      `${line} is there, with a part of the folder. Delete it with \`lodge agents delete ${line}\`, then import again.`,
+    );
+    throw error;
+  }
 }
 
 interface Chosen {
@@ -95,7 +112,7 @@ function planText(found: Found, chosen: Chosen): string {
     `    runtime: ${chosen.runtime}`,
     `    model: ${chosen.model === null ? `the deployment's (${found.model === null ? 'the folder names none' : `${safeLine(found.model, 100)} is of no provider here; give --model`})` : safeLine(chosen.model)}`,
     `    key: ${chosen.provider === null ? 'none; give --provider for one' : `${safeLine(chosen.provider)}, asked for`}`,
-    `    workspace: ${found.files.length} files, ${sizeText(bytes)}`,
+    `    workspace: ${found.files.length} files, ${sizeText(bytes)}, of ${safeLine(found.workspace)}`,
     `    conversations: ${found.database === null ? 'none' : sizeText(found.database.bytes)}`,
     ...found.channels.map(
       ({ name, secrets, settings }) =>
@@ -115,6 +132,7 @@ const leftOutLines = ({ leftOut }: Found): string[] =>
 const planJson = (found: Found, chosen: Chosen): object => ({
   object: 'import_plan',
   ...chosen,
+  workspace: found.workspace,
   files: found.files.length,
   bytes: found.files.reduce((sum, { size }) => sum + size, 0),
   conversation_bytes: found.database?.bytes ?? 0,
@@ -180,107 +198,12 @@ function make(run: Run, lodge: Lodge, chosen: Chosen, secrets: ReadonlyMap<strin
   return lodge.agents.create(body as CreateAgent, { ...run.call, query: { wait: false } });
 }
 
-interface Filling {
-  readonly options: ImportOptions;
-  readonly secrets: ReadonlyMap<string, string>;
-  readonly progress: Progress;
-}
-interface Filled {
-  readonly conversations: readonly string[];
-}
-
-async function fill(run: Run, lodge: Lodge, { id }: Agent, found: Found, filling: Filling): Promise<Filled> {
-  const { options, secrets, progress } = filling;
-  for (const [at, { from, to }] of found.files.entries()) {
-    progress.say(`Putting its files, ${at + 1} of ${found.files.length}`);
-    await lodge.files.write(id, to, await openAsBlob(from), run.call);
-  }
-  let conversations: readonly string[] = [];
-  if (options.sessions && found.database !== null) {
-    progress.say('Taking its conversations in');
-    conversations = await takeIn(run, lodge, id, found, options.agent ?? 'main');
-  }
-  for (const channel of found.channels) await connect(run, lodge, id, found, channel, secrets);
-  return { conversations };
-}
-
-/** Sends the database in pieces that the API takes, and has the machine put it in its place. */
-async function takeIn(run: Run, lodge: Lodge, id: string, found: Found, agent: string): Promise<readonly string[]> {
-  const { file, log } = found.database!;
-  await sendPieces(run, lodge, id, file, 'db');
-  if (log !== null) await sendPieces(run, lodge, id, log, 'log');
-  await lodge.files.write(id, `${parcel}/take-in.py`, takeInScript, run.call);
-  const { exit_code: exitCode, stdout } = await lodge.exec.run(
-    id,
-    {
-      argv: ['python3', `/workspace/${parcel}/take-in.py`, found.runtime, agent],
-      timeout_seconds: takeInSeconds,
-    },
-    run.call,
-  );
-  const said = answerOf(stdout);
-  if (exitCode === 0 && said.conversations !== undefined) return said.conversations;
-  found.leftOut.add('conversations', said.error ?? 'the machine could not take them in');
-  await lodge.files.delete(id, parcel, { ...run.call, recursive: true }).catch(() => undefined);
-  return [];
-}
-
-const maxAnswerChars = 100_000;
-
-/** The machine is the agent's own, so its answer is read with care. */
-function answerOf(stdout: string): { conversations?: readonly string[]; error?: string } {
-  try {
-    const said = JSON.parse(stdout.slice(0, maxAnswerChars)) as Readonly<Record<string, unknown>>;
-    const { conversations, error } = said;
-    return {
-      ...(Array.isArray(conversations) && { conversations: conversations.map(String) }),
-      ...(typeof error === 'string' && { error: error.slice(0, 500) }),
-    };
-  } catch {
-    return {};
-  }
-}
-
-async function sendPieces(run: Run, lodge: Lodge, id: string, path: string, name: string): Promise<void> {
-  const file = await open(path);
-  try {
-    for (let piece = 0; ; piece += 1) {
-      const { bytesRead, buffer } = await file.read(Buffer.alloc(pieceBytes), 0, pieceBytes, piece * pieceBytes);
-      if (bytesRead === 0 && piece > 0) break;
-      const bytes = buffer.subarray(0, bytesRead);
-      await lodge.files.write(id, `${parcel}/${name}.part${String(piece).padStart(5, '0')}`, bytes, run.call);
-      if (bytesRead < pieceBytes) break;
-    }
-  } finally {
-    await file.close();
-  }
-}
-
-async function connect(
-  run: Run,
-  lodge: Lodge,
-  id: string,
-  found: Found,
-  { name, settings, secrets: fields }: FoundChannel,
-  secrets: ReadonlyMap<string, string>,
-): Promise<void> {
-  const given = fields.map((field) => [field, secrets.get(`${name}.${field}`)] as const);
-  if (given.some(([, value]) => value === undefined))
-    return found.leftOut.add(`channel ${name}`, 'a secret is missing');
-  try {
-    await lodge.channels.put(id, name, { ...settings, ...Object.fromEntries(given) }, run.call);
-  } catch (error) {
-    if (run.signal.aborted) throw error;
-    found.leftOut.add(`channel ${name}`, error instanceof Error ? safeLine(error.message, 300) : 'it was refused');
-  }
-}
-
-function report(run: Run, agent: Agent, found: Found, { conversations }: Filled): void {
+function report(run: Run, agent: Agent, found: Found, { files, conversations }: Filled): void {
   const { id, name } = agent;
-  const result = { object: 'import', id, name, files: found.files.length, conversations, left_out: found.leftOut.all };
+  const result = { object: 'import', id, name, files, conversations, left_out: found.leftOut.all };
   run.out.result(result, () => {
     const lines = [
-      `Made ${safeLine(name, 100)} (${safeLine(id)}) with ${found.files.length} files.`,
+      `Made ${safeLine(name, 100)} (${safeLine(id)}) with ${files} files.`,
       ...(conversations.length === 0
         ? []
         : [

@@ -1,13 +1,14 @@
 /** Reads `~/.openclaw`, as OpenClaw makes it: its configuration, an agent's workspace and its conversations. */
+import { readdir, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
-import { readdir } from 'node:fs/promises';
-import { parse } from 'yaml';
 import { usageError } from '../failure.ts';
 import { quoted } from '../terminal/safe.ts';
 import { LeftOut, fileSize, filesBelow, smallText } from './folder.ts';
-import { entriesOf, mapOf, modeOf, textOf } from './found.ts';
-import type { Access, Found, FoundChannel } from './found.ts';
+import { mapOf, textOf } from './found.ts';
+import type { Found } from './found.ts';
+import { parseJson5 } from './json5.ts';
+import { channelsOf } from './openclaw-channels.ts';
 
 export interface OpenclawOptions {
   /** Where the workspace is, if the configuration does not say. */
@@ -17,50 +18,98 @@ export interface OpenclawOptions {
 }
 
 const mainAgent = 'main';
+type Map = Readonly<Record<string, unknown>>;
 
 export async function readOpenclaw(folder: string, options: OpenclawOptions): Promise<Found> {
   const text = await smallText(join(folder, 'openclaw.json'));
   if (text === null) throw usageError(`${quoted(folder)} is no folder of OpenClaw: it has no openclaw.json.`);
   const config = mapOf(parsed(text));
   const agents = mapOf(config['agents']);
-  const agent = options.agent ?? mainAgent;
+  const agent = options.agent ?? defaultAgent(agents);
   if (!/^[a-z0-9][a-z0-9_-]{0,63}$/i.test(agent)) throw usageError(`${quoted(agent)} is no id of an agent.`);
-  const own = mapOf(mapOf(agents['entries'])[agent]);
-  const defaults = mapOf(agents['defaults']);
+  const own = entryOf(agents, agent);
+  if (options.agent !== undefined && own === null && !(await isFolder(join(folder, 'agents', agent))))
+    throw usageError(`${quoted(folder)} has no agent ${quoted(agent)}.`, await agentsOf(folder));
   const leftOut = new LeftOut();
-  const configured = textOf(own['workspace']) ?? textOf(defaults['workspace']);
-  const workspace = options.workspace ?? pathOf(configured) ?? join(folder, 'workspace');
+  const workspace = await workspaceOf(folder, agent, { options, agents, own: own ?? {} });
   await noteOthers(folder, agent, leftOut);
   return {
     runtime: 'openclaw',
     folder,
-    ...modelOf(own['model'] ?? defaults['model']),
-    files: await filesBelow(resolve(workspace), leftOut),
-    database: await databaseOf(join(folder, 'agents', agent, 'agent'), leftOut),
-    channels: channelsOf(mapOf(config['channels'])),
+    agent,
+    workspace,
+    ...modelOf(own?.['model'] ?? mapOf(agents['defaults'])['model']),
+    files: await filesBelow(workspace, leftOut),
+    database: await databaseOf(join(folder, 'agents', agent), leftOut),
+    channels: channelsOf(mapOf(config['channels']), leftOut),
     leftOut,
   };
 }
 
-/** The file is JSON with comments. */
 function parsed(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson5(text);
   } catch {
-    const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('//'));
-    try {
-      return parse(lines.join('\n'), { maxAliasCount: 0 });
-    } catch {
-      throw usageError('openclaw.json cannot be read: it is no JSON.');
-    }
+    throw usageError('openclaw.json cannot be read: it is no JSON.');
   }
 }
 
-function pathOf(path: string | null): string | undefined {
-  if (path === null) return undefined;
-  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
-  return isAbsolute(path) ? path : undefined;
+/** Older releases have a list of agents, newer ones a map. */
+const listOf = (agents: Map): readonly Map[] => (Array.isArray(agents['list']) ? agents['list'].map(mapOf) : []);
+
+function entryOf(agents: Map, agent: string): Map | null {
+  const entries = mapOf(agents['entries']);
+  if (Object.hasOwn(entries, agent)) return mapOf(entries[agent]);
+  return listOf(agents).find(({ id }) => id === agent) ?? null;
 }
+
+function defaultAgent(agents: Map): string {
+  const marked = listOf(agents).find((each) => each['default'] === true);
+  return textOf(marked?.['id']) ?? mainAgent;
+}
+
+interface Given {
+  readonly options: OpenclawOptions;
+  readonly agents: Map;
+  readonly own: Map;
+}
+
+/** A copied folder names paths of its old machine, so what lies within the folder comes first. */
+async function workspaceOf(folder: string, agent: string, { options, agents, own }: Given): Promise<string> {
+  if (options.workspace !== undefined) {
+    if (await isFolder(options.workspace)) return resolve(options.workspace);
+    throw usageError(`--workspace ${quoted(options.workspace)} is no folder.`);
+  }
+  const shared = textOf(mapOf(agents['defaults'])['workspace']);
+  const isMain = agent === defaultAgent(agents);
+  const inherited = shared === null || isMain ? shared : join(shared, agent);
+  const configured = textOf(own['workspace']) ?? inherited;
+  const usual = isMain ? 'workspace' : `workspace-${agent}`;
+  const places = [within(folder, configured), pathOf(configured), join(folder, usual)];
+  for (const place of places) if (place !== null && (await isFolder(place))) return place;
+  throw usageError(
+    `There is no workspace of ${quoted(agent)} at ${quoted(pathOf(configured) ?? join(folder, usual))}.`,
+    'Give its folder with --workspace.',
+  );
+}
+
+/** Where a path below `.openclaw` is in this folder. */
+function within(folder: string, path: string | null): string | null {
+  const [, below] = path === null ? [] : (/[/\\]\.openclaw[/\\](.+)$/.exec(path) ?? []);
+  return below === undefined || below.split(/[/\\]/).includes('..') ? null : join(folder, below);
+}
+
+function pathOf(path: string | null): string | null {
+  if (path === null) return null;
+  if (path.startsWith('~/')) return join(homedir(), path.slice(2));
+  return isAbsolute(path) ? path : null;
+}
+
+const isFolder = (path: string): Promise<boolean> =>
+  stat(path).then(
+    (found) => found.isDirectory(),
+    () => false,
+  );
 
 function modelOf(value: unknown): Pick<Found, 'model' | 'provider'> {
   const model = textOf(value) ?? textOf(mapOf(value)['primary']);
@@ -69,13 +118,12 @@ function modelOf(value: unknown): Pick<Found, 'model' | 'provider'> {
 }
 
 async function databaseOf(folder: string, leftOut: LeftOut): Promise<Found['database']> {
-  const file = join(folder, 'openclaw-agent.sqlite');
+  const file = join(folder, 'agent', 'openclaw-agent.sqlite');
   const bytes = await fileSize(file);
+  const older = (await readdir(join(folder, 'sessions')).catch(() => [])).filter((name) => name.endsWith('.jsonl'));
   if (bytes === null) {
-    leftOut.add(
-      'sessions',
-      'conversations of OpenClaw before 2026.9 are not read: start the newest OpenClaw on it once',
-    );
+    for (const name of older)
+      leftOut.add(name, 'conversations of OpenClaw before 2026.9 are not read: start the newest OpenClaw on it once');
     return null;
   }
   const log = `${file}-wal`;
@@ -83,41 +131,19 @@ async function databaseOf(folder: string, leftOut: LeftOut): Promise<Found['data
   return { file, log: logBytes === null || logBytes === 0 ? null : log, bytes: bytes + (logBytes ?? 0) };
 }
 
+const idsOf = async (folder: string): Promise<string[]> =>
+  (await readdir(join(folder, 'agents')).catch(() => [])).slice(0, 100);
+
+async function agentsOf(folder: string): Promise<string> {
+  const ids = await idsOf(folder);
+  return ids.length === 0 ? 'It has none.' : `It has ${ids.map(quoted).join(', ')}.`;
+}
+
 async function noteOthers(folder: string, agent: string, leftOut: LeftOut): Promise<void> {
-  const ids = await readdir(join(folder, 'agents')).catch(() => []);
-  for (const id of ids.slice(0, 100)) if (id !== agent) leftOut.add(id, 'it is another agent: import it with --agent');
+  for (const id of await idsOf(folder))
+    if (id !== agent) leftOut.add(id, 'it is another agent: import it with --agent');
   for (const name of await readdir(folder).catch(() => [])) {
     if (['credentials', '.env', 'auth-profiles.json'].includes(name)) leftOut.add(name, 'it may hold secrets');
     if (name === 'cron') leftOut.add(name, 'schedules are made with `lodge schedules`');
   }
-}
-
-const platforms = [
-  ['telegram', ['botToken']],
-  ['slack', ['appToken', 'botToken']],
-  ['discord', ['botToken']],
-  ['whatsapp', []],
-] as const;
-
-function channelsOf(channels: Readonly<Record<string, unknown>>): FoundChannel[] {
-  return platforms.flatMap(([name, secrets]) => {
-    const settings = mapOf(channels[name]);
-    if (Object.keys(settings).length === 0) return [];
-    return [{ name, secrets, settings: { enabled: settings['enabled'] !== false, access: accessOf(settings) } }];
-  });
-}
-
-function accessOf(settings: Readonly<Record<string, unknown>>): Access {
-  const groups = mapOf(settings['groups']);
-  const policy = settings['groupPolicy'];
-  const everyGroup = mapOf(groups['*']);
-  return {
-    mode: modeOf(settings['dmPolicy']),
-    allow_from: entriesOf(settings['allowFrom']),
-    groups: {
-      mode: policy === 'open' || policy === 'disabled' ? policy : 'allowlist',
-      allow: entriesOf(Object.keys(groups)),
-      require_mention: everyGroup['requireMention'] !== false,
-    },
-  };
 }

@@ -22,6 +22,7 @@ def assembled(name):
         for piece in pieces:
             with open(os.path.join(folder, piece), 'rb') as part:
                 shutil.copyfileobj(part, whole)
+            os.remove(os.path.join(folder, piece))
     return path
 
 def refuse(why):
@@ -69,16 +70,19 @@ def openclaw(db):
     by_key = [name for name in shared if 'session_key' in columns(db, 'theirs', name)]
     by_id = [name for name in shared if name not in by_key and 'session_id' in columns(db, 'theirs', name)]
     for (key,) in db.execute('select session_key from theirs.session_nodes order by updated_at desc').fetchall():
-        # Each of the latter was one request without a conversation.
-        if not key.startswith(prefix) or re.match('openai:|openresponses:', key[len(prefix):]):
+        # Single requests without a conversation, schedules, and helpers of a turn.
+        if not key.startswith(prefix) or re.match('(openai|openresponses|cron|subagent):', key[len(prefix):]):
             continue
         name = key[len(prefix):]
         name = name[len('openai-user:'):] if name.startswith('openai-user:') else name
-        new = 'agent:main:openai-user:' + name
-        if not plain.fullmatch(name) or new in taken:
+        # The host asks for a name that is not plain by its hash. Such a key of another deployment has it already.
+        is_hash = re.fullmatch('~[0-9a-f]{64}', name)
+        new = 'agent:main:openai-user:' + (name if is_hash or plain.fullmatch(name) else '~' + hashlib.sha256(name.encode()).hexdigest())
+        if new in taken:
             continue
         taken.add(new)
-        names.append(name)
+        if not is_hash:
+            names.append(name)
         replaced = {'session_key': new, 'parent_session_key': None, 'spawned_by': None}
         copy(db, 'session_nodes', 'session_key', key, replaced)
         windows = db.execute('select session_id from theirs.session_windows where session_key = ?', (key,)).fetchall()
@@ -93,11 +97,7 @@ def openclaw(db):
 def hermes(db):
     names = []
     taken = {id for (id,) in db.execute('select id from main.sessions')}
-    order = 'started_at' if 'started_at' in columns(db, 'theirs', 'sessions') else 'rowid'
-    for (session,) in db.execute('select id from theirs.sessions order by %s desc' % order).fetchall():
-        # Each of these was one request without a conversation.
-        if session.startswith('api-'):
-            continue
+    for session in spoken(db):
         # A session of another deployment of Lodge has the name of its conversation already.
         if re.fullmatch('user-[0-9a-f]{32}', session):
             name, new = None, session
@@ -110,9 +110,20 @@ def hermes(db):
         if name is not None:
             names.append(name)
         # Its prompt is made anew of what is here.
-        copy(db, 'sessions', 'id', session, {'id': new, 'session_key': None, 'parent_session_id': None, 'system_prompt': None})
+        copy(db, 'sessions', 'id', session, {'id': new, 'session_key': None, 'parent_session_id': None, 'system_prompt': None, 'cwd': None})
         copy(db, 'messages', 'session_id', session, {'session_id': new}, without=('id',), order='order by id')
     return names
+
+def spoken(db):
+    """Ids of sessions that go on, the latest first: no single requests (api-), schedules, or helpers of a turn."""
+    known = columns(db, 'theirs', 'sessions')
+    query = "select s.id from theirs.sessions s join theirs.messages m on m.session_id = s.id where s.id not like 'api-%'"
+    if 'source' in known:
+        query += " and coalesce(s.source, '') not in ('cron', 'tool', 'subagent')"
+    if 'model_config' in known:
+        query += " and instr(coalesce(s.model_config, ''), '\"_delegate_from\"') = 0"
+    query += " group by s.id having sum(m.role = 'user') > 0 order by max(m.timestamp) desc, max(m.id) desc"
+    return [id for (id,) in db.execute(query).fetchall()]
 
 kinds = {
     'openclaw': (openclaw, '/home/agent/.openclaw/agents/main/agent/openclaw-agent.sqlite', 'select max(schema_version) from %s.schema_meta'),
