@@ -22,7 +22,7 @@ interface Made {
   readonly pack: string;
   /** Arguments of the import, from the folder with the unpacked one on. */
   readonly args: (folder: string) => readonly string[];
-  /** What the agent remembers beyond conversations. */
+  /** The file of things that the agent remembers in every conversation. */
   readonly memory: string;
   /** A turn that does not come from Lodge, with the session that the runtime gives it. */
   readonly ownTurn: (text: string) => string;

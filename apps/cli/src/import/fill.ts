@@ -1,4 +1,4 @@
-/** Fills a new agent: its files, its conversations and its channels. What is refused is named at the end, and the rest goes on. */
+/** Fills a new agent: its files, its conversations and its channels. The end names each thing that was refused; the rest goes on. */
 import { openAsBlob } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Lodge } from '@lodge/sdk';

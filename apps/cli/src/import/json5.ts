@@ -5,7 +5,7 @@
 
 /** Each kind of token starts in its own way, so no text is read twice. */
 const token =
-  /\s+|\/\/[^\n]*|\/\*[^*]*(?:\*(?!\/)[^*]*)*\*\/|"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|[\w$.+-]+|[{}[\],:]/gy;
+  /\s+|\/\/[^\n]*|\/\*[^*]*\*+(?:[^/*][^*]*\*+)*\/|"(?:[^"\\]|\\[^])*"|'(?:[^'\\]|\\[^])*'|[\w$.+-]+|[{}[\],:]/gy;
 const named = /^[A-Za-z_$][\w$]*$/;
 const words = new Set(['true', 'false', 'null']);
 

@@ -93,10 +93,14 @@ async function workspaceOf(folder: string, agent: string, { options, agents, own
   );
 }
 
-/** Where a path below `.openclaw` is in this folder. */
+const ownFolder = '/.openclaw/';
+
+/** Returns the place of a path below `.openclaw` in this folder. */
 function within(folder: string, path: string | null): string | null {
-  const [, below] = path === null ? [] : (/[/\\]\.openclaw[/\\](.+)$/.exec(path) ?? []);
-  return below === undefined || below.split(/[/\\]/).includes('..') ? null : join(folder, below);
+  const plain = path?.replaceAll('\\', '/') ?? '';
+  const at = plain.lastIndexOf(ownFolder);
+  const below = plain.slice(at + ownFolder.length);
+  return at < 0 || below === '' || below.split('/').includes('..') ? null : join(folder, below);
 }
 
 function pathOf(path: string | null): string | null {
