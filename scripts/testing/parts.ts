@@ -46,6 +46,7 @@ const thorough: readonly string[] = [
   'packages/store/src/embedded/embedded-postgres.test.ts',
   'tests/e2e/{connection-renewal,files,limits}.test.ts',
   'tests/e2e/contract/{boundaries,examples,fuzz}.test.ts',
+  'tests/hands/killed.test.ts',
   'tests/hands/packed/cli.test.ts',
   'tests/hands/python.test.ts',
   'tests/hands/round.test.ts',
@@ -84,6 +85,7 @@ export const parts: readonly Part[] = [
 export const longForms: readonly string[] = [
   'tests/long',
   'tests/hands/cli/faults.test.ts',
+  'tests/hands/killed.test.ts',
   'tests/hands/packed/cli.test.ts',
   'tests/hands/packed/sdk.test.ts',
   'tests/hands/python.test.ts',

@@ -19,7 +19,7 @@ import { KillableServer } from './killed/place.ts';
 
 const mib = 1024 * 1024;
 /** More than one request may have, so that it goes in parts. */
-const size = (isLongRun ? 1024 : 80) * mib;
+const size = (isLongRun ? 1024 : 68) * mib;
 const patientMs = 20_000;
 let server: KillableServer;
 let person: Person;
@@ -63,6 +63,10 @@ test('commands', async () => {
   assert.deepEqual([said.code, printed.code], [7, 7], said.stderr + printed.stderr);
   await until(() => server.turns.open === 0);
   await until(() => !isAlive(Number(printed.stdout.split('\n')[0])));
+  const waiting = person.begin(['logs', 'ada', '-f']);
+  await sleep(700);
+  waiting.kill('SIGINT');
+  assert.equal((await waiting.ended()).code, 130);
   await server.start();
 
   const sent = await up.ended();

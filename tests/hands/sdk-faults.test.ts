@@ -152,6 +152,16 @@ test('a quota that is used up is an answer, and not waited for, unless Retry-Aft
   });
 });
 
+test('a request whose first try is under way is waited for, beyond the number of tries', async () => {
+  await through(async (lodge, proxy) => {
+    const error = { type: 'invalid_request_error', code: 'idempotency_in_progress', message: 'It is under way.' };
+    proxy.fail({ fault: { kind: 'status', status: 409, retryAfter: 0, body: JSON.stringify({ error }) }, times: 5 });
+    const { id: made } = await lodge.agents.create({ name: 'waited for' }, { maxRetries: 1 });
+    assert.equal(proxy.requests.length, 6);
+    await lodge.agents.delete(made);
+  });
+});
+
 test('a long call is not cut by the bound of the platform', async () => {
   const platforms = Symbol.for('undici.globalDispatcher.1');
   const global = globalThis as unknown as Record<symbol, { constructor: new (options: object) => never }>;

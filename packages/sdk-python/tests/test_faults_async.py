@@ -15,6 +15,14 @@ from waiting_async import ended_soon
 PLUM = [{"role": "user", "content": "Which fruit?"}]
 
 
+async def test_a_request_that_is_under_way_is_waited_for(server: Any, proxy: Any) -> None:
+    proxy.rules = [Rule(answer=reply(409, "idempotency_in_progress", "retry-after: 0\r\n"))] * 5
+    async with server.AsyncLodge(proxy.url, max_retries=1) as lodge:
+        agent = await lodge.agents.create(name="Waited for", size="small")
+        await lodge.agents.delete(agent.id)
+    assert proxy.connections >= 6
+
+
 async def test_a_cut_before_the_reply(server: Any, proxy: Any) -> None:
     async with server.AsyncLodge(proxy.url) as lodge:
         proxy.rules = [Rule(refuse=True), Rule(cut_down=40)]

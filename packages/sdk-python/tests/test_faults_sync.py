@@ -16,6 +16,14 @@ from waiting_sync import ended_soon
 PLUM = [{"role": "user", "content": "Which fruit?"}]
 
 
+def test_a_request_that_is_under_way_is_waited_for(server: Any, proxy: Any) -> None:
+    proxy.rules = [Rule(answer=reply(409, "idempotency_in_progress", "retry-after: 0\r\n"))] * 5
+    with server.Lodge(proxy.url, max_retries=1) as lodge:
+        agent = lodge.agents.create(name="Waited for", size="small")
+        lodge.agents.delete(agent.id)
+    assert proxy.connections >= 6
+
+
 def test_a_cut_before_the_reply(server: Any, proxy: Any) -> None:
     with server.Lodge(proxy.url) as lodge:
         proxy.rules = [Rule(refuse=True), Rule(cut_down=40)]
