@@ -101,6 +101,8 @@ test('a copied folder of an older OpenClaw, written by hand, is read where it li
   await writeFile(join(folder, 'workspace-bee/SOUL.md'), 'You are Bee.\n');
   await writeFile(join(folder, 'workspace-bee/notes.md'), 'One.\n');
   await writeFile(join(folder, 'agents/main/sessions/4711.jsonl'), '{}\n');
+  await writeFile(join(folder, 'agents/main/sessions/4711.jsonl.deleted.2026'), '{}\n');
+  await writeFile(join(folder, 'agents/main/sessions/sessions.json'), '{}\n');
   const planOf = async (...args: string[]): Promise<Record<string, unknown>> => {
     const { code, stdout, stderr } = await keeper.lodge('import', 'openclaw', folder, ...args, '--plan', '--json');
     assert.equal(code, 0, stderr);
@@ -109,13 +111,13 @@ test('a copied folder of an older OpenClaw, written by hand, is read where it li
   };
   const plan = await planOf();
   assert.deepEqual([plan['files'], plan['workspace']], [1, join(folder, 'workspace-main')]);
+  assert.equal(plan['conversation_bytes'], 6);
   const reasons = (plan['left_out'] as { reason: string; names: string[] }[]).map(({ reason, names }) => [
     reason,
     names,
   ]);
   assert.deepEqual(Object.fromEntries(reasons), {
     'it is another agent: import it with --agent': ['bee'],
-    'conversations of OpenClaw before 2026.9 are not read: start the newest OpenClaw on it once': ['4711.jsonl'],
     'Lodge has no such channel': ['channel signal'],
     'an agent has one account of a channel': ['telegram account second'],
   });

@@ -27,9 +27,11 @@ export interface Filled {
 
 export async function fill(run: Run, lodge: Lodge, id: string, found: Found, filling: Filling): Promise<Filled> {
   const { takesSessions, secrets, progress } = filling;
-  const files = await putFiles(run, lodge, id, found, progress);
+  const files = await putFiles(run, lodge, id, found, (done) =>
+    progress.say(`Putting its files, ${done} of ${found.files.length}`),
+  );
   let conversations: readonly string[] = [];
-  if (takesSessions && found.database !== null) {
+  if (takesSessions && (found.database !== null || found.older.length > 0)) {
     progress.say('Taking its conversations in');
     conversations = await takeIn(run, lodge, id, found);
   }
@@ -37,19 +39,27 @@ export async function fill(run: Run, lodge: Lodge, id: string, found: Found, fil
   return { files, conversations };
 }
 
-async function putFiles(run: Run, lodge: Lodge, id: string, found: Found, progress: Progress): Promise<number> {
+type Putting = Pick<Found, 'files' | 'leftOut'>;
+
+async function putFiles(
+  run: Run,
+  lodge: Lodge,
+  id: string,
+  { files, leftOut }: Putting,
+  say: (done: number) => void,
+): Promise<number> {
   let put = 0;
-  await pooled(found.files, filesAtOnce, run.signal, async ({ from, to }) => {
+  await pooled(files, filesAtOnce, run.signal, async ({ from, to }) => {
     try {
       await lodge.files.write(id, to, await openAsBlob(from), run.call);
     } catch (error) {
       const reason = ofThisFile(error);
       if (reason === null) throw error;
-      found.leftOut.add(to, reason);
+      leftOut.add(to, reason);
       return;
     }
     put += 1;
-    if (run.out.isErrTty) progress.say(`Putting its files, ${put} of ${found.files.length}`);
+    if (run.out.isErrTty) say(put);
   });
   return put;
 }
@@ -62,11 +72,13 @@ function ofThisFile(error: unknown): string | null {
   return isGone ? 'it cannot be read' : null;
 }
 
-/** Sends the database in pieces that the API takes, and has the machine put it in its place. */
+/** Sends the database in pieces that the API takes, and older files, and has the machine put them in their place. */
 async function takeIn(run: Run, lodge: Lodge, id: string, found: Found): Promise<readonly string[]> {
-  const { file, log } = found.database!;
-  await sendPieces(run, lodge, id, file, 'db');
-  if (log !== null) await sendPieces(run, lodge, id, log, 'log');
+  const { database, older, leftOut } = found;
+  if (database !== null) await sendPieces(run, lodge, id, database.file, 'db');
+  if (database !== null && database.log !== null) await sendPieces(run, lodge, id, database.log, 'log');
+  const files = older.map((each) => ({ ...each, to: `${parcel}/sessions/${each.to}` }));
+  await putFiles(run, lodge, id, { files, leftOut }, () => undefined);
   await lodge.files.write(id, `${parcel}/take-in.py`, takeInScript, run.call);
   const { exit_code: exitCode, stdout } = await lodge.exec.run(
     id,

@@ -23,6 +23,8 @@ export interface Found {
   readonly files: readonly FoundFile[];
   /** The database of the conversations, and the log beside it. */
   readonly database: { readonly file: string; readonly log: string | null; readonly bytes: number } | null;
+  /** Files of conversations that an older release kept, and that the runtime itself makes a database of. */
+  readonly older: readonly FoundFile[];
   readonly channels: readonly FoundChannel[];
   readonly leftOut: LeftOut;
 }

@@ -38,6 +38,7 @@ export async function readHermes(folder: string, options: { readonly workspace?:
       stateBytes === null
         ? null
         : { file: join(folder, 'state.db'), log: logBytes > 0 ? log : null, bytes: stateBytes + logBytes },
+    older: [],
     channels: channelsOf(variablesOf(envText ?? '')),
     leftOut,
   };

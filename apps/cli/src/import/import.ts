@@ -11,6 +11,7 @@ import { canAsk, confirm } from '../terminal/prompt.ts';
 import { quoted, safeLine } from '../terminal/safe.ts';
 import { fill } from './fill.ts';
 import type { Filled, Filling } from './fill.ts';
+import type { FoundFile } from './folder.ts';
 import type { Found } from './found.ts';
 import { readHermes } from './hermes.ts';
 import { readOpenclaw } from './openclaw.ts';
@@ -105,15 +106,17 @@ async function choices(run: Run, lodge: Lodge, found: Found, options: ImportOpti
   };
 }
 
+const bytesOf = (files: readonly FoundFile[]): number => files.reduce((sum, { size }) => sum + size, 0);
+const conversationBytes = ({ database, older }: Found): number => (database?.bytes ?? 0) + bytesOf(older);
+
 function planText(found: Found, chosen: Chosen): string {
-  const bytes = found.files.reduce((sum, { size }) => sum + size, 0);
   const lines = [
     `+ agent ${safeLine(chosen.name)}`,
     `    runtime: ${chosen.runtime}`,
     `    model: ${chosen.model === null ? `the deployment's (${found.model === null ? 'the folder names none' : `${safeLine(found.model, 100)} is of no provider here; give --model`})` : safeLine(chosen.model)}`,
     `    key: ${chosen.provider === null ? 'none; give --provider for one' : `${safeLine(chosen.provider)}, asked for`}`,
-    `    workspace: ${found.files.length} files, ${sizeText(bytes)}, of ${safeLine(found.workspace)}`,
-    `    conversations: ${found.database === null ? 'none' : sizeText(found.database.bytes)}`,
+    `    workspace: ${found.files.length} files, ${sizeText(bytesOf(found.files))}, of ${safeLine(found.workspace)}`,
+    `    conversations: ${conversationBytes(found) === 0 ? 'none' : sizeText(conversationBytes(found))}`,
     ...found.channels.map(
       ({ name, secrets, settings }) =>
         `    channel ${name}: ${settings.access?.mode ?? 'pairing'}${secrets.length > 0 ? `; ${secrets.join(' and ')} asked for` : '; paired afterwards'}`,
@@ -134,8 +137,8 @@ const planJson = (found: Found, chosen: Chosen): object => ({
   ...chosen,
   workspace: found.workspace,
   files: found.files.length,
-  bytes: found.files.reduce((sum, { size }) => sum + size, 0),
-  conversation_bytes: found.database?.bytes ?? 0,
+  bytes: bytesOf(found.files),
+  conversation_bytes: conversationBytes(found),
   channels: found.channels.map(({ name, settings }) => ({ name, ...settings })),
   left_out: found.leftOut.all,
 });

@@ -4,7 +4,8 @@ import { homedir } from 'node:os';
 import { isAbsolute, join, resolve } from 'node:path';
 import { usageError } from '../failure.ts';
 import { quoted } from '../terminal/safe.ts';
-import { LeftOut, fileSize, filesBelow, smallText } from './folder.ts';
+import { LeftOut, fileSize, filesBelow, silently, smallText } from './folder.ts';
+import type { FoundFile } from './folder.ts';
 import { mapOf, textOf } from './found.ts';
 import type { Found } from './found.ts';
 import { parseJson5 } from './json5.ts';
@@ -40,7 +41,8 @@ export async function readOpenclaw(folder: string, options: OpenclawOptions): Pr
     workspace,
     ...modelOf(own?.['model'] ?? mapOf(agents['defaults'])['model']),
     files: await filesBelow(workspace, leftOut),
-    database: await databaseOf(join(folder, 'agents', agent), leftOut),
+    database: await databaseOf(join(folder, 'agents', agent, 'agent')),
+    older: await olderOf(join(folder, 'agents', agent, 'sessions'), leftOut),
     channels: channelsOf(mapOf(config['channels']), leftOut),
     leftOut,
   };
@@ -121,18 +123,22 @@ function modelOf(value: unknown): Pick<Found, 'model' | 'provider'> {
   return { model, provider };
 }
 
-async function databaseOf(folder: string, leftOut: LeftOut): Promise<Found['database']> {
-  const file = join(folder, 'agent', 'openclaw-agent.sqlite');
+async function databaseOf(folder: string): Promise<Found['database']> {
+  const file = join(folder, 'openclaw-agent.sqlite');
   const bytes = await fileSize(file);
-  const older = (await readdir(join(folder, 'sessions')).catch(() => [])).filter((name) => name.endsWith('.jsonl'));
-  if (bytes === null) {
-    for (const name of older)
-      leftOut.add(name, 'conversations of OpenClaw before 2026.9 are not read: start the newest OpenClaw on it once');
-    return null;
-  }
+  if (bytes === null) return null;
   const log = `${file}-wal`;
   const logBytes = await fileSize(log);
   return { file, log: logBytes === null || logBytes === 0 ? null : log, bytes: bytes + (logBytes ?? 0) };
+}
+
+const olderIndex = 'sessions.json';
+
+/** OpenClaw before 2026.9 kept an index, and a file for each conversation. A newer one removes the index when it has read it. */
+async function olderOf(folder: string, leftOut: LeftOut): Promise<readonly FoundFile[]> {
+  const isThere = (await fileSize(join(folder, olderIndex))) !== null;
+  if (!isThere) return [];
+  return filesBelow(folder, leftOut, (name) => (name === olderIndex || name.endsWith('.jsonl') ? undefined : silently));
 }
 
 const idsOf = async (folder: string): Promise<string[]> =>

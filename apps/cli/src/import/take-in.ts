@@ -8,7 +8,7 @@
 export const parcel = '.lodge-import';
 
 export const takeInScript = String.raw`
-import hashlib, json, os, re, shutil, sqlite3, sys
+import hashlib, json, os, re, shutil, sqlite3, subprocess, sys
 
 kind, agent = sys.argv[1], sys.argv[2]
 folder = '/workspace/.lodge-import'
@@ -24,6 +24,29 @@ def assembled(name):
                 shutil.copyfileobj(part, whole)
             os.remove(os.path.join(folder, piece))
     return path
+
+def modern(path, log):
+    """Has OpenClaw read the files of an older release, in a folder that its gateway knows nothing of."""
+    state = os.path.join(folder, 'state')
+    own = os.path.join(state, 'agents', agent)
+    os.makedirs(os.path.join(own, 'agent'))
+    os.replace(os.path.join(folder, 'sessions'), os.path.join(own, 'sessions'))
+    database = os.path.join(own, 'agent/openclaw-agent.sqlite')
+    if path is not None:
+        os.replace(path, database)
+    if log is not None:
+        os.replace(log, database + '-wal')
+    with open(os.path.join(state, 'openclaw.json'), 'w') as config:
+        json.dump({'agents': {'entries': {agent: {'workspace': os.path.join(state, 'workspace')}}}}, config)
+    env = {name: value for name, value in os.environ.items() if not name.startswith('OPENCLAW_')}
+    env.update(HOME=state, OPENCLAW_STATE_DIR=state)
+    command = ['openclaw', 'doctor', '--session-sqlite', 'import', '--session-sqlite-agent', agent, '--json']
+    try:
+        subprocess.run(command, cwd=state, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL, timeout=540)
+    except (OSError, subprocess.TimeoutExpired):
+        refuse('the runtime could not read the files of an older release')
+    return database if os.path.exists(database) else None
 
 def refuse(why):
     print(json.dumps({'error': why}))
@@ -132,11 +155,13 @@ kinds = {
 take, target, version = kinds[kind]
 
 path = assembled('db')
-if path is None:
-    refuse('the database is not there')
 log = assembled('log')
-if log is not None:
+if os.path.isdir(os.path.join(folder, 'sessions')):
+    path = modern(path, log)
+elif log is not None:
     os.replace(log, path + '-wal')
+if path is None:
+    refuse('there are none')
 try:
     db = sqlite3.connect(target, timeout=120, isolation_level=None)
     # The runtime's SQLite is newer than Debian's, and its schema uses this function.
