@@ -129,13 +129,13 @@ for (const kind of ['http', 'stdio'] as const) {
     );
     const refused = assert.rejects(asked);
     await stand.gateway.waiting();
-    while (progress.length < 2) await new Promise((resolve) => setTimeout(resolve, 20));
+    while (progress.length < 3) await new Promise((resolve) => setTimeout(resolve, 20));
     cancel.abort();
     await refused;
     await stand.gateway.ended();
     assert.deepEqual(
-      progress.slice(0, 2).map(({ message }) => message?.replace(/ \(.*/, '')),
-      ['The agent works', 'The agent writes its answer'],
+      progress.slice(0, 3).map(({ message }) => message?.replace(/ \(.*/, '')),
+      ['The agent works', 'The agent uses exec: run tests', 'The agent writes its answer'],
     );
     assert.ok(progress[1]!.progress > progress[0]!.progress);
     assert.equal((await mcp.call('ask_agent', { agent_id: agentId, message: 'Hi' })).structured.answer, 'plum');

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { AuthenticationError, BadRequestError, isApiError, Lodge, NotFoundError, StateError } from '@lodge/sdk';
-import type { ExecStreamEvent, LodgeEvent } from '@lodge/sdk';
+import type { AgentChat, ExecStreamEvent, LodgeEvent, ToolStep } from '@lodge/sdk';
 import { WebSocket } from 'ws';
 import { openWorld } from '../e2e/api/world.ts';
 import type { World } from '../e2e/api/world.ts';
@@ -138,6 +138,18 @@ test('chats answer whole, as a stream, and as a text', async () => {
   for await (const chunk of lodge.chat.stream(id, { messages })) said += chunk.choices[0]?.delta.content ?? '';
   assert.equal(said, 'plum');
   assert.equal(await lodge.chat.ask(id, 'Say a fruit', { conversation: 'c1' }), 'plum');
+  const steps: ToolStep[] = [];
+  assert.equal(await lodge.chat.ask(id, 'Use a tool', { onStep: (step) => steps.push(step) }), 'plum');
+  const used = { id: 'step_1', tool: 'exec', title: 'run tests' };
+  assert.deepEqual(steps, [
+    { ...used, status: 'started' },
+    { ...used, status: 'completed' },
+  ]);
+  const asked = { messages: [{ role: 'user', content: 'Use a tool' }] };
+  const stepsIn = async (body: AgentChat) =>
+    (await Array.fromAsync(lodge.chat.stream(id, body), ({ step }) => step?.status)).filter((status) => status);
+  assert.deepEqual(await stepsIn({ ...asked, stream_options: { include_steps: true } }), ['started', 'completed']);
+  assert.deepEqual(await stepsIn(asked), []);
   assert.equal((await lodge.chat.completions({ model: id, messages })).choices[0]!.message.content, 'plum');
   const types: string[] = [];
   for await (const { type } of lodge.responses.stream(id, { input: 'Say a fruit' })) types.push(type);

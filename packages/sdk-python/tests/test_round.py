@@ -23,6 +23,12 @@ def test_round(server: Any, tmp_path: Any) -> None:
         assert lodge.chat.ask(agent.id, "Which fruit?", conversation="c1") == "plum"
         chunks = list(lodge.chat.stream(agent.id, messages=[{"role": "user", "content": "Which fruit?"}]))
         assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == "plum"
+        steps: list[lodge_agents.models.ToolStep] = []
+        assert lodge.chat.ask(agent.id, "Use a tool", on_step=steps.append) == "plum"
+        assert [(step.tool, step.status, step.title) for step in steps] == [
+            ("exec", "started", "run tests"),
+            ("exec", "completed", "run tests"),
+        ]
         completion = lodge.chat.completions(model=agent.id, messages=[{"role": "user", "content": "x"}], temperature=0)
         assert completion.choices[0].message.content == "plum"
         response = lodge.responses.create(agent.id, input="Which fruit?")
@@ -54,7 +60,9 @@ async def test_async_round(server: Any) -> None:
         pages = [len(page.data) async for page in lodge.agents.list(name="Many", limit=2).pages()]
         assert pages == [2, 1]
         agent = made[0]
-        assert await lodge.chat.ask(agent.id, "Which fruit?") == "plum"
+        statuses: list[str] = []
+        assert await lodge.chat.ask(agent.id, "Use a tool", on_step=lambda step: statuses.append(step.status)) == "plum"
+        assert statuses == ["started", "completed"]
         live = [event async for event in lodge.exec.stream(agent.id, command="printf a; exit 0")]
         assert [event.event for event in live] == ["stdout", "exit"]
         for each in made:

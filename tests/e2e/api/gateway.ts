@@ -34,9 +34,15 @@ const chatOf = (content: string) => ({
   },
 });
 
+const toolReport = (phase: string): string => {
+  const report = { toolCallId: 'call_1', name: 'exec', phase, status: 'completed', meta: 'run tests' };
+  return `event: openclaw.tool\ndata: ${JSON.stringify(report)}\n\n`;
+};
+
 /**
  * Stands in for a runtime's gateway, on both of OpenAI's APIs, streamed where that is asked for. It says `plum` to everything; to
  * `Link /workspace/x.pdf` a link to that file. To `Speak on.` it answers without end, with a word every 50 ms where that is streamed.
+ * Told `Use a tool`, it reports one first, as OpenClaw's image does.
  */
 export async function startGateway(): Promise<Server> {
   const server = createServer((request, reply) => {
@@ -53,6 +59,7 @@ export async function startGateway(): Promise<Server> {
         return;
       }
       reply.setHeader('content-type', 'text/event-stream');
+      if (body.includes('Use a tool')) for (const phase of ['start', 'end']) reply.write(toolReport(phase));
       const completed = { type: 'response.completed', sequence_number: 0, response };
       reply.end(
         isResponses

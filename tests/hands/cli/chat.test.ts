@@ -80,6 +80,38 @@ describe('chat', () => {
     assert.equal(file.text, 'the report');
   });
 
+  test("steps of the agent's tools are lines of their own, where they are asked for", async () => {
+    const used = { call: '1', tool: 'exec', title: 'run tests' };
+    const failed = { call: '2', tool: 'write', title: '' };
+    gateway.answer = () => [
+      'I look. ',
+      { ...used, status: 'started' },
+      { ...used, status: 'completed' },
+      { ...failed, status: 'started' },
+      { ...failed, status: 'failed' },
+      'Done.',
+    ];
+    const plain = await person.lodge(['chat', 'ada', '-m', 'go']);
+    assert.deepEqual([plain.stdout, plain.stderr], ['I look. Done.\n', '']);
+    const piped = await person.lodge(['chat', 'ada', '-m', 'go', '--steps']);
+    assert.equal(piped.stdout, 'I look. Done.\n', 'the answer stays whole');
+    assert.equal(piped.stderr, '· exec: run tests\n· write\n· write failed\n');
+    const json = await person.lodge(['chat', 'ada', '-m', 'go', '--steps', '--json']);
+    const lines = json.stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const step = { id: 'step_1', tool: 'exec', status: 'started', title: 'run tests' };
+    assert.deepEqual([lines.length, lines[0], lines[4].content], [5, { step }, 'I look. Done.']);
+
+    const shown = await person.atTerminal(['chat', 'ada', '-m', 'go'], { env: { FORCE_COLOR: '1' } }).ended();
+    const pieces = ['I look.', `${esc}[2m· exec: run tests${esc}[22m\r\n`, 'Done.'];
+    const places = pieces.map((piece) => shown.stdout.indexOf(piece));
+    assert.ok(places[0]! >= 0 && places[0]! < places[1]! && places[1]! < places[2]!, JSON.stringify(shown.stdout));
+    const hidden = await person.atTerminal(['chat', 'ada', '-m', 'go', '--no-steps']).ended();
+    assert.doesNotMatch(hidden.stdout, /· exec/);
+  });
+
   test('half an answer is shown, and the command says that it is not whole', async () => {
     gateway.answer = () => ['half of ', 50, null];
     const asked = gateway.asked.length;

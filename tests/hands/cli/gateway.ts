@@ -4,7 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import type { AgentRuntime } from '@lodge/ports';
+import type { AgentRuntime, ReportedStep } from '@lodge/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export interface Asked {
@@ -15,13 +15,13 @@ export interface Asked {
 
 export interface ScriptedGateway {
   /** The part of a runtime that leads to it. */
-  readonly runtime: Pick<AgentRuntime, 'chatEndpoint'>;
+  readonly runtime: Pick<AgentRuntime, 'chatEndpoint' | 'toolStep'>;
   /** Messages that came, in order. */
   readonly asked: Asked[];
   /** Turns that the other side ended before they were over. */
   readonly cut: Asked[];
-  /** Gives the pieces of an answer: a number is a pause in ms, and null cuts the connection. */
-  answer: (asked: Asked) => readonly (string | number | null)[];
+  /** Gives the pieces of an answer: a number is a pause in ms, null cuts the connection, and a report is of a tool. */
+  answer: (asked: Asked) => readonly (string | number | null | ReportedStep)[];
   close(): Promise<void>;
 }
 
@@ -37,6 +37,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
         model: 'openclaw',
         takesPictures: false,
       }),
+      toolStep: (_event, data) => data as unknown as ReportedStep,
     },
     asked: [],
     cut: [],
@@ -65,6 +66,7 @@ async function turn(gateway: ScriptedGateway, request: IncomingMessage, reply: S
   for (const piece of gateway.answer(asked)) {
     if (piece === null) reply.destroy();
     else if (typeof piece === 'number') await sleep(piece);
+    else if (typeof piece === 'object') reply.write(`event: tool\ndata: ${JSON.stringify(piece)}\n\n`);
     else chunk({ content: piece }, null);
     if (reply.closed) return;
   }

@@ -9,6 +9,12 @@ const chunkOf = (content: string, finish_reason: string | null = null): string =
   return `data: ${JSON.stringify({ id: 'c', created: 1, model: 'openclaw', object: 'chat.completion.chunk', choices })}\n\n`;
 };
 
+/** A report of a tool, as OpenClaw's image writes it. */
+const step = (phase: string): string => {
+  const report = { toolCallId: 'call_1', name: 'exec', phase, status: 'completed', meta: 'run tests' };
+  return `event: openclaw.tool\ndata: ${JSON.stringify(report)}\n\n`;
+};
+
 export interface AskedGateway {
   readonly url: string;
   /** Bodies of what it was asked. */
@@ -30,6 +36,9 @@ export async function openGateway(): Promise<AskedGateway> {
       reply.setHeader('content-type', 'text/event-stream');
       const [, count] = /Say (\d+)/.exec(body) ?? [];
       if (/Wait/.test(body)) {
+        reply.write(chunkOf(''));
+        reply.write(step('start'));
+        reply.write(step('end'));
         reply.write(chunkOf('I begin. '));
         reply.once('close', () => end.resolve());
         began.resolve();

@@ -16,6 +16,7 @@ interface ChatOptions {
   readonly conversation?: string;
   readonly member?: string;
   readonly wake?: true;
+  readonly steps?: boolean;
 }
 
 export default function chat(command: Command, on: On): void {
@@ -25,7 +26,9 @@ export default function chat(command: Command, on: On): void {
     .option('--stdin', 'add what stdin gives to the message')
     .option('-c, --conversation <name>', 'a conversation that the agent remembers')
     .option('--member <name>', 'speak to a member of the agent')
-    .option('--wake', 'start the agent if it is stopped');
+    .option('--wake', 'start the agent if it is stopped')
+    .option('--steps', 'tell what tools the agent uses, in a pipe and with --json too: a line for each')
+    .option('--no-steps', 'do not tell it');
   examples(
     command,
     ['lodge chat ada', 'begin a conversation'],
@@ -37,13 +40,13 @@ export default function chat(command: Command, on: On): void {
 }
 
 async function talk(run: Run, options: ChatOptions, meant: string): Promise<void> {
-  const { conversation, member, wake } = options;
+  const { conversation, member, wake, steps } = options;
   const isOneShot = options.message !== undefined || options.stdin === true || !process.stdin.isTTY;
   const message = isOneShot ? await messageOf(run, options) : undefined;
   if (message === undefined && run.out.isJson)
     throw usageError('--json goes with a message.', 'Give one: -m TEXT, or stdin.');
   const agent = await agentOf(run, meant);
-  const begun: Talk = { agent, member, conversation, wake: wake === true };
+  const begun: Talk = { agent, member, conversation, wake: wake === true, steps };
   if (message === undefined) {
     const { converse } = await import('../chat/interactive.ts');
     return converse(run, { ...begun, conversation: conversation ?? newConversation() });
@@ -51,7 +54,9 @@ async function talk(run: Run, options: ChatOptions, meant: string): Promise<void
   const { text, finishReason } = await takeTurn(run, begun, message, run.signal);
   if (!run.out.isJson) return;
   const answer = { agent_id: agent.id, member: member ?? null, conversation: conversation ?? null };
-  run.out.result({ ...answer, content: text, finish_reason: finishReason }, () => '');
+  const value = { ...answer, content: text, finish_reason: finishReason };
+  if (steps === true) run.out.item(value, () => '');
+  else run.out.result(value, () => '');
 }
 
 /** Returns the message of the option, of stdin, or of both. */

@@ -1,3 +1,4 @@
+import type { ToolStep } from '@lodge/sdk';
 import * as z from 'zod';
 import { agentId } from '../inputs.ts';
 import { cutText, maxResultBytes } from '../text.ts';
@@ -47,13 +48,16 @@ const askAgent = tool({
     const from = performance.now();
     const body = {
       messages: [{ role: 'user', content: message }],
+      stream_options: { include_steps: true },
       ...(conversation !== undefined && { user: conversation }),
       ...(member !== undefined && { model: `${agent_id}/${member}` }),
     };
     const whole = new Answer();
     for await (const chunk of lodge.chat.stream(agent_id, body, { signal, ...(wake && { wake }) })) {
-      whole.add(contentOf(chunk));
-      if (whole.bytes > 0) say('The agent writes its answer');
+      const text = contentOf(chunk);
+      whole.add(text);
+      if (text !== '') say('The agent writes its answer');
+      if (chunk.step?.status === 'started') say(wordsOf(chunk.step));
     }
     // A stream of a client that is gone may end instead of failing.
     signal.throwIfAborted();
@@ -71,6 +75,10 @@ const askAgent = tool({
     return { texts: [note, text === '' ? '[The answer is empty.]' : text, ...end], structured };
   },
 });
+
+/** The use of a tool in words: the names of the runtime, which are short lines. */
+const wordsOf = ({ tool: name, title }: ToolStep): string =>
+  `The agent uses ${name}${title === undefined ? '' : `: ${title}`}`;
 
 /** The beginning of an answer, and the size of the whole. */
 class Answer {

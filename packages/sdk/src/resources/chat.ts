@@ -11,6 +11,7 @@ import type {
   ModelChat,
   ModelList,
   ModelResponseRequest,
+  ToolStep,
 } from '../types.ts';
 import { Resource, split } from './resource.ts';
 import type { QueryOf } from './resource.ts';
@@ -29,6 +30,8 @@ export interface AskOptions extends ChatOptions {
   readonly user?: string | undefined;
   /** The member of the agent that is asked. */
   readonly member?: string | undefined;
+  /** Called when the agent begins to use one of its tools, and when that has ended. */
+  readonly onStep?: ((step: ToolStep) => void) | undefined;
 }
 
 /** A turn of an agent: carried out once, so it is only repeated when it cannot have begun, or by a key of the caller. */
@@ -45,7 +48,10 @@ export class Chat extends Turns {
     return this.turn(agentPath(agentId, 'chat', 'completions'), body, options);
   }
 
-  /** The answer as it is written. Stopping early ends the turn. */
+  /**
+   * The answer as it is written. Stopping early ends the turn. With `stream_options: { include_steps: true }` further chunks,
+   * without choices, have a `step` of the agent's tools.
+   */
   stream(agentId: string, body: AgentChat, options?: Options): AsyncGenerator<ChatCompletionChunk, void> {
     return this.#chunks(agentPath(agentId, 'chat', 'completions'), body, options);
   }
@@ -54,12 +60,16 @@ export class Chat extends Turns {
   async ask(
     agentId: string,
     text: string,
-    { user, member, ...options }: AskOptions & WithQuery<QueryOf<'createAgentChatCompletion'>> = {},
+    { user, member, onStep, ...options }: AskOptions & WithQuery<QueryOf<'createAgentChatCompletion'>> = {},
   ): Promise<string> {
     const model = member === undefined ? undefined : `${agentId}/${member}`;
-    const body: AgentChat = { messages: [{ role: 'user', content: text }], user, model };
+    const stream_options = onStep && { include_steps: true };
+    const body: AgentChat = { messages: [{ role: 'user', content: text }], user, model, stream_options };
     let answer = '';
-    for await (const { choices } of this.stream(agentId, body, options)) answer += choices[0]?.delta.content ?? '';
+    for await (const { choices, step } of this.stream(agentId, body, options)) {
+      answer += choices[0]?.delta.content ?? '';
+      if (step) onStep?.(step);
+    }
     return answer;
   }
 

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from .._types import NOT_GIVEN, RequestOptions
+from ..models import ToolStep
 from .operations import ChatOperations
 
 
@@ -17,6 +20,7 @@ class Chat(ChatOperations):
         conversation: str | None = None,
         member: str | None = None,
         wake: bool | None = None,
+        on_step: Callable[[ToolStep], object] | None = None,
         options: RequestOptions | None = None,
     ) -> str:
         """Ask an agent, and get its answer as a text.
@@ -28,6 +32,7 @@ class Chat(ChatOperations):
             conversation: Does the same, as a header.
             member: Which member of the agent is asked.
             wake: True: a stopped agent is started first.
+            on_step: Called when the agent begins to use one of its tools, and when that has ended.
         """
         wanted: RequestOptions = {**(options or {})}
         if conversation is not None:
@@ -39,7 +44,13 @@ class Chat(ChatOperations):
             model=NOT_GIVEN if member is None else f"{agent_id}/{member}",
             user=NOT_GIVEN if user is None else user,
             wake=NOT_GIVEN if wake is None else wake,
+            stream_options=NOT_GIVEN if on_step is None else {"include_steps": True},
             options=wanted,
         )
-        texts = [chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices]
+        texts: list[str] = []
+        for chunk in chunks:
+            if chunk.choices:
+                texts.append(chunk.choices[0].delta.content or "")
+            if chunk.step is not None and on_step is not None:
+                on_step(chunk.step)
         return "".join(texts)
