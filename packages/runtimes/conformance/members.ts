@@ -13,7 +13,7 @@ const inEffectTimeoutMs = 10 * 60_000;
 const homes = '/home/agent /workspace';
 
 export function members(results: Results, subject: Subject, agent: () => Tested): void {
-  const { check } = results.of(agent);
+  const { check, further } = results.of(agent);
   const call = ({ world, id }: Tested, method: string, path: string, body?: object) =>
     world.service.call(method, `/agents/${id}/members${path}`, body);
 
@@ -53,5 +53,18 @@ export function members(results: Results, subject: Subject, agent: () => Tested)
     await assert.rejects(agent.answer('Still there?', { member: 'scout' }), { status: 404, code: 'member_not_found' });
     assert.notEqual(await agent.shell(`grep -rl ${own} ${homes}`), '', 'the search finds what is there');
     assert.equal(await agent.shell(`grep -rl ${scouted} ${homes} || true`), '');
+  });
+
+  further('a member under the name of one that went is a new one', async (agent) => {
+    for (const round of ['first', 'second']) {
+      const said = secretWord();
+      assert.equal((await call(agent, 'POST', '', { name: 'again' })).status, 201);
+      await until('it is there', inEffectTimeoutMs, async () => !(await call(agent, 'GET', '/again')).body.pending);
+      await agent.answer(`Remember ${said}.`, { user: 'ada', member: 'again' });
+      assert.equal(agent.lastSeen.match(/word-/g)?.length, 1, `${round}: it knows nothing of the one before`);
+      assert.equal((await call(agent, 'DELETE', '/again')).status, 200);
+      await until('it is gone', inEffectTimeoutMs, async () => (await agent.record()).settings_pending === false);
+    }
+    await agent.answer('Are you well?', { user: 'ada' });
   });
 }

@@ -56,11 +56,15 @@ test('instructions alone ask nothing of the gateway', async () => {
   assert.equal(guest.events.at(-1), 'sync false');
 });
 
-test('members come with workspace, tools and profile, all in one change; a second time nothing is asked', async () => {
+test('members come with workspace, tools and profile, tools all in one change; a second time nothing is asked', async () => {
   const wanted = settings({ members: [member('scout', { instructions: 'Look.' }), member('writer')] });
   await apply(wanted);
   assert.deepEqual(members(), ['scout', 'writer']);
-  assert.deepEqual(rpcs(), ['rpc config.get', 'rpc config.patch', 'rpc agents.list']);
+  const asked = ['agents.create', 'agents.create', 'config.get', 'config.patch', 'agents.list'];
+  assert.deepEqual(
+    rpcs(),
+    asked.map((method) => `rpc ${method}`),
+  );
   const { agents } = JSON.parse(guest.files.get(configPath)!) as {
     agents: { entries: Record<string, { workspace: string; tools: { allow: string[] } }> };
   };
@@ -68,7 +72,7 @@ test('members come with workspace, tools and profile, all in one change; a secon
   assert.deepEqual(agents.entries['scout']?.tools, agents.entries['main']?.tools);
   assert.match(guest.files.get('/workspace/members/scout/auth-profiles.json')!, /"type": "api_key"/);
   await apply(wanted);
-  assert.equal(rpcs().length, 3);
+  assert.equal(rpcs().length, asked.length);
 });
 
 test('a member that is not wanted any more goes with workspace and sessions, also when the removal was cut short before', async () => {
@@ -86,6 +90,29 @@ test('a member that is not wanted any more goes with workspace and sessions, als
   await apply(settings());
   assert.deepEqual(members(), []);
   assert.ok(guest.events.includes('exec /workspace/members/writer'));
+});
+
+test('a member comes back under the name of one that went', async () => {
+  for (const wanted of [settings({ members: [member('scout')] }), settings(), settings({ members: [member('scout')] })])
+    await apply(wanted);
+  assert.deepEqual(members(), ['scout']);
+});
+
+test('a member whose creation was cut short gets its tools', async () => {
+  guest.gateway.rpc['config.patch'] = [{ status: 500, body: { ok: false, error: { message: 'cut' } } }];
+  await assert.rejects(apply(settings({ members: [member('scout')] })));
+  delete guest.gateway.rpc['config.patch'];
+  await apply(settings({ members: [member('scout')] }));
+  const { agents } = JSON.parse(guest.files.get(configPath)!) as { agents: { entries: Record<string, object> } };
+  assert.ok('tools' in agents.entries['scout']!);
+});
+
+test('a deletion that OpenClaw has not ended is ended before its name is given again', async () => {
+  const message = 'agent "scout" deletion cleanup is still pending';
+  const created = { status: 200, body: { ok: true, payload: {} } };
+  guest.gateway.rpc['agents.create'] = [{ status: 400, body: { ok: false, error: { message } } }, created];
+  await apply(settings({ members: [member('scout')] }));
+  assert.deepEqual(rpcs().slice(0, 3), ['rpc agents.create', 'rpc agents.delete', 'rpc agents.create']);
 });
 
 test('it is over only when the gateway lists the members', async () => {

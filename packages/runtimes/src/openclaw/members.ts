@@ -29,16 +29,22 @@ export async function bringMembers(
 ): Promise<void> {
   const names = wanted.map(({ name }) => name);
   const there = await membersThere(runtime, signal);
-  const surplus = there.filter((name) => !names.includes(name));
-  const missing = names.filter((name) => !there.includes(name));
+  const surplus = [...there.keys()].filter((name) => !names.includes(name));
+  const missing = names.filter((name) => !there.has(name));
+  const unfinished = names.filter((name) => there.get(name) !== 'finished');
   for (const name of surplus) await remove(runtime, name, signal);
-  if (missing.length > 0) await add(runtime, missing, signal);
-  if (surplus.length + missing.length > 0) await awaitRoster(runtime, names, signal);
+  for (const name of missing) await create(runtime, name, signal);
+  if (unfinished.length > 0) await finish(runtime, unfinished, signal);
+  if (surplus.length + unfinished.length > 0) await awaitRoster(runtime, names, signal);
   // Files that no member owns any more. After an interrupted removal a name may be gone and its files still there.
   await removeRemains(runtime, names, signal);
 }
 
-async function membersThere({ guest }: OpenclawGuest, signal: AbortSignal): Promise<string[]> {
+/** Returns the members in OpenClaw's configuration. One is finished once it has its list of tools. */
+async function membersThere(
+  { guest }: OpenclawGuest,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, 'finished' | 'begun'>> {
   const bounds = textBounds.runtimeConfig;
   const bytes = await guest.readFile(configPath, { signal, maxBytes: bounds.bytes });
   let config: unknown;
@@ -47,13 +53,33 @@ async function membersThere({ guest }: OpenclawGuest, signal: AbortSignal): Prom
   } catch (cause) {
     throw new GuestError(200, "OpenClaw's configuration in the guest is not JSON, or too large", { cause });
   }
-  const { agents } = (config ?? {}) as { readonly agents?: { readonly entries?: unknown } };
-  const entries = agents?.entries;
-  if (typeof entries !== 'object' || entries === null) return [];
-  return Object.keys(entries).filter((name) => name !== mainAgent);
+  const entries = asObject(asObject(asObject(config)?.['agents'])?.['entries']) ?? {};
+  const members = Object.entries(entries).filter(([name]) => name !== mainAgent);
+  return new Map(members.map(([name, entry]) => [name, asObject(entry)?.['tools'] ? 'finished' : 'begun']));
 }
 
-async function add({ guest, gateway }: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
+/**
+ * Creates a member without tools. OpenClaw keeps a mark of every agent that it deleted, and `agents.create` alone takes it
+ * off. A member of the same name that came by the configuration would break every turn of the gateway.
+ */
+async function create(runtime: OpenclawGuest, name: string, signal: AbortSignal): Promise<void> {
+  const options = { timeoutMs: rpcTimeoutMs * runtime.guest.pace, signal };
+  const attempt = (): Promise<unknown> =>
+    runtime.gateway.rpc('agents.create', { name, workspace: workspaceOf(name) }, options);
+  try {
+    await attempt();
+  } catch (error) {
+    if (isRefusal(error, /already exists/)) return;
+    if (!isRefusal(error, /deletion cleanup is still pending/)) throw error;
+    await remove(runtime, name, signal);
+    await attempt();
+  }
+}
+
+const isRefusal = (error: unknown, said: RegExp): boolean => error instanceof GatewayError && said.test(error.message);
+
+/** Gives created members their tools, in one change. */
+async function finish({ guest, gateway }: OpenclawGuest, names: readonly string[], signal: AbortSignal): Promise<void> {
   const options = { timeoutMs: rpcTimeoutMs * guest.pace, signal };
   const { hash } = await gateway.rpc('config.get', {}, options);
   const entries = Object.fromEntries(names.map((name) => [name, memberEntry(name)]));
@@ -67,7 +93,7 @@ async function remove({ gateway, guest }: OpenclawGuest, name: string, signal: A
   try {
     await gateway.rpc('agents.delete', { agentId: name, deleteFiles: true }, options);
   } catch (error) {
-    if (!(error instanceof GatewayError) || !/not found/.test(error.message)) throw error;
+    if (!isRefusal(error, /not found/)) throw error;
   }
 }
 

@@ -19,6 +19,8 @@ export interface StubGuest extends StubDaemon {
     rpc: Record<string, { status: number; body: object }[]>;
     chatStatus: number;
   };
+  /** Names of agents whose deletion OpenClaw remembers. */
+  readonly deleted: Set<string>;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,7 @@ export async function startStubGuest(): Promise<StubGuest> {
       },
       chatStatus: 200,
     },
+    deleted: new Set(),
     async close() {
       for (const server of servers) {
         server.close();
@@ -66,7 +69,7 @@ async function serveGateway(guest: StubGuest, request: IncomingMessage, response
   const body = JSON.parse(await bodyOf(request)) as {
     method: string;
     stream: boolean;
-    params: { suspensionId?: string; raw?: string; baseHash?: string; agentId?: string };
+    params: RpcParams & { readonly suspensionId?: string };
   };
   if (request.url === '/api/v1/admin/rpc') {
     events.push(`rpc ${body.method}`);
@@ -82,6 +85,8 @@ async function serveGateway(guest: StubGuest, request: IncomingMessage, response
   pong(response, body.stream);
 }
 
+type RpcParams = Readonly<Partial<Record<'raw' | 'baseHash' | 'agentId' | 'name' | 'workspace', string>>>;
+
 interface Config {
   readonly gateway: { readonly auth: { readonly token: string } };
   readonly agents: { readonly entries: Record<string, unknown> };
@@ -93,15 +98,17 @@ const refused = (message: string) => ({
   body: { ok: false, error: { code: 'INVALID_REQUEST', message } },
 });
 
+/** What OpenClaw says of a change after which its turns fail: one that brings back the name of a deleted agent. */
+const recoveryRestart = {
+  status: 503,
+  body: { ok: false, error: { code: 'UNAVAILABLE', message: 'persisted, but a recovery restart is required' } },
+};
+
 /** Returns OpenClaw's agents, which are those of its configuration. */
 function roster(
   guest: StubGuest,
   method: string,
-  {
-    raw = '',
-    baseHash,
-    agentId = '',
-  }: { readonly raw?: string; readonly baseHash?: string; readonly agentId?: string },
+  { raw = '', baseHash, agentId = '', name = '', workspace = '' }: RpcParams,
 ): { status: number; body: object } {
   const config = configOf(guest);
   const { entries } = config.agents;
@@ -113,15 +120,24 @@ function roster(
   switch (method) {
     case 'config.get':
       return ok({ hash });
-    case 'config.patch':
+    case 'config.patch': {
       if (baseHash !== hash) return refused('config changed since last load');
-      Object.assign(entries, (JSON.parse(raw) as Config).agents.entries);
+      const patch = (JSON.parse(raw) as Config).agents.entries;
+      if (Object.keys(patch).some((id) => guest.deleted.has(id))) return recoveryRestart;
+      Object.assign(entries, patch);
+      return written();
+    }
+    case 'agents.create':
+      if (name in entries) return refused(`agent "${name}" already exists`);
+      entries[name] = { name, workspace, agentDir: `/home/agent/.openclaw/agents/${name}/agent` };
+      guest.deleted.delete(name);
       return written();
     case 'agents.list':
       return ok({ agents: Object.keys(entries).map((id) => ({ id })) });
     case 'agents.delete':
       if (!(agentId in entries)) return refused(`agent "${agentId}" not found`);
       delete entries[agentId];
+      guest.deleted.add(agentId);
       return written();
     default:
       return refused('unknown');
