@@ -31,7 +31,7 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
 
   further('an answer streams', async (agent) => {
     agent.world.llm.script([{ text: 'one two three' }]);
-    assert.deepEqual(await agent.stream('Count'), { text: 'one two three', finish: 'stop' });
+    assert.deepEqual(await agent.stream('Count'), { text: 'one two three', finish: 'stop', steps: [] });
   });
 
   check('a shell command runs in the workspace, streamed too', async (agent) => {
@@ -42,9 +42,14 @@ export function talk(results: Results, subject: Subject, agent: () => Tested): v
       { text: 'It is written.' },
     ]);
     const before = llm.requests.length;
-    const { text, finish } = await agent.stream('Write the file');
+    const { text, finish, steps } = await agent.stream('Write the file');
     assert.match(text, /It is written\./);
     assert.equal(finish, 'stop');
+    const { name: tool } = subject.shell('');
+    assert.deepEqual(
+      steps.map(({ title, ...step }) => ({ ...step, hasTitle: title !== undefined })),
+      (['started', 'completed'] as const).map((status) => ({ id: 'step_1', tool, status, hasTitle: true })),
+    );
     assert.equal(llm.requests.length - before, 2, 'one call for the tool call, one with its result');
     assert.match(agent.lastSeen, /1000/, 'it runs as the unprivileged user');
     assert.equal(await agent.file('/workspace/from-the-agent.txt'), `${marker}\n`);

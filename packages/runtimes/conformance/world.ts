@@ -5,7 +5,7 @@ import { cp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
-import type { LlmApi } from '@lodge/ports';
+import type { LlmApi, ToolStep } from '@lodge/ports';
 import type { GuestClient } from '@lodge/guest';
 import { guestClientOf } from '@lodge/testkit/guest';
 import { Service, type Reply } from '@lodge/testkit/service';
@@ -93,6 +93,14 @@ export interface Turn {
   readonly signal?: AbortSignal;
 }
 
+/** A chat that streamed. */
+export interface Streamed {
+  readonly text: string;
+  readonly finish: string | null;
+  /** The beginnings and ends of its tools. */
+  readonly steps: readonly ToolStep[];
+}
+
 /** One agent under test. */
 export class Tested {
   readonly world: World;
@@ -145,18 +153,21 @@ export class Tested {
     return (await this.say(content, turn)).choices[0]!.message.content!;
   }
 
-  async stream(content: string, turn: Turn = {}): Promise<{ text: string; finish: string | null }> {
+  async stream(content: string, turn: Turn = {}): Promise<Streamed> {
     const messages = [{ role: 'user' as const, content }];
     const { user, signal } = turn;
-    const body = { model: 'any', messages, stream: true as const, ...(user !== undefined && { user }) };
+    const stream_options = { include_usage: true, include_steps: true };
+    const body = { model: 'any', messages, stream: true as const, stream_options, ...(user !== undefined && { user }) };
     const chunks = await this.client.chat.completions.create(body, signal ? { signal } : {});
     let text = '';
     let finish: string | null = null;
+    const steps: ToolStep[] = [];
     for await (const chunk of chunks) {
       text += chunk.choices[0]?.delta.content ?? '';
       finish = chunk.choices[0]?.finish_reason ?? finish;
+      if ('step' in chunk) steps.push(chunk.step as ToolStep);
     }
-    return { text, finish };
+    return { text, finish, steps };
   }
 
   /** The last request to the provider, as text. */
