@@ -11,9 +11,9 @@ export interface Job {
   readonly connectionString: string;
   /** 0 for any that is free. */
   readonly port: number;
-  /** Of the daemon that answers for every guest, on loopback. */
+  /** Port on loopback of the daemon that answers for every guest. */
   readonly guestPort: number;
-  /** Of the runtimes' gateway, on loopback. */
+  /** Port on loopback of the runtimes' gateway. */
   readonly gatewayPort: number;
 }
 

@@ -7,6 +7,12 @@ import { FakeHost } from '@lodge/vm/fake';
 
 export function survivingHost(agents: readonly AgentRow[]): FakeHost {
   const host = new FakeHost();
+  const taken = new Set(agents.map(({ vmAddress }) => vmAddress));
+  const next = host.newAddress.bind(host);
+  host.newAddress = (): string => {
+    const address = next();
+    return taken.has(address) ? host.newAddress() : address;
+  };
   for (const { id: agentId, executionId, templateId, vmAddress: address, machine, egress, ...agent } of agents) {
     if (!(agent.status === 'running' || agent.status === 'paused')) continue;
     if (!executionId || !templateId || !machine) continue;
