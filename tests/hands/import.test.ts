@@ -142,6 +142,8 @@ test('a folder that is none, or that lacks what was asked for, is refused with a
   assert.match(await refused(keeper.path('nowhere')), /There is no folder/);
   assert.match(await refused(join(folder, 'workspace')), /is no folder of OpenClaw: it has no openclaw\.json/);
   assert.match(await refused(folder, '--workspace', join(folder, 'nowhere')), /--workspace .* is no folder/);
+  assert.match(await refused(folder, '--model', 'nobody/model'), /No provider here has the model/);
+  assert.match(await refused(folder, '--provider', 'nobody'), /There is no provider/);
   assert.match(await refused(folder, '--agent', 'bee'), /has no agent .*bee/);
   await rm(join(folder, 'workspace'), { recursive: true });
   assert.match(await refused(folder), /There is no workspace[^]*Give its folder with --workspace/);
@@ -191,6 +193,17 @@ test('a folder of Hermes gives its identity, memories and skills, and the rest i
     'logs',
   ]);
   assert.equal(plan.stdout.includes(hidden), false);
+  const automatic = 'model: {provider: auto, default: anthropic/claude-sonnet-5}\n';
+  await writeFile(join(folder, 'config.yaml'), automatic);
+  for (const args of [
+    [],
+    ['--provider', 'anthropic'],
+    ['--model', 'anthropic/claude-sonnet-5'],
+    ['--model', 'claude-sonnet-5'],
+  ]) {
+    const other = await keeper.lodge('import', 'hermes', folder, ...args, '--plan', '--json');
+    assert.equal(JSON.parse(other.stdout).model, 'claude-sonnet-5', args.join(' '));
+  }
   const none = await keeper.lodge('import', 'hermes', keeper.path('openclaw/workspace'), '--plan');
   assert.equal(none.code, 2);
 });

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -51,9 +51,9 @@ const made: Readonly<Record<Subject['kind'], Made>> = {
 const marked = (word: string): string => `${word}-${randomBytes(6).toString('hex')}`;
 
 export function imports(results: Results, subject: Subject, agent: () => Tested): void {
-  const { further } = results.of(agent);
+  const { check, further } = results.of(agent);
 
-  further('another agent that is made of its folder knows what it was told', async (agent) => {
+  check('another agent that is made of its folder knows what it was told', async (agent) => {
     const { llm } = agent.world;
     const { pack, memory, ownTurn } = made[subject.kind];
     const [told, own, soul, noted] = ['told', 'own', 'soul', 'noted'].map(marked) as [string, string, string, string];
@@ -83,6 +83,55 @@ export function imports(results: Results, subject: Subject, agent: () => Tested)
       await agent.shell(`rm -f /workspace/folder.tar /workspace/SOUL.md ${memory}`);
     }
   });
+
+  if (subject.kind === 'runtime_a')
+    further('an agent that is made of the folder of an older release knows what that was told', async (agent) => {
+      const { llm } = agent.world;
+      const word = marked('older');
+      const folder = await mkdtemp(join(tmpdir(), 'lodge-import-'));
+      try {
+        await writeOlder(folder, word);
+        const other = await importOf(agent, subject, folder);
+        llm.script([{ text: 'I remember.' }]);
+        assert.match(await other.answer('What was the word?', { user: 'main' }), /I remember/);
+        assert.ok(other.lastSeen.includes(word));
+        await agent.world.service.call('DELETE', `/agents/${other.id}`);
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    });
+}
+
+/** Writes files as OpenClaw 2026.3.13 wrote them: an index of conversations, and each of these in a file. */
+async function writeOlder(folder: string, word: string): Promise<void> {
+  const own = join(folder, '.openclaw');
+  const sessions = join(own, 'agents/main/sessions');
+  await mkdir(sessions, { recursive: true });
+  await mkdir(join(folder, 'workspace'));
+  await writeFile(join(own, 'openclaw.json'), '{}');
+  const [id, timestamp] = ['93c4c5fb-45b5-47e2-828d-1ddc470083ca', '2026-03-26T21:06:40.015Z'];
+  const at = Date.parse(timestamp);
+  const message = (
+    ...[itself, parent, role, text, more]: readonly [string, string | null, string, string, object]
+  ) => ({
+    type: 'message',
+    id: itself,
+    parentId: parent,
+    timestamp,
+    message: { role, content: [{ type: 'text', text }], ...more, timestamp: at },
+  });
+  const model = { api: 'openai-completions', provider: 'stub', model: 'test-model' };
+  const cost = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 };
+  const usage = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0, totalTokens: 0, cost };
+  const lines = [
+    { type: 'session', version: 3, id, timestamp, cwd: '/home/other/.openclaw/workspace' },
+    message('c557b55c', null, 'user', `My word is ${word}.`, {}),
+    message('0a754e65', 'c557b55c', 'assistant', 'Noted.', { ...model, usage, stopReason: 'stop' }),
+  ];
+  await writeFile(join(sessions, `${id}.jsonl`), lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
+  const sessionFile = `/home/other/.openclaw/agents/main/sessions/${id}.jsonl`;
+  const index = { 'agent:main:main': { sessionId: id, updatedAt: at, sessionFile, modelProvider: 'stub' } };
+  await writeFile(join(sessions, 'sessions.json'), JSON.stringify(index));
 }
 
 async function unpack({ id, world: { service } }: Tested, folder: string): Promise<void> {

@@ -28,7 +28,7 @@ export default function importCommand(command: Command, on: On): void {
       .option('--no-sessions', 'leave its conversations out')
       .option('--no-channels', 'leave its channels out')
       .option('--plan', 'show what would be taken, and make nothing');
-    if (kind === 'openclaw') each.option('--agent <id>', 'another agent of the folder than main');
+    if (kind === 'openclaw') each.option('--agent <id>', 'another agent of the folder than its default');
     examples(
       each,
       [`lodge import ${kind}`, `take ${folder} over; its secrets are asked for`],

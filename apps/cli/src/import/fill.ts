@@ -15,7 +15,6 @@ const takeInSeconds = 600;
 const filesAtOnce = 4;
 
 export interface Filling {
-  readonly takesSessions: boolean;
   readonly secrets: ReadonlyMap<string, string>;
   readonly progress: Progress;
 }
@@ -26,12 +25,12 @@ export interface Filled {
 }
 
 export async function fill(run: Run, lodge: Lodge, id: string, found: Found, filling: Filling): Promise<Filled> {
-  const { takesSessions, secrets, progress } = filling;
+  const { secrets, progress } = filling;
   const files = await putFiles(run, lodge, id, found, (done) =>
     progress.say(`Putting its files, ${done} of ${found.files.length}`),
   );
   let conversations: readonly string[] = [];
-  if (takesSessions && (found.database !== null || found.older.length > 0)) {
+  if (found.database !== null || found.older.length > 0) {
     progress.say('Taking its conversations in');
     conversations = await takeIn(run, lodge, id, found);
   }

@@ -13,6 +13,7 @@ const reasons: Readonly<Record<string, string>> = {
   'config.yaml': 'Lodge configures the runtime itself',
   '.env': 'it may hold secrets',
   'auth.json': 'it may hold secrets',
+  sessions: 'conversations are read from state.db',
   cron: 'schedules are made with `lodge schedules`',
   profiles: 'it has other agents: import each folder in it by itself',
 };

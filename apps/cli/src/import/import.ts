@@ -46,16 +46,21 @@ export async function importFolder(
   const read = await withProgress(run.out, 'Reading the folder', () =>
     kind === 'openclaw' ? readOpenclaw(folder, options) : readHermes(folder, options),
   );
-  const found = { ...read, channels: options.channels ? read.channels : [] };
+  const found = {
+    ...read,
+    ...(!options.channels && { channels: [] }),
+    ...(!options.sessions && { database: null, older: [] }),
+  };
   const lodge = await run.lodge();
   const chosen = await choices(run, lodge, found, options);
   if (options.plan) return run.out.result(planJson(found, chosen), () => planText(found, chosen));
+  const planned = new Set(leftOutLines(found));
   if (!run.out.isJson) run.out.write(planText(found, chosen));
   if (!run.isYes) await confirm(run, 'Make this agent?');
   const secrets = await askSecrets(run, found, chosen, options);
   const agent = await withProgress(run.out, 'Making the agent', () => make(run, lodge, chosen, secrets));
-  const result = await filled(run, lodge, agent, found, { takesSessions: options.sessions, secrets });
-  report(run, agent, found, result);
+  const result = await filled(run, lodge, agent, found, { secrets });
+  report(run, agent, found, { ...result, planned });
 }
 
 async function filled(
@@ -91,19 +96,38 @@ interface Chosen {
 /** Takes the model over where its provider is one of this deployment's. */
 async function choices(run: Run, lodge: Lodge, found: Found, options: ImportOptions): Promise<Chosen> {
   const { data } = await lodge.service.providers(run.call);
-  const ids = data.map(({ id }) => id);
-  const given = options.model?.includes('/') ? options.model.split('/')[0]! : null;
-  const provider = options.provider ?? given ?? found.provider;
-  const isKnown = provider !== null && ids.includes(provider);
-  if ((options.provider ?? given) !== null && (options.provider ?? given) !== undefined && !isKnown)
-    throw usageError(`There is no provider ${quoted(provider ?? '')}.`, '`lodge providers` lists them.');
+  const ids = new Set(data.map(({ id }) => id));
+  const isKnown = (id: string | null): id is string => id !== null && ids.has(id);
+  if (options.provider !== undefined && !isKnown(options.provider))
+    throw usageError(`There is no provider ${quoted(options.provider)}.`, '`lodge providers` lists them.');
+  const named = prefixOf(options.model);
+  const ofFolder = found.provider ?? prefixOf(found.model);
+  // A model of Hermes may have another's name before its own.
+  const likely = named !== null && found.runtime === 'openclaw' ? [named] : [named, ofFolder];
+  const provider = options.provider ?? likely.find(isKnown) ?? null;
+  if (provider === null && options.model !== undefined && found.runtime === 'openclaw')
+    throw usageError(`No provider here has the model ${quoted(options.model)}.`, '`lodge providers` lists them.');
+  const model = options.model ?? (provider !== null && fits(found, provider) ? found.model : null);
   return {
     runtime: found.runtime,
     name: (options.name ?? basename(found.folder).replace(/^\./, '')).slice(0, 100),
-    model: options.model ?? (isKnown ? found.model : null),
-    provider: isKnown ? provider : null,
+    model: model === null || provider === null ? model : asNamed(found.runtime, model, provider),
+    provider,
     size: options.size,
   };
+}
+
+const prefixOf = (model: string | null | undefined): string | null =>
+  model?.includes('/') ? model.slice(0, model.indexOf('/')) : null;
+
+/** A folder of Hermes may leave the provider to Hermes. */
+const fits = ({ provider }: Found, chosen: string): boolean => provider === null || provider === chosen;
+
+/** A model of OpenClaw is named with its provider, and one of Hermes without. */
+function asNamed(runtime: Found['runtime'], model: string, provider: string): string {
+  const prefix = `${provider}/`;
+  const bare = model.startsWith(prefix) ? model.slice(prefix.length) : model;
+  return runtime === 'openclaw' ? `${prefix}${bare}` : bare;
 }
 
 const bytesOf = (files: readonly FoundFile[]): number => files.reduce((sum, { size }) => sum + size, 0);
@@ -201,7 +225,12 @@ function make(run: Run, lodge: Lodge, chosen: Chosen, secrets: ReadonlyMap<strin
   return lodge.agents.create(body as CreateAgent, { ...run.call, query: { wait: false } });
 }
 
-function report(run: Run, agent: Agent, found: Found, { files, conversations }: Filled): void {
+interface Reported extends Filled {
+  /** Lines that the plan has shown. */
+  readonly planned: ReadonlySet<string>;
+}
+
+function report(run: Run, agent: Agent, found: Found, { files, conversations, planned }: Reported): void {
   const { id, name } = agent;
   const result = { object: 'import', id, name, files, conversations, left_out: found.leftOut.all };
   run.out.result(result, () => {
@@ -215,7 +244,7 @@ function report(run: Run, agent: Agent, found: Found, { files, conversations }: 
               .map((each) => safeLine(each, 80))
               .join(', ')}`,
           ]),
-      ...leftOutLines(found),
+      ...leftOutLines(found).filter((line) => !planned.has(line)),
     ];
     return lines.map((line) => `${line}\n`).join('');
   });
