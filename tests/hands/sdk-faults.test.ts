@@ -152,6 +152,21 @@ test('a quota that is used up is an answer, and not waited for, unless Retry-Aft
   });
 });
 
+test('a write on a condition whose reply was lost is no conflict', async () => {
+  await through(async (lodge, proxy) => {
+    proxy.fail({ fault: { kind: 'cut_before' }, method: 'PUT' });
+    await lodge.files.write(id, 'conditional', 'one', { isNew: true });
+    proxy.fail({ fault: { kind: 'cut_after' }, method: 'PUT' });
+    const { etag } = await lodge.files.read(id, 'conditional');
+    await assert.rejects(
+      lodge.files.write(id, 'conditional', 'two', { ifMatch: etag }),
+      (error) => error instanceof ConnectionError && error.mayHaveBeenSent,
+    );
+    assert.equal(await (await lodge.files.read(id, 'conditional')).text(), 'two');
+    await assert.rejects(lodge.files.write(id, 'conditional', 'three', { ifMatch: etag }), { status: 412 });
+  });
+});
+
 test('a request whose first try is under way is waited for, beyond the number of tries', async () => {
   await through(async (lodge, proxy) => {
     const error = { type: 'invalid_request_error', code: 'idempotency_in_progress', message: 'It is under way.' };

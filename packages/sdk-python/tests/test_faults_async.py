@@ -45,6 +45,17 @@ async def test_a_change_that_may_have_happened_is_not_repeated(server: Any, prox
     assert proxy.connections == 1
 
 
+async def test_a_write_on_a_condition_whose_reply_was_lost(server: Any, proxy: Any, agent_id: str) -> None:
+    name = f"conditional-{time.monotonic_ns()}"
+    proxy.rules = [Rule(cut_down=20)]
+    async with server.AsyncLodge(proxy.url) as lodge:
+        with pytest.raises(lodge_agents.ConnectionError):
+            await lodge.files.write(agent_id, name, "x", if_none_match="*")
+        assert await lodge.files.read_text(agent_id, name) == "x"
+        with pytest.raises(lodge_agents.ConflictError):
+            await lodge.files.write(agent_id, name, "y", if_none_match="*")
+
+
 async def test_a_command_runs_once(server: Any, proxy: Any, agent_id: str) -> None:
     proxy.rules = [Rule(cut_down=20)]
     name = f"once-{time.monotonic_ns()}"

@@ -46,6 +46,17 @@ def test_a_change_that_may_have_happened_is_not_repeated(server: Any, proxy: Any
     assert proxy.connections == 1
 
 
+def test_a_write_on_a_condition_whose_reply_was_lost(server: Any, proxy: Any, agent_id: str) -> None:
+    name = f"conditional-{time.monotonic_ns()}"
+    proxy.rules = [Rule(cut_down=20)]
+    with server.Lodge(proxy.url) as lodge:
+        with pytest.raises(lodge_agents.ConnectionError):
+            lodge.files.write(agent_id, name, "x", if_none_match="*")
+        assert lodge.files.read_text(agent_id, name) == "x"
+        with pytest.raises(lodge_agents.ConflictError):
+            lodge.files.write(agent_id, name, "y", if_none_match="*")
+
+
 def test_a_command_runs_once(server: Any, proxy: Any, agent_id: str) -> None:
     proxy.rules = [Rule(cut_down=20)]
     name = f"once-{time.monotonic_ns()}"

@@ -124,6 +124,13 @@ test('a sync writes what differs, follows changes over a restart, and never over
   await running.says(/"written","path":"index.html".*\n[^]*"written","path":"index.html"/);
   assert.equal(await readFile(join(workspace, 'site/index.html'), 'utf8'), 'two');
 
+  // The reply to a write is lost.
+  proxy.fail({ method: 'PUT', path: '/files/', fault: { kind: 'cut_after' } });
+  await writeFile(join(folder, 'index.html'), 'two and a half');
+  await running.says(/(?:"written","path":"index.html"[^]*){3}/);
+  assert.equal(await readFile(join(workspace, 'site/index.html'), 'utf8'), 'two and a half');
+  assert.ok(!running.stdout.includes('"conflict"'), running.stdout);
+
   await writeFile(join(workspace, 'site/index.html'), "the agent's");
   await writeFile(join(folder, 'index.html'), 'three');
   await running.says('"conflict"');

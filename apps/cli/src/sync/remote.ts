@@ -3,6 +3,7 @@ import type { AgentFile, Lodge } from '@lodge/sdk';
 import { uploadFile } from '@lodge/sdk/node';
 import type { Run } from '../run.ts';
 import { joined } from '../files/place.ts';
+import { digestOf } from './digest.ts';
 
 const maxFiles = 100_000;
 /** Their output is far below the most that a command gives. */
@@ -19,6 +20,8 @@ export class Remote {
   readonly #folder: string;
   /** The etag that each file had when it was last the same as here. */
   readonly #etags: Map<string, string>;
+  /** Digests of what was sent for a file since it was last the same as here. */
+  readonly #sent = new Map<string, Set<string>>();
 
   constructor(run: Run, lodge: Lodge, agentId: string, folder: string, etags: Map<string, string>) {
     this.#run = run;
@@ -86,6 +89,21 @@ export class Remote {
 
   /** Writes a file. Rejects with 412 where somebody else has changed it since it was seen, unless `isForced`. */
   async write(path: string, local: string, isForced: boolean): Promise<void> {
+    const sent = this.#sent.get(path) ?? new Set();
+    this.#sent.set(path, sent.add(await digestOf(local)));
+    for (let isAgain = false; ; isAgain = true) {
+      try {
+        await this.#upload(path, local, isForced);
+        this.#sent.delete(path);
+        return;
+      } catch (error) {
+        const isChanged = (error as { readonly status?: unknown }).status === 412;
+        if (isAgain || !isChanged || !(await this.#isOwn(path, sent))) throw error;
+      }
+    }
+  }
+
+  async #upload(path: string, local: string, isForced: boolean): Promise<void> {
     const etag = this.#etags.get(path);
     const condition = isForced ? {} : etag === undefined ? { isNew: true } : { ifMatch: etag };
     const file = await uploadFile(this.#lodge, this.#agentId, local, joined(this.#folder, path), {
@@ -93,6 +111,16 @@ export class Remote {
       ...condition,
     });
     this.#etags.set(path, file.etag);
+  }
+
+  /** Whether the change is a write of ours whose reply was lost. The next write counts on it then. */
+  async #isOwn(path: string, sent: ReadonlySet<string>): Promise<boolean> {
+    const content = await this.#lodge.files.read(this.#agentId, joined(this.#folder, path), this.#run.call);
+    content.cancel();
+    const digest = (await this.digests([path])).get(path);
+    if (digest === undefined || !sent.has(digest)) return false;
+    this.#etags.set(path, content.etag);
+    return true;
   }
 
   /** Removes a file. One that is gone already is no failure. */

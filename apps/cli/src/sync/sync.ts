@@ -1,13 +1,12 @@
 /** A sync of a local folder into a workspace: first what differs, then each change as it comes. */
 import type { AgentFile } from '@lodge/sdk';
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { CommandError, exitCodes } from '../failure.ts';
 import type { Run } from '../run.ts';
 import { confirm } from '../terminal/prompt.ts';
 import { safeLine } from '../terminal/safe.ts';
+import { digestOf } from './digest.ts';
 import type { Ignored } from './ignored.ts';
 import { Queue } from './queue.ts';
 import type { Outcome, Wish } from './queue.ts';
@@ -16,12 +15,6 @@ import type { Remote } from './remote.ts';
 export interface SyncOptions {
   readonly isDeleting: boolean;
   readonly isForced: boolean;
-}
-
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }
 
 interface LocalFile {

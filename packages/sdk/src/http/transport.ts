@@ -84,10 +84,14 @@ export class Transport {
     const key = options.idempotencyKey ?? (call.isKeyed ? newKey() : undefined);
     const isSafe = call.isRepeatable || ['GET', 'HEAD', 'PUT', 'DELETE'].includes(call.method) || key !== undefined;
     const repeat = isSafe && call.upload?.isOnce !== true ? 'always' : 'unsent';
+    let unknown: unknown;
     for (let retry = 0, waits = 0; ;) {
       try {
         return await this.#once(call, options, key, read);
       } catch (error) {
+        // Its condition may have failed by an earlier try of it.
+        if (unknown !== undefined && isStatus(error, 412)) throw unknown;
+        if (!isRefused(error)) unknown = error;
         const delayMs = retry < maxRetries && call.upload?.isSpent !== true ? retryDelayMs(error, repeat, retry) : null;
         if (delayMs === null) throw error;
         // A wait for the first try of this very request is no try of its own.
@@ -144,6 +148,12 @@ export class Transport {
 }
 
 const isOwn = (error: unknown): boolean => error instanceof ApiError || error instanceof ConnectionError;
+
+const isStatus = (error: unknown, status: number): boolean => error instanceof ApiError && error.status === status;
+
+/** Whether the try certainly had no effect. */
+const isRefused = (error: unknown): boolean =>
+  error instanceof ApiError ? error.status < 500 : error instanceof ConnectionError && !error.mayHaveBeenSent;
 
 async function refusal(reply: Response, attempt: Attempt): Promise<ApiError | ConnectionError> {
   const { status, headers } = reply;

@@ -13,7 +13,7 @@ from .._events import Decoder
 from .._reply import Reply
 from .._settings import MAX_ERROR_BYTES, MAX_REPLY_BYTES, MAX_WAITS, Plan, Settings, failure, is_under_way
 from .._types import Call, RequestOptions
-from ..errors import ConnectionError, LodgeError, ReplyError, api_error
+from ..errors import ApiError, ConnectionError, LodgeError, ReplyError, api_error
 from .pages import AsyncPage, AsyncPages, listed
 from .streams import AsyncStream, followed_list, opened_stream
 from .waiting import sleep
@@ -110,6 +110,7 @@ class AsyncTransport:
 
     async def _attempts(self, plan: Plan, reader: Callable[[httpx.Response], Coroutine[Any, Any, R]]) -> R:
         attempt = waits = 0
+        unknown: LodgeError | None = None
         while True:
             is_unsent = False
             error: LodgeError
@@ -123,6 +124,11 @@ class AsyncTransport:
             except httpx.HTTPError as cause:
                 error, is_unsent = failure(cause, self.settings, plan.timeout)
                 error.__cause__ = cause
+            if unknown is not None and isinstance(error, ApiError) and error.status == 412:
+                # Its condition may have failed by an earlier attempt of it.
+                raise unknown
+            if not is_unsent and not (isinstance(error, ApiError) and error.status < 500):
+                unknown = error
             delay = plan.delay(error, attempt, is_unsent)
             if delay is None or self._http.is_closed:
                 raise error
