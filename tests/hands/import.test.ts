@@ -149,6 +149,20 @@ test('a folder that is none, or that lacks what was asked for, is refused with a
   assert.match(await refused(folder), /There is no workspace[^]*Give its folder with --workspace/);
 });
 
+test('an import that breaks off says which agent is there, and how to go on', async () => {
+  const folder = await openclawFolder();
+  // The second change is the first file.
+  const before = keeper.proxy.changes().length;
+  keeper.proxy.onChange = (number) => number > before + 1;
+  try {
+    const { code, stderr } = await keeper.lodge('import', 'openclaw', folder, '--yes', '--json');
+    assert.equal(code, 7, stderr);
+    assert.match(stderr, /is there, with a part of the folder\. Delete it with `lodge agents delete [a-z0-9]{12}`/);
+  } finally {
+    keeper.proxy.onChange = () => false;
+  }
+});
+
 test('a channel of the folder has its settings when its secret is given', async () => {
   const folder = await openclawFolder();
   const secrets = ['--secret', 'anthropic=env:KEY', '--secret', 'telegram.botToken=env:TOKEN'];
