@@ -66,7 +66,7 @@ async function putFiles(
 /** Says what is wrong with one file; null where the next would fail as well. */
 function ofThisFile(error: unknown): string | null {
   const { code, status, message } = error as { code?: unknown; status?: unknown; message?: unknown };
-  if (status === 400 || status === 413) return safeLine(String(message), 300);
+  if (status === 400 || status === 413 || code === 'file_conflict') return safeLine(String(message), 300);
   const isGone = ['ENOENT', 'EACCES', 'ERR_INVALID_ARG_VALUE', 'NotReadableError'].includes(String(code));
   return isGone ? 'it cannot be read' : null;
 }
