@@ -4,7 +4,8 @@ import { chunksOf, streamOf } from './body.ts';
 import { backoff, isPassing, pause } from './retry.ts';
 import type { Call, Opened, Transport } from './transport.ts';
 
-const maxCuts = 8;
+/** With the tries of each request: about a minute without the server. */
+const maxCuts = 12;
 
 /**
  * A file that was opened. It is read once. A cut connection is opened again where the bytes ended, as long as the file is the

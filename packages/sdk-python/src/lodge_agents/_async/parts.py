@@ -16,7 +16,7 @@ from .client import AsyncTransport
 from .waiting import in_thread, sleep
 
 _CHUNK_BYTES = 256 * 1024
-_MAX_FAILURES = 8
+_MAX_FAILURES = 12
 """Failures without a byte between them after which an upload is given up."""
 _FIRST_DELAY_SECONDS = 0.25
 _MAX_DELAY_SECONDS = 5.0

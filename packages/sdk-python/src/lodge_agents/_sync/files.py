@@ -21,7 +21,7 @@ from .parts import PartUpload, sent
 from .waiting import sleep
 
 _TRANSFER_SECONDS = 120
-_MAX_CUTS = 8
+_MAX_CUTS = 12
 """Cuts without a byte between them after which a file is given up."""
 _FIRST_DELAY_SECONDS = 0.25
 _MAX_DELAY_SECONDS = 5.0
