@@ -33,7 +33,10 @@ export async function upload(run: Run, copy: Copy, local: string, remote: string
   const { lodge, agentId, isRecursive } = copy;
   if (local === '-') return fromStdin(run, copy, remote);
   const found = await stat(local).catch((error: NodeJS.ErrnoException) => {
-    throw usageError(`${quoted(local)} cannot be read: ${error.code}.`);
+    const isMissing = error.code === 'ENOENT';
+    throw usageError(
+      isMissing ? `There is no ${quoted(local)} here.` : `${quoted(local)} cannot be read: ${error.code}.`,
+    );
   });
   const isFolder = await isRemoteFolder(run, copy, remote);
   const target = isFolder ? joined(remote, nameOf(local)) : remote;
