@@ -1,6 +1,7 @@
 /** From a command line to a machine that is loaded, sized and still stopped. */
 import { open } from 'node:fs/promises';
 import { sentenceOfDeath } from '@lodge/domain';
+import { GuestError } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import { qemuCommandLine } from './command-line.ts';
 import type { CommandLine } from './command-line.ts';
@@ -97,6 +98,9 @@ async function spawnEmulator(
 /** Between the ends of its connection and its process QEMU frees the guest's memory. */
 const endingTimeoutMs = 5000;
 
+/** Lines of the console in an error. */
+const toldLines = 5;
+
 type Dying = Pick<LaunchedMachine, 'process' | 'witness'>;
 
 /** Null: it never had a connection, or lost it before the greeting. */
@@ -109,11 +113,22 @@ export function endOf({ qmp }: LaunchedMachine): AbortSignal {
   return ended.signal;
 }
 
-/** Returns the error of a machine's start, with the reason of the machine's end if that caused it. */
+/**
+ * Returns the error of a machine's start, with the reason of the machine's end if that caused it, or with what is known of a
+ * guest that does not answer.
+ */
 export async function withDeath(machine: LaunchedMachine, error: unknown): Promise<unknown> {
   const { qmp, process, witness } = machine;
   const isOver = witness.isOver || !qmp.isOpen || !isAlive(process);
-  return isOver ? deathError(machine, toVmError(error)) : error;
+  return isOver ? deathError(machine, toVmError(error)) : silenceError(machine, error);
+}
+
+async function silenceError({ qmp, witness }: LaunchedMachine, error: unknown): Promise<unknown> {
+  if (!(error instanceof GuestError) || error.status !== null) return error;
+  const state = await qmp.execute<{ status: string }>('query-status').catch(() => ({ status: 'unknown' }));
+  const lines = (await witness.lastLines(qmp)).slice(-toldLines);
+  const console = lines.length === 0 ? 'its console is empty' : `its console ends with: ${lines.join(' | ')}`;
+  return new VmError('failed', `${error.message}. QEMU's state is ${state.status}; ${console}`, { cause: error });
 }
 
 async function deathError({ process, witness }: Dying, error: VmError): Promise<VmError> {

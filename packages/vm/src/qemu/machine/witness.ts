@@ -109,6 +109,12 @@ export class Witness {
     return { ...this.deathNow(), code, detail: '' };
   }
 
+  /** The last lines of the console of a guest that is there and does not answer. */
+  async lastLines(qmp: Qmp): Promise<readonly string[]> {
+    await this.readConsole(qmp).catch(() => '');
+    return this.deathNow().console;
+  }
+
   private hear(emulator: Emulation, { guest, reason }: Readonly<Record<string, unknown>>): void {
     const said = typeof reason === 'string' ? reason : 'shutdown';
     if (guest === true) void this.end(emulator, said);
