@@ -29,7 +29,7 @@ describe('completion', () => {
       await call(shell, ['-n', await scriptFor(shell)]);
     });
 
-  /** What bash offers, where these are the words that it has taken the line apart into. */
+  /** The words that bash offers, where these are the words that it has taken the line apart into. */
   async function offered(...words: readonly string[]): Promise<string[]> {
     const lines = [
       `lodge() { '${process.execPath}' '${await packedProgram()}' "$@"; }`,

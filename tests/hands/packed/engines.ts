@@ -15,7 +15,7 @@ export interface Engine {
   readonly from: string;
   /** Its program, below the package. */
   readonly program: string;
-  /** What comes before the script on its command line. */
+  /** Words before the script on its command line. */
   readonly args: readonly string[];
 }
 

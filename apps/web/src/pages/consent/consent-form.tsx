@@ -9,7 +9,7 @@ import { useForm } from '../../components/use-form.ts';
 type Decision = { readonly approve: true; readonly scopes: readonly Scope[] } | { readonly approve: false };
 
 interface ConsentFormProps<Answer> {
-  /** What the person must know before they agree. */
+  /** Facts that the person must know before they agree. */
   readonly warning: string;
   readonly legend: string;
   /** Those that are asked for and that the person may give. */
@@ -18,7 +18,7 @@ interface ConsentFormProps<Answer> {
   readonly agree: string;
   readonly send: (decision: Decision) => Promise<Answer>;
   readonly done: (answer: Answer, isApproved: boolean) => void;
-  /** Who asks. */
+  /** The client that asks. */
   readonly children: ReactNode;
 }
 

@@ -98,7 +98,7 @@ const refused = (message: string) => ({
   body: { ok: false, error: { code: 'INVALID_REQUEST', message } },
 });
 
-/** What OpenClaw says of a change after which its turns fail: one that brings back the name of a deleted agent. */
+/** OpenClaw's answer to a change after which its turns fail: one that brings back the name of a deleted agent. */
 const recoveryRestart = {
   status: 503,
   body: { ok: false, error: { code: 'UNAVAILABLE', message: 'persisted, but a recovery restart is required' } },
