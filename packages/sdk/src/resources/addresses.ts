@@ -5,7 +5,7 @@ import type { CallOptions } from '../options.ts';
 import type { CreateLink, DeletedPort, Link, Port, PortList, PublishPort } from '../types.ts';
 import { Resource, split } from './resource.ts';
 import type { QueryOf } from './resource.ts';
-import { TunnelSession } from './tunnel-session.ts';
+import { TunnelSession } from './machine/tunnel-session.ts';
 
 /** Links that open an agent's own pages in a browser. */
 export class Links extends Resource {
