@@ -219,6 +219,7 @@ const preparations: Readonly<Record<string, Prepare>> = {
     };
   },
   'README.md': async () => ({ variables: { ANTHROPIC_API_KEY: 'sk-ant-of-a-reader' } }),
+  'docs/guides/quick-start.md': async () => ({ variables: { ANTHROPIC_API_KEY: 'sk-ant-of-a-reader' } }),
   async 'packages/sdk-python/README.md'(place) {
     await place.client.call('PUT', `/agents/${await place.agent()}/files/reports/a.md`, 'A');
     const { body, headers, secret } = signedEvent();
