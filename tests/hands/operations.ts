@@ -1,6 +1,6 @@
 /**
- * Where each operation of the API is in the three hands: its method in the SDKs (the same in both but for `notInPython`,
- * `camelCase` in TypeScript and `snake_case` in Python), and its command.
+ * Where each operation of the API is in the three hands: its method in the SDKs (the same in both, `camelCase` in
+ * TypeScript and `snake_case` in Python), and its command.
  */
 export interface Place {
   /** `resource.method`, as in `lodge.agents.create`, or why there is none. */
@@ -143,11 +143,6 @@ const table: Readonly<Record<string, readonly [method: Place['method'], command:
   endInvitation: ['people.endInvitation', inBrowser],
   getAccountSpend: ['account.spend', 'account spend'],
   setSpendLimit: ['people.setSpendLimit', inBrowser],
-};
-
-/** Operations whose method the Python SDK has not, each with the reason. */
-export const notInPython: Readonly<Record<string, string>> = {
-  openAgentPortTunnel: 'a tunnel is a WebSocket; `lodge ports forward` gives programs in Python a local port',
 };
 
 /** By operationId. */

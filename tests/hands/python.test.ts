@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { formOf } from '@lodge/testkit/forms';
 import { snake } from '../../scripts/sdk/python/names.ts';
-import { notInPython, places } from './operations.ts';
+import { places } from './operations.ts';
 import { foundPythons, ownPython, packagesFor, promised, run, sdkFolder } from './python/environment.ts';
 import type { Python } from './python/environment.ts';
 
@@ -57,9 +57,7 @@ async function testedWith(python: Python): Promise<void> {
     PYTHONPATH: `${target}:${needed}`,
     LODGE_TEST_SERVER: `${process.execPath} ${join(root, 'tests/hands/lodge-process.ts')}`,
     LODGE_TEST_METHODS: JSON.stringify(
-      Object.entries(places).flatMap(([id, { method }]) =>
-        typeof method === 'string' && !Object.hasOwn(notInPython, id) ? [snake(method)] : [],
-      ),
+      Object.values(places).flatMap(({ method }) => (typeof method === 'string' ? [snake(method)] : [])),
     ),
     LODGE_TEST_PACKAGE: target,
   };

@@ -1,8 +1,10 @@
-"""Files, folders and the terminal against the real daemon of guests."""
+"""Files, folders, the terminal and tunnels against the real daemon of guests."""
 
 from __future__ import annotations
 
 import os
+import socket
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -81,3 +83,28 @@ async def test_a_terminal(server: Any, agent_id: str) -> None:
         with pytest.raises(lodge_agents.NotFoundError) as missing:
             await lodge.terminal.open("a" * 12)
         assert missing.value.code == "agent_not_found"
+
+
+async def test_a_tunnel(server: Any, agent_id: str) -> None:
+    sent = os.urandom(600_000)
+
+    def serve() -> None:
+        with listener.accept()[0] as peer:
+            got = b"".join(iter(lambda: peer.recv(65536), b""))
+            peer.sendall(got[::-1])
+
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        port = listener.getsockname()[1]
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        async with server.AsyncLodge() as lodge:
+            async with await lodge.ports.tunnel(agent_id, port) as tunnel:
+                await tunnel.write(sent)
+                await tunnel.end()
+                assert b"".join([chunk async for chunk in tunnel]) == sent[::-1]
+            with pytest.raises(lodge_agents.ConnectionError):
+                await tunnel.write(b"x")
+            with pytest.raises(lodge_agents.NotFoundError):
+                await lodge.ports.tunnel("a" * 12, port)
+        thread.join(10)
+        assert not thread.is_alive()

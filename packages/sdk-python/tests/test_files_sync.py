@@ -1,9 +1,11 @@
 # `node scripts/docs.ts` writes this file from test_files_async.py.
-"""Files, folders and the terminal against the real daemon of guests."""
+"""Files, folders, the terminal and tunnels against the real daemon of guests."""
 
 from __future__ import annotations
 
 import os
+import socket
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -82,3 +84,28 @@ def test_a_terminal(server: Any, agent_id: str) -> None:
         with pytest.raises(lodge_agents.NotFoundError) as missing:
             lodge.terminal.open("a" * 12)
         assert missing.value.code == "agent_not_found"
+
+
+def test_a_tunnel(server: Any, agent_id: str) -> None:
+    sent = os.urandom(600_000)
+
+    def serve() -> None:
+        with listener.accept()[0] as peer:
+            got = b"".join(iter(lambda: peer.recv(65536), b""))
+            peer.sendall(got[::-1])
+
+    with socket.create_server(("0.0.0.0", 0)) as listener:
+        port = listener.getsockname()[1]
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        with server.Lodge() as lodge:
+            with lodge.ports.tunnel(agent_id, port) as tunnel:
+                tunnel.write(sent)
+                tunnel.end()
+                assert b"".join([chunk for chunk in tunnel]) == sent[::-1]
+            with pytest.raises(lodge_agents.ConnectionError):
+                tunnel.write(b"x")
+            with pytest.raises(lodge_agents.NotFoundError):
+                lodge.ports.tunnel("a" * 12, port)
+        thread.join(10)
+        assert not thread.is_alive()

@@ -1,5 +1,5 @@
 /** The methods of the Python SDK that are one request each, from the operations of the document. */
-import { notInPython, places } from '../../../tests/hands/operations.ts';
+import { places } from '../../../tests/hands/operations.ts';
 import { descriptionOf, isRequired, propertiesOf, refOf } from './document.ts';
 import type { Operation, Parameter, Schema } from './document.ts';
 import { className, docstring, identifier, pascal, singular, snake, text } from './names.ts';
@@ -11,6 +11,7 @@ const byHand = new Set([
   'listAgentFiles',
   'putAgentFile',
   'deleteAgentFile',
+  'openAgentPortTunnel',
   'openAgentTerminal',
   'pairWhatsApp',
   'sendToHook',
@@ -55,8 +56,7 @@ export interface MethodTypes {
 }
 
 /** Whether the Python SDK has a method for it. */
-export const hasMethod = ({ id }: Operation): boolean =>
-  typeof places[id]?.method !== 'object' && !Object.hasOwn(notInPython, id);
+export const hasMethod = ({ id }: Operation): boolean => typeof places[id]?.method !== 'object';
 
 export function methodsOf(operation: Operation, types: MethodTypes): readonly Method[] {
   const place = places[operation.id];

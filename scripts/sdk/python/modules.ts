@@ -92,6 +92,7 @@ const written: Readonly<Record<string, readonly [name: string, module: string]>>
   chat: ['AsyncChat', 'chat'],
   files: ['AsyncTransfers', 'transfers'],
   hooks: ['AsyncHooks', 'hooks'],
+  ports: ['AsyncPorts', 'ports'],
   terminal: ['AsyncTerminals', 'terminal'],
   uploads: ['AsyncUploads', 'uploads'],
   usage: ['AsyncUsage', 'usage'],

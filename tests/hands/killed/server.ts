@@ -2,6 +2,7 @@
  * A server in a process of its own, to be killed at any moment: the real API and loops. Its argument is its job, and it prints
  * its address and its first key as a line of JSON. It ends with whoever started it.
  */
+import { randomInt } from 'node:crypto';
 import { openStore } from '@lodge/store';
 import { survivingHost } from '@lodge/testkit/surviving-host';
 import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
@@ -23,9 +24,10 @@ const store = await openStore({ ...given, log: silent });
 // Its tables are not there before the first start.
 const agents = await store.agents.all().catch(() => []);
 await store.close();
+// All of 127/8 leads to this machine, so that its servers are an agent's.
 const server = await startServer({
   ...given,
-  host: survivingHost(agents),
+  host: survivingHost(agents, () => `127.9.${randomInt(256)}.${randomInt(1, 255)}`),
   settings: { LODGE_PORT: String(port), LODGE_INSTANCE: 'killed', LODGE_WEBHOOK_ADDRESSES: 'any' },
   runtime: {
     chatEndpoint: () => ({

@@ -8,6 +8,7 @@ from ._async.files import AsyncFileContent
 from ._async.lodge import AsyncLodge
 from ._async.pages import AsyncPage, AsyncPages
 from ._async.streams import AsyncStream
+from ._async.ports import AsyncTunnel
 from ._async.terminal import AsyncTerminal
 from ._events import ExecEvent, ExecExit, ExecOutput, ResponseEvent
 from ._sse import SseEvent
@@ -15,6 +16,7 @@ from ._sync.files import FileContent
 from ._sync.lodge import Lodge
 from ._sync.pages import Page
 from ._sync.streams import Stream
+from ._sync.ports import Tunnel
 from ._sync.terminal import Terminal
 from ._transfer import FolderProgress
 from ._types import NOT_GIVEN, NotGiven, RequestOptions
@@ -47,6 +49,7 @@ __all__ = [
     "AsyncPages",
     "AsyncStream",
     "AsyncTerminal",
+    "AsyncTunnel",
     "AuthenticationError",
     "BadRequestError",
     "ConflictError",
@@ -73,6 +76,7 @@ __all__ = [
     "Stream",
     "Terminal",
     "TimeoutError",
+    "Tunnel",
     "__version__",
     "is_api_error",
     "models",

@@ -5,10 +5,10 @@
 import type { AgentRow } from '@lodge/ports';
 import { FakeHost } from '@lodge/vm/fake';
 
-export function survivingHost(agents: readonly AgentRow[]): FakeHost {
+export function survivingHost(agents: readonly AgentRow[], newAddress?: () => string): FakeHost {
   const host = new FakeHost();
   const taken = new Set(agents.map(({ vmAddress }) => vmAddress));
-  const next = host.newAddress.bind(host);
+  const next = newAddress ?? host.newAddress.bind(host);
   host.newAddress = (): string => {
     const address = next();
     return taken.has(address) ? host.newAddress() : address;

@@ -10,6 +10,7 @@ from .agents import AsyncAgents
 from .channels import AsyncChannels
 from .chat import AsyncChat
 from .hooks import AsyncHooks, AsyncWebhooks
+from .ports import AsyncPorts
 from .terminal import AsyncTerminals
 from .transfers import AsyncTransfers
 from .uploads import AsyncUploads
@@ -37,7 +38,7 @@ class AsyncResources:
         self.models = made.AsyncModelsOperations(client)
         self.oauth = made.AsyncOauthOperations(client)
         self.people = made.AsyncPeopleOperations(client)
-        self.ports = made.AsyncPortsOperations(client)
+        self.ports = AsyncPorts(client)
         self.responses = made.AsyncResponsesOperations(client)
         self.schedules = made.AsyncSchedulesOperations(client)
         self.secrets = made.AsyncSecretsOperations(client)

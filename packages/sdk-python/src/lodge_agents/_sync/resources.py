@@ -10,6 +10,7 @@ from .agents import Agents
 from .channels import Channels
 from .chat import Chat
 from .hooks import Hooks, Webhooks
+from .ports import Ports
 from .terminal import Terminals
 from .transfers import Transfers
 from .uploads import Uploads
@@ -37,7 +38,7 @@ class Resources:
         self.models = made.ModelsOperations(client)
         self.oauth = made.OauthOperations(client)
         self.people = made.PeopleOperations(client)
-        self.ports = made.PortsOperations(client)
+        self.ports = Ports(client)
         self.responses = made.ResponsesOperations(client)
         self.schedules = made.SchedulesOperations(client)
         self.secrets = made.SecretsOperations(client)

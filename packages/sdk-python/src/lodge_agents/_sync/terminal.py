@@ -5,58 +5,39 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from .._types import NOT_GIVEN, Call, NotGiven, RequestOptions, segment
-from ..errors import ConnectionError, LodgeError, api_error
 from .client import Resource
-
-if TYPE_CHECKING:
-    from websockets.sync.client import ClientConnection
-
-_MAX_MESSAGE_BYTES = 1024 * 1024
-_OPEN_SECONDS = 120
+from .sockets import Socket, open_socket
 
 
 class Terminal:
     """A shell. Iterate over it for what it shows; `write` to it; `close` it, or use it in a `with`."""
 
-    def __init__(self, socket: ClientConnection, manager: Any) -> None:
+    def __init__(self, socket: Socket) -> None:
         self._socket = socket
-        self._manager = manager
         self.exit_code: int | None = None
         """How the shell ended, once it did; None where a signal ended it."""
         self.signal: str | None = None
-        self.reason: str = ""
+
+    @property
+    def reason(self) -> str:
         """Why the service closed the terminal, where it says so."""
+        return self._socket.reason
 
     def write(self, data: bytes | str) -> None:
         """Type something."""
-        self._send(data.encode() if isinstance(data, str) else data)
+        self._socket.send(data.encode() if isinstance(data, str) else data)
 
     def resize(self, cols: int, rows: int) -> None:
-        self._send(json.dumps({"type": "resize", "cols": cols, "rows": rows}))
-
-    def _send(self, message: bytes | str) -> None:
-        from websockets.exceptions import ConnectionClosed
-
-        try:
-            self._socket.send(message)
-        except ConnectionClosed:
-            raise ConnectionError("The terminal is closed.") from None
+        self._socket.send(json.dumps({"type": "resize", "cols": cols, "rows": rows}))
 
     def __iter__(self) -> Iterator[bytes]:
-        from websockets.exceptions import ConnectionClosed, ConnectionClosedOK
-
         while True:
-            try:
-                message = self._socket.recv()
-            except ConnectionClosedOK:
-                self.reason = self._socket.close_reason or ""
+            message = self._socket.receive()
+            if message is None:
                 return
-            except ConnectionClosed as error:
-                self.reason = self._socket.close_reason or ""
-                raise ConnectionError(f"The terminal was cut off: {self.reason or error}"[:500]) from None
             if isinstance(message, bytes):
                 yield message
             else:
@@ -73,7 +54,7 @@ class Terminal:
             self.signal = signal if isinstance(signal, str) else None
 
     def close(self) -> None:
-        self._manager.__exit__(None, None, None)
+        self._socket.close()
 
     def __enter__(self) -> Terminal:
         return self
@@ -104,21 +85,6 @@ class Terminals(Resource):
             term: Kind of terminal, for TERM.
             wake: True: a stopped agent is started first.
         """
-        try:
-            from websockets.sync.client import connect
-            from websockets.exceptions import InvalidStatus, WebSocketException
-        except ImportError:
-            raise LodgeError("A terminal needs the package websockets: pip install 'lodge-agents[terminal]'") from None
         query = {"cols": cols, "rows": rows, "user": user, "term": term, "wake": wake}
         call = Call("GET", f"/agents/{segment(agent_id)}/terminal", query=query)
-        url, headers = self._client.socket_address(call, options)
-        settings: dict[str, Any] = {"compression": None, "max_size": _MAX_MESSAGE_BYTES, "open_timeout": _OPEN_SECONDS}
-        try:
-            # Newer versions of websockets connect as a context manager only.
-            manager: Any = connect(url, additional_headers=headers, **settings)
-            return Terminal(manager.__enter__(), manager)
-        except InvalidStatus as error:
-            reply = error.response
-            raise api_error(reply.status_code, bytes(reply.body or b""), reply.headers) from None
-        except (OSError, WebSocketException) as error:
-            raise ConnectionError(f"{self._client.settings.base_url} cannot be reached: {error}") from error
+        return Terminal(open_socket(self._client, call, options, what="terminal"))
