@@ -9,7 +9,8 @@ import { describeTrouble } from './suite-trouble.ts';
 import type { SuiteContext } from './world.ts';
 
 export function describePlatform(name: string, abilities: Abilities, start: () => Promise<PlatformUnderTest>): void {
-  describe(`${name} as a channel`, { timeout: 60_000 }, () => {
+  // Each wait has a bound of its own. All together take a minute on a busy host.
+  describe(`${name} as a channel`, { timeout: 240_000 }, () => {
     let started: PlatformUnderTest | null = null;
     const context: SuiteContext = {
       abilities,

@@ -23,7 +23,7 @@ export class Connections {
     server.on(isTls ? 'secureConnection' : 'connection', (socket: Socket) => {
       if (this.#closing?.aborted) return void socket.destroy();
       this.#underWay.set(socket, 0);
-      socket.once('close', () => this.#underWay.delete(socket));
+      onClose(socket, () => this.#underWay.delete(socket));
     });
     // Whoever takes it ends it.
     server.on('upgrade', ({ socket }: IncomingMessage) => this.#underWay.delete(socket));
@@ -31,7 +31,7 @@ export class Connections {
 
   count({ socket }: IncomingMessage, response: ServerResponse): void {
     this.#add(socket, 1);
-    response.once('close', () => {
+    onClose(response, () => {
       if (this.#add(socket, -1) === 0 && this.#closing?.aborted) socket.destroySoon();
     });
   }
@@ -42,4 +42,10 @@ export class Connections {
     this.#underWay.set(socket, before + change);
     return before + change;
   }
+}
+
+/** Listens on top of whoever serves the request, who has all the listeners that Node allows without a warning. */
+function onClose(emitter: Socket | ServerResponse, listener: () => void): void {
+  emitter.setMaxListeners(emitter.getMaxListeners() + 1);
+  emitter.once('close', listener);
 }
