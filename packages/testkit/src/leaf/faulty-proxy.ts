@@ -255,13 +255,16 @@ async function pass(
   const bound = fault?.kind === 'cut_body' || fault?.kind === 'stall' ? fault.bytes : Number.POSITIVE_INFINITY;
   let passed = 0;
   // An error in the midst is the server's, and cuts the client, too.
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+  // A loop that is left would end the reply of the server, which for a client is a cut.
+  for await (const chunk of incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     const part = chunk.subarray(0, Math.max(0, bound - passed));
     passed += chunk.length;
-    if (part.length > 0 && !reply.write(part)) await drained(reply);
-    if (passed < bound) continue;
-    // The part that was written goes out first.
-    await sleep(20);
+    if (passed < bound) {
+      if (!reply.write(part)) await drained(reply);
+      continue;
+    }
+    // The part goes out first.
+    await Promise.race([new Promise((resolve) => reply.write(part, resolve)), once(reply, 'close')]);
     return fault?.kind === 'cut_body' ? cut() : undefined;
   }
   if (passed >= bound) return;
