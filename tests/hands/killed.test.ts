@@ -20,7 +20,7 @@ import { KillableServer } from './killed/place.ts';
 const mib = 1024 * 1024;
 /** More than one request may have, so that it goes in parts. */
 const size = (isLongRun ? 1024 : 68) * mib;
-const patientMs = 20_000;
+const patientMs = 60_000;
 let server: KillableServer;
 let person: Person;
 let workspace: string;

@@ -11,6 +11,8 @@ import { bundleCommand } from '../../../scripts/cli/pack.ts';
 
 const checkout = join(import.meta.dirname, '../../../apps/cli/src/main.ts');
 const folder = await mkdtemp(join(tmpdir(), 'lodge-cli-bundle-'));
+/** Bound on words that never come. Beside other work a command may take half a minute over its first. */
+const patientMs = 60_000;
 after(() => rm(folder, { recursive: true, force: true }));
 let bundle: Promise<string> | undefined;
 
@@ -138,7 +140,7 @@ export class Running {
 
   async #has(said: () => string, text: string | RegExp): Promise<void> {
     const isThere = (): boolean => (typeof text === 'string' ? said().includes(text) : text.test(said()));
-    const until = Date.now() + 20_000;
+    const until = Date.now() + patientMs;
     while (!isThere()) {
       const { exitCode } = this.#child;
       if (exitCode !== null || Date.now() > until) throw new Error(`${exitCode}: ${this.stdout}${this.stderr}`);
