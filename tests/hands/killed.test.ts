@@ -50,10 +50,17 @@ test('commands', async () => {
   await writeFile(join(person.home, 'site/index.html'), 'one');
   const asked = server.turns.asked;
   const logs = person.begin(['logs', 'ada', '-f', '-n', '1', '--json']);
+  const waiting = person.begin(['logs', 'ada', '-f', '-n', '1', '--json']);
   const sync = person.begin(['sync', 'ada', 'site', 'site', '--json']);
   const chat = person.begin(['chat', 'ada', '-m', 'Speak on.']);
   const exec = person.begin(['exec', 'ada', 'echo x >> once; echo $$; while sleep 0.05; do echo x; done']);
-  await Promise.all([logs.says('"id"'), sync.says('"watching"'), chat.says('word'), exec.says('x\n')]);
+  await Promise.all([
+    logs.says('"id"'),
+    waiting.says('"id"'),
+    sync.says('"watching"'),
+    chat.says('word'),
+    exec.says('x\n'),
+  ]);
   const up = person.begin(['cp', 'large.bin', 'ada:large.bin']);
   await until(async () => (await bytesIn(join(server.guest.root, 'var/lib/lodge/uploads'))) > size / 3);
 
@@ -63,7 +70,7 @@ test('commands', async () => {
   assert.deepEqual([said.code, printed.code], [7, 7], said.stderr + printed.stderr);
   await until(() => server.turns.open === 0);
   await until(() => !isAlive(Number(printed.stdout.split('\n')[0])));
-  const waiting = person.begin(['logs', 'ada', '-f']);
+  // It has begun to wait for the server.
   await sleep(700);
   waiting.kill('SIGINT');
   assert.equal((await waiting.ended()).code, 130);
