@@ -121,10 +121,11 @@ test('a terminal shows what is typed, takes another size, and ends with its code
     const terminals = new Lodge({ baseUrl: world.url, apiKey: world.key, webSocket });
     const terminal = await terminals.terminal.open(id, { cols: 100, rows: 30 });
     terminal.resize(90, 20);
-    terminal.write('stty size; exit 7\n');
+    // The size comes beside what is typed.
+    terminal.write('while [ "$(stty size)" != "20 90" ]; do sleep 0.1; done; stty size; exit 7\n');
     let shown = '';
     for await (const chunk of terminal.output) shown += new TextDecoder().decode(chunk);
-    assert.match(shown, /20 90/);
+    assert.match(shown, /^20 90/m);
     assert.deepEqual(await terminal.closed, { exitCode: 7, reason: 'the shell has ended' });
   }
   await assert.rejects(lodge.terminal.open('aaaaaaaaaaaa'), { code: 'agent_not_found' });
