@@ -314,8 +314,14 @@ test('a download goes on where it was cut, and an upload is there whole or not a
     proxy.fail({ fault: { kind: 'cut_body', bytes: 900_000 }, method: 'GET', times: 3 });
     await downloadFile(lodge, id, 'big', join(here, 'again'));
     assert.ok((await readFile(join(here, 'again'))).equals(body));
-    const ranges = proxy.requests.slice(3).map(({ headers }) => headers.range);
-    assert.deepEqual(ranges, [undefined, 'bytes=900000-', 'bytes=1800000-', 'bytes=2700000-']);
+    const starts = proxy.requests
+      .slice(3)
+      .map(({ headers }) => Number(/^bytes=(\d+)-$/.exec(headers.range ?? 'bytes=0-')?.[1]));
+    assert.equal(starts.length, 4, `${starts}`);
+    // How much of what came before a cut fetch still hands out is its own affair; the next request begins right there.
+    for (const [n, start] of starts.slice(1).entries()) {
+      assert.ok(start > starts[n]! && start <= starts[n]! + 900_000, `${starts}`);
+    }
     // A stream cannot be sent twice: the file stays as it was.
     proxy.fail({ fault: { kind: 'cut_upload', bytes: 1_000 }, method: 'PUT', times: 2 });
     const once = new Blob([body]).stream() as ReadableStream<Uint8Array>;
