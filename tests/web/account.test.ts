@@ -76,16 +76,18 @@ test('the owner sets up the account by the link, which works once', async () => 
   await page.getByText('Use at least 12 characters.').waitFor();
   await fillAccount(owner, page);
   await button('Finish set-up').click();
-  await heading('API Keys').waitFor();
-  assert.equal(new URL(page.url()).pathname, '/account/keys');
+  await heading('Home').waitFor();
+  assert.equal(new URL(page.url()).pathname, '/');
   assert.ok(!page.url().includes('token'), 'the token is not left in the address');
   await page.goto(at('/sign-in'));
-  await heading('API Keys').waitFor();
+  await heading('Home').waitFor();
   await members.goto(place.ownerLink);
   await heading('This link does not work', members).waitFor();
 });
 
 test('a key is made, shown once, used, listed and revoked', async () => {
+  await page.goto(at('/keys'));
+  await heading('API Keys').waitFor();
   await look(page, 'keys-before');
   await button('Create New Key').click();
   assert.ok(await isFocused(field('Name')), 'the focus is in the dialog');
@@ -228,14 +230,14 @@ test('the second factor: set up, asked for at sign-in, by app or by recovery cod
   await page.getByRole('alert').waitFor();
   await field('Code').fill(await freshTotp(secret));
   await button('Continue').click();
-  await heading('API Keys').waitFor();
+  await heading('Home').waitFor();
 
   await signOut(page);
   await signIn(owner, page);
   await button('Use a recovery code').click();
   await field('Recovery code').fill(recoveryCodes[0] ?? '');
   await button('Continue').click();
-  await heading('API Keys').waitFor();
+  await heading('Home').waitFor();
 });
 
 test('the owner invites, the guest joins, and sees no more than is theirs', async () => {
@@ -258,7 +260,8 @@ test('the owner invites, the guest joins, and sees no more than is theirs', asyn
   assert.equal(await field('E-mail', members).inputValue(), member.email);
   await fillAccount(member, members);
   await button('Create account', members).click();
-  await heading('API Keys', members).waitFor();
+  await heading('Home', members).waitFor();
+  await members.goto(at('/keys'));
   await members.getByText('No keys yet').waitFor();
   await look(members, 'keys-empty');
   assert.equal(await members.getByRole('link', { name: 'People' }).count(), 0);
@@ -343,7 +346,7 @@ test('a reset link sets a new password and ends what was open', async () => {
   await look(other, 'reset');
   await field('New password', other).fill('a moth in relay number 70');
   await button('Set password and sign in', other).click();
-  await heading('API Keys', other).waitFor();
+  await heading('Home', other).waitFor();
   await members.reload();
   await heading('Sign in', members).waitFor();
 
@@ -356,7 +359,7 @@ test('a reset link sets a new password and ends what was open', async () => {
   await button('Use a recovery code', other).click();
   await field('Recovery code', other).fill(recoveryCodes[1] ?? '');
   await button('Continue', other).click();
-  await heading('API Keys', other).waitFor();
+  await heading('Home', other).waitFor();
   await other.context().close();
 });
 

@@ -59,7 +59,7 @@ export function hasCode(error: unknown, code: string): error is ApiError {
 let current: SessionBody | undefined;
 
 /** The pages repeat reads by themselves. */
-const lodge = new Lodge({
+export const lodge = new Lodge({
   baseUrl: '',
   timeoutMs: 30_000,
   maxRetries: 0,
@@ -67,7 +67,7 @@ const lodge = new Lodge({
 });
 
 /** The reply, or an error in the pages' words: `unreachable` (status 0), or `not_signed_in`. */
-async function read<T>(reply: PromiseLike<T>): Promise<T> {
+export async function read<T>(reply: PromiseLike<T>): Promise<T> {
   try {
     return await reply;
   } catch (error) {
@@ -82,14 +82,15 @@ async function read<T>(reply: PromiseLike<T>): Promise<T> {
 
 const errorOf = (status: number, code: string, message: string): ApiError => new ApiError(message, { status, code });
 
-const list = async <T>(page: PromiseLike<{ readonly data: readonly T[] }>): Promise<readonly T[]> =>
+/** The entries of a list's first page. */
+export const list = async <T>(page: PromiseLike<{ readonly data: readonly T[] }>): Promise<readonly T[]> =>
   (await read(page)).data;
 
 /**
  * Sends a change. A refused CSRF token is one of an older session, because another tab has signed in since. For the same
  * person the change is sent once more with the new token. For another person this tab counts as signed out.
  */
-async function change<T>(send: () => Promise<T>): Promise<T> {
+export async function change<T>(send: () => Promise<T>): Promise<T> {
   const before = current;
   try {
     return await read(send());

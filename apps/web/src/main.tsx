@@ -5,18 +5,18 @@ import { createRoot } from 'react-dom/client';
 import { Toasts } from './components/toasts.tsx';
 import { createAppRouter } from './router.tsx';
 import { createQueryClient } from './queries.ts';
-import { signedOutPath } from './paths.ts';
+import { signInPath, signedOutPath } from './paths.ts';
 import './styles.css';
 import { restoreTheme } from './theme.ts';
 
 restoreTheme();
 
 const queryClient = createQueryClient(() => {
-  const { pathname } = router.latestLocation;
+  const { pathname, searchStr } = router.latestLocation;
   // Several requests find this out at once, and the first has left already.
-  if (pathname === '/sign-in') return;
+  if (pathname === signInPath) return;
   void router
-    .navigate({ to: '/sign-in', search: signedOutPath(pathname), replace: true })
+    .navigate({ to: signInPath, search: signedOutPath(pathname + searchStr), replace: true })
     .finally(() => queryClient.clear());
 });
 const router = createAppRouter(queryClient);

@@ -1,6 +1,7 @@
 import type { AuthorizationQuestion } from './api.ts';
 
-const home = '/keys';
+const home = '/';
+export const signInPath = '/account/sign-in';
 
 /** Returns the page to show after signing in: one of ours, by its path, and never another place. */
 export function safePath(path: unknown): string {
@@ -26,7 +27,7 @@ export function stringifySearch(search: Readonly<Record<string, unknown>>): stri
 
 /** Returns the search of the sign-in page that leads back to this path. */
 export function signedOutPath(path: string): { to?: string } {
-  return path === '/' || path === home ? {} : { to: path };
+  return path === home ? {} : { to: path };
 }
 
 /** The parameters of an OAuth authorization request. The server says what is wrong with them; others are ignored. */
@@ -44,3 +45,7 @@ export function authorizationOf(search: Readonly<Record<string, unknown>>): Auth
     ...optional('resource'),
   };
 }
+
+/** The path of a page, with the agent's id in its place. */
+export const pathTo = (pattern: string, agentId?: string): string =>
+  agentId === undefined ? pattern : pattern.replace('$agentId', encodeURIComponent(agentId));

@@ -1,5 +1,7 @@
 import { useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
+import { scopesOfRole } from '@lodge/contract/words';
+import type { Scope } from '@lodge/contract/words';
 import type { PersonalAccount, SessionBody } from './api.ts';
 import { destinationOf, safePath } from './paths.ts';
 import { queries } from './queries.ts';
@@ -18,4 +20,10 @@ export function useEnter(): (session: SessionBody, to?: string) => Promise<void>
     queryClient.setQueryData(queries.session.queryKey, session);
     await navigate({ ...destinationOf(safePath(to)), replace: true });
   };
+}
+
+/** Whether the person's role may do what needs this scope. What it may not is not offered. */
+export function useMay(scope: Scope): boolean {
+  const { role } = useAccount();
+  return (scopesOfRole[role] as readonly Scope[]).includes(scope);
 }

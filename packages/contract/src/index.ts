@@ -1,6 +1,4 @@
-/** Words of the wire that clients without the domain need. */
-export { errorCodes, scopeMeanings } from '@lodge/domain';
-export type { ErrorCode, Scope } from '@lodge/domain';
+export * from './words.ts';
 export * from './account/account.ts';
 export * from './agents/agent.ts';
 export * from './agents/agent-requests.ts';

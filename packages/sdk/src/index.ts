@@ -1,7 +1,15 @@
 export * from './errors.ts';
 export { Lodge } from './lodge.ts';
 export type { RequestOptions } from './lodge.ts';
-export type { CallOptions, IfMatch, LodgeOptions, WebSocketClass, WebSocketLike, WithQuery } from './options.ts';
+export type {
+  CallOptions,
+  FollowOptions,
+  IfMatch,
+  LodgeOptions,
+  WebSocketClass,
+  WebSocketLike,
+  WithQuery,
+} from './options.ts';
 export type { FileContent } from './http/content.ts';
 export type { Page, Pages } from './http/page.ts';
 export type { FileBody, OnProgress } from './http/upload.ts';

@@ -45,3 +45,9 @@ export type WithQuery<Query> = CallOptions & Query & { readonly query?: Query | 
 export interface IfMatch {
   readonly ifMatch?: string | undefined;
 }
+
+/** Options of a list that is followed. */
+export interface FollowOptions extends CallOptions {
+  /** Told true once the stream is open, and false when it has broken off: it is opened again by itself. */
+  readonly onConnection?: ((isOpen: boolean) => void) | undefined;
+}

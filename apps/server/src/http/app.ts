@@ -9,7 +9,7 @@ import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestScope } from '../request-log.ts';
 import { documentsSite } from './documents/site.ts';
-import { accountPages } from './pages.ts';
+import { WebPages } from './pages.ts';
 import { addCompression } from './pipeline/compression.ts';
 import { addCors } from './pipeline/cors.ts';
 import { Cursors } from './reply/cursors.ts';
@@ -133,6 +133,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   const endings = new Endings({ ...options, sessions });
   const context: Whole = { ...options, guestAt, limiter, strangers, ...sealing, sessions, endings, ...signals };
   const paths = new KnownPaths();
+  const pages = options.account?.pages ? new WebPages(options.account.pages) : null;
   const app = newServer(context);
 
   app.decorateRequest('principal');
@@ -159,7 +160,7 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
   addCors(app, options.network?.corsOrigins ?? []);
   // It comes after CORS, which answers a browser's preflight: that carries no key.
   addInOrder(app, () => {
-    addChecks(app, context, paths);
+    addChecks(app, context, { paths, pages });
     addIdempotency(app, context);
     if (limiter) addPlaces(app, limiter);
   });
@@ -174,15 +175,10 @@ export function createHttpApp(options: HttpAppOptions): FastifyInstance {
     if (account && sessions)
       for (const addRoute of areaRoutes) addRoute(scope, { ...account, sessions, log: context.log });
   });
-  addPages(app, options);
-  return app;
-}
-
-function addPages(app: App, { documents, account }: HttpAppOptions): void {
   app.register(referencePage);
-  if (documents !== undefined) app.register((scope) => documentsSite(scope, documents));
-  const pages = account?.pages ?? null;
-  if (pages !== null) app.register((scope) => accountPages(scope, pages));
+  if (options.documents !== undefined) app.register((scope) => documentsSite(scope, options.documents!));
+  if (pages !== null) app.register((scope) => pages.addTo(scope));
+  return app;
 }
 
 /** Makes each route of the API that names no query parameters refuse all. A hook ignores those that a third party adds. */
@@ -311,14 +307,18 @@ function addScopes(app: App): void {
   });
 }
 
-function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, paths: KnownPaths): void {
+interface Served {
+  readonly paths: KnownPaths;
+  readonly pages: WebPages | null;
+}
+
+function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, { paths, pages }: Served): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     // CORS accepts OPTIONS of any path, and is no route of Lodge's.
     const isUnknown = request.is404 || request.routeOptions.url === '*';
     const path = isUnknown ? paths.find(request.url) : null;
-    const hasPages = (admitting.account?.pages ?? null) !== null;
-    const isFrontDoor = isUnknown && hasPages && isOfFrontDoor(request);
+    const isFrontDoor = isUnknown && pages !== null && isOfFrontDoor(request);
     const isPublic = isUnknown
       ? path?.public || isOfPages(request.url) || isFrontDoor
       : request.routeOptions.config.public;
@@ -326,7 +326,7 @@ function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, path
       challenge(admitting, request, reply, error);
       throw error;
     });
-    if (isFrontDoor) return reply.redirect('/account');
+    if (isFrontDoor) return pages.send(reply);
     if (!isUnknown) return checkScope(request);
     if (request.method === 'OPTIONS' && path) return reply.code(204).header('allow', allowOf(path)).send();
     if (path) reply.header('allow', allowOf(path));

@@ -22,10 +22,10 @@ after(async () => {
 
 const asBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-test('a browser at the bare address is led to the account area, and programs are told what they were', async () => {
+test('a browser at the bare address gets the dashboard, and programs are told what they were', async () => {
   const opened = await area.call('GET', '/?x', { key: null, headers: asBrowser });
-  assert.deepEqual([opened.status, opened.headers['location']], [302, '/account']);
-  assert.equal((await area.call('HEAD', '/', { key: null, headers: asBrowser })).status, 302);
+  assert.deepEqual([opened.status, opened.headers['content-type']], [200, 'text/html; charset=utf-8']);
+  assert.equal((await area.call('HEAD', '/', { key: null, headers: asBrowser })).status, 200);
   const program = await area.call('GET', '/', { key: null, headers: { accept: '*/*' } });
   assert.deepEqual([program.status, program.body.error.code], [401, 'missing_api_key']);
   assert.equal((await area.call('GET', '/', { headers: asBrowser })).status, 404, 'with a key');
@@ -33,7 +33,7 @@ test('a browser at the bare address is led to the account area, and programs are
   assert.equal((await area.call('GET', '/nothing', { key: null, headers: asBrowser })).status, 401);
 });
 
-test('without pages there is nowhere to lead a browser', async () => {
+test('without pages there is nothing for a browser', async () => {
   const alone = testApp();
   assert.equal((await alone.call('GET', '/', { key: null, headers: asBrowser })).status, 401);
   await alone.app.close();

@@ -1,5 +1,6 @@
 import { useEffect } from 'react';
 import type { ReactNode } from 'react';
+import { cx } from './cx.ts';
 
 export function useTitle(title: string): void {
   useEffect(() => {
@@ -7,18 +8,23 @@ export function useTitle(title: string): void {
   }, [title]);
 }
 
+/** For reading and for forms; the frame is as wide as lists need. */
+const narrow = 'mx-auto w-full max-w-5xl';
+
 interface PageProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
+  /** `wide` is for lists and logs; reading and forms stay narrow. */
+  readonly width?: 'normal' | 'wide';
   readonly children: ReactNode;
 }
 
 /** A page within the frame: its heading, its purpose, its actions and its sections. */
-export function Page({ title, description, actions, children }: PageProps) {
+export function Page({ title, description, actions, width = 'normal', children }: PageProps) {
   useTitle(title);
   return (
-    <div className="flex flex-col gap-8">
+    <div className={cx('flex flex-col gap-8', width === 'normal' && narrow)}>
       <header className="flex flex-wrap items-end justify-between gap-4">
         <div className="flex max-w-2xl flex-col gap-1.5">
           <h1 tabIndex={-1} className="text-2xl font-semibold tracking-tight">
@@ -47,6 +53,24 @@ export function Section({ title, description, actions, children }: SectionProps)
       <header className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 border-b border-line px-5 py-4 sm:px-6">
         <div className="flex max-w-xl flex-col gap-1">
           <h2 className="text-base font-semibold">{title}</h2>
+          {description !== undefined && <p className="text-muted">{description}</p>}
+        </div>
+        {actions}
+      </header>
+      {children}
+    </section>
+  );
+}
+
+/** A page below an agent's header: its heading is one of the second level. */
+export function TabPage({ title, description, actions, width = 'normal', children }: PageProps) {
+  return (
+    <section aria-label={title} className={cx('flex flex-col gap-5', width === 'normal' && 'w-full max-w-5xl')}>
+      <header className="flex flex-wrap items-end justify-between gap-4">
+        <div className="flex max-w-2xl flex-col gap-1">
+          <h2 tabIndex={-1} className="text-lg font-semibold tracking-tight">
+            {title}
+          </h2>
           {description !== undefined && <p className="text-muted">{description}</p>}
         </div>
         {actions}

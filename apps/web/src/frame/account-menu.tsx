@@ -87,7 +87,7 @@ function useSignOut(): () => void {
   const mutation = useMutation({
     mutationFn: () => api.signOut(),
     onSuccess: async () => {
-      await navigate({ to: '/sign-in', replace: true });
+      await navigate({ to: '/account/sign-in', replace: true });
       queryClient.clear();
     },
     onError: (error) => toast(`Not signed out: ${explain(error)}`),

@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
 import { Menu, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
@@ -5,10 +6,15 @@ import { IconButton } from '../components/button.tsx';
 import { useModal } from '../components/dialog.tsx';
 import { Logo } from '../components/logo.tsx';
 import { Skeleton, SkeletonRows } from '../components/states.tsx';
+import { goLive } from '../live/live.ts';
+import { LiveNotice } from './live-notice.tsx';
+import { Palette } from './palette/palette.tsx';
 import { Sidebar } from './sidebar.tsx';
 
 /** The frame of all signed-in pages: navigation beside the page, or above it behind a button on narrow screens. */
 export function AppFrame() {
+  const queryClient = useQueryClient();
+  useEffect(() => goLive(queryClient), [queryClient]);
   return (
     <div className="min-h-dvh lg:pl-60">
       <a
@@ -28,16 +34,18 @@ export function AppFrame() {
         </div>
         <Sidebar />
       </header>
-      <main id="main" tabIndex={-1} className="mx-auto max-w-5xl px-4 pt-6 pb-24 outline-none sm:px-8 sm:pt-10">
+      <main id="main" tabIndex={-1} className="mx-auto max-w-[100rem] px-4 pt-6 pb-24 outline-none sm:px-8 sm:pt-10">
+        <LiveNotice />
         <Outlet />
       </main>
+      <Palette />
     </div>
   );
 }
 
 function HomeLink() {
   return (
-    <Link to="/keys" aria-label="Lodge, home" className="mx-2 inline-flex rounded-control">
+    <Link to="/" aria-label="Lodge, home" className="mx-2 inline-flex rounded-control">
       <Logo />
     </Link>
   );

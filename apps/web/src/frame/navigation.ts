@@ -1,36 +1,46 @@
-import { Gauge, KeyRound, ShieldCheck, Users } from 'lucide-react';
-import type { LucideIcon } from 'lucide-react';
+/** What the sidebar lists: made of what the routes say of themselves, in the tree's order. */
+import { useMatches, useRouter } from '@tanstack/react-router';
+import type { AnyRoute } from '@tanstack/react-router';
 import type { Role } from '../api.ts';
+import type { NavEntry } from './nav-entry.ts';
 
-interface Destination {
-  readonly to: '/keys' | '/usage' | '/security' | '/people';
-  readonly label: string;
-  readonly Icon: LucideIcon;
-  /** The only role that sees it. */
-  readonly only?: Role;
+export interface Destination extends NavEntry {
+  readonly to: string;
 }
 
-interface Group {
+export interface Group {
   readonly label: string;
   readonly destinations: readonly Destination[];
 }
 
-/** The groups of the navigation. A new part of the product is a group here and its routes in router.tsx. */
-const groups: readonly Group[] = [
-  {
-    label: 'Account',
-    destinations: [
-      { to: '/keys', label: 'API Keys', Icon: KeyRound },
-      { to: '/usage', label: 'Usage & limits', Icon: Gauge },
-      { to: '/security', label: 'Security', Icon: ShieldCheck },
-      { to: '/people', label: 'People', Icon: Users, only: 'owner' },
-    ],
-  },
-];
+const appId = '/app';
+export const agentId = '/app/agents/$agentId';
 
-export function groupsFor(role: Role): readonly Group[] {
-  return groups.map((group) => ({
-    ...group,
-    destinations: group.destinations.filter(({ only }) => only === undefined || only === role),
-  }));
+export function useGroups(of: 'account' | 'agent', role: Role): readonly Group[] {
+  const router = useRouter();
+  return groupsOf(router.routesById as Record<string, AnyRoute>, of === 'agent' ? agentId : appId, role);
 }
+
+/** The id of the agent whose pages are open. */
+export function useOpenAgent(): string | undefined {
+  return useMatches({
+    select: (matches) => {
+      const match = matches.find(({ routeId }) => (routeId as string) === agentId);
+      return match !== undefined && 'agentId' in match.params ? match.params.agentId : undefined;
+    },
+  });
+}
+
+function groupsOf(routes: Readonly<Record<string, AnyRoute>>, parent: string, role: Role): readonly Group[] {
+  const groups = new Map<string, Destination[]>();
+  for (const route of childrenOf(routes[parent])) {
+    const nav = route.options.staticData?.nav;
+    if (nav === undefined || (nav.only !== undefined && nav.only !== role)) continue;
+    const { group = '' } = nav;
+    groups.set(group, [...(groups.get(group) ?? []), { ...nav, to: route.fullPath as string }]);
+  }
+  return [...groups].map(([label, destinations]) => ({ label, destinations }));
+}
+
+const childrenOf = (route: AnyRoute | undefined): readonly AnyRoute[] =>
+  route?.children === undefined ? [] : (Object.values(route.children) as AnyRoute[]);

@@ -13,8 +13,8 @@ export function NotFoundPage() {
         There is no such page
       </h1>
       <p className="text-muted">The address may be mistyped, or the page may have moved.</p>
-      <Link to="/keys" className={buttonClass('primary')}>
-        Go to your account
+      <Link to="/" className={buttonClass('primary')}>
+        Go to the start
       </Link>
     </main>
   );

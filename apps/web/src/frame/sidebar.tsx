@@ -1,35 +1,76 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { ArrowLeft } from 'lucide-react';
+import { agentQuery } from '../pages/agent/queries.ts';
+import { pathTo } from '../paths.ts';
 import { useAccount } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { groupsFor } from './navigation.ts';
+import { useGroups, useOpenAgent } from './navigation.ts';
+import type { Group } from './navigation.ts';
 
-/** The navigation and, below it, the signed-in person: beside the page, or in the drawer of a narrow screen. */
-export function Sidebar({ onNavigate }: { onNavigate?: () => void }) {
-  const account = useAccount();
+interface SidebarProps {
+  readonly onNavigate?: () => void;
+}
+
+/** The navigation of the account, or of the agent that is open, and below it the signed-in person. */
+export function Sidebar({ onNavigate }: SidebarProps) {
+  const { role } = useAccount();
+  const agentId = useOpenAgent();
+  const groups = useGroups(agentId === undefined ? 'account' : 'agent', role);
   return (
     <div className="flex min-h-0 grow flex-col justify-between gap-6">
-      <nav aria-label="Main" className="flex flex-col gap-6">
-        {groupsFor(account.role).map((group) => (
-          <div key={group.label} className="flex flex-col gap-1">
-            <p className="px-3 pb-1 text-xs font-medium text-muted">{group.label}</p>
-            <ul className="flex flex-col gap-0.5">
-              {group.destinations.map(({ to, label, Icon }) => (
-                <li key={to}>
-                  <Link
-                    to={to}
-                    {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
-                    className="flex h-9 items-center gap-2.5 rounded-control px-3 text-muted transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent"
-                  >
-                    <Icon aria-hidden className="size-4" />
-                    {label}
-                  </Link>
-                </li>
-              ))}
-            </ul>
-          </div>
+      <nav aria-label="Main" className="-mx-1 flex min-h-0 flex-col gap-5 overflow-y-auto px-1 pb-1">
+        {agentId !== undefined && <OpenAgent id={agentId} {...(onNavigate && { onNavigate })} />}
+        {groups.map((group) => (
+          <NavGroup key={group.label} group={group} {...(agentId && { agentId })} {...(onNavigate && { onNavigate })} />
         ))}
       </nav>
       <AccountMenu />
+    </div>
+  );
+}
+
+const linkLook =
+  'flex h-9 items-center gap-2.5 rounded-control px-3 text-muted transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent';
+
+function OpenAgent({ id, onNavigate }: SidebarProps & { readonly id: string }) {
+  const { data } = useQuery(agentQuery(id));
+  return (
+    <div className="flex flex-col gap-1">
+      <Link to={pathTo('/agents')} onClick={onNavigate} className={linkLook} activeOptions={{ exact: true }}>
+        <ArrowLeft aria-hidden className="size-4" />
+        All agents
+      </Link>
+      <p className="truncate px-3 pt-1 font-semibold">
+        <bdi>{data?.name ?? ''}</bdi>
+      </p>
+    </div>
+  );
+}
+
+function NavGroup({
+  group: { label, destinations },
+  agentId,
+  onNavigate,
+}: SidebarProps & { readonly group: Group; readonly agentId?: string }) {
+  return (
+    <div className="flex flex-col gap-1">
+      {label !== '' && <p className="px-3 pb-1 text-xs font-medium text-muted">{label}</p>}
+      <ul className="flex flex-col gap-0.5">
+        {destinations.map((destination) => (
+          <li key={destination.to}>
+            <Link
+              to={pathTo(destination.to, agentId)}
+              activeOptions={{ exact: destination.to === '/', includeSearch: false }}
+              onClick={onNavigate}
+              className={linkLook}
+            >
+              <destination.Icon aria-hidden className="size-4" />
+              {destination.label}
+            </Link>
+          </li>
+        ))}
+      </ul>
     </div>
   );
 }

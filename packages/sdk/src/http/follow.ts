@@ -3,7 +3,7 @@
  * stream is opened again behind it, so no entry is lost and none comes twice.
  */
 import { errorOfEvent, LodgeError } from '../errors.ts';
-import type { CallOptions } from '../options.ts';
+import type { FollowOptions } from '../options.ts';
 import { eventsOf } from './events.ts';
 import { backoff, isPassing, pause } from './retry.ts';
 import { isError, jsonOf } from './stream.ts';
@@ -23,7 +23,7 @@ const defaultLimit = 100;
 interface Followed {
   readonly path: string;
   readonly query: Query;
-  readonly options: CallOptions;
+  readonly options: FollowOptions;
 }
 
 export async function* follow<T extends Entry>(http: Transport, followed: Followed): AsyncGenerator<T, void> {
@@ -50,6 +50,7 @@ export async function* follow<T extends Entry>(http: Transport, followed: Follow
       downSince ??= performance.now();
       if (performance.now() - downSince > maxDownMs) throw error;
     }
+    options.onConnection?.(false);
     const retryMs = backoff(failures, 250, 10_000);
     await pause(retryMs, options.signal);
   }
@@ -77,6 +78,7 @@ async function* once<T extends Entry>(
     attempt.end(true);
     throw new LodgeError('The server did not reply with a stream of events.');
   }
+  options.onConnection?.(true);
   let isOpen = false;
   for await (const event of eventsOf(reply, attempt)) {
     if (!isOpen) yield null;

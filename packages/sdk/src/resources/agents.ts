@@ -3,7 +3,7 @@ import { follow } from '../http/follow.ts';
 import type { Pages } from '../http/page.ts';
 import { backoff, pause } from '../http/retry.ts';
 import { agentPath } from '../http/url.ts';
-import type { CallOptions, IfMatch, WithQuery } from '../options.ts';
+import type { CallOptions, FollowOptions, IfMatch, WithQuery } from '../options.ts';
 import type {
   Agent,
   AgentList,
@@ -91,7 +91,7 @@ export class Agents extends Resource {
   followLogs(
     id: string,
     query: Omit<QueryOf<'listAgentLogs'>, 'follow' | 'cursor' | 'until' | 'direction'> = {},
-    options: CallOptions = {},
+    options: FollowOptions = {},
   ): AsyncGenerator<LogEntry, void> {
     return follow(this.http, { path: agentPath(id, 'logs'), query, options });
   }

@@ -1,6 +1,6 @@
 import { follow } from '../http/follow.ts';
 import type { Pages } from '../http/page.ts';
-import type { CallOptions } from '../options.ts';
+import type { CallOptions, FollowOptions } from '../options.ts';
 import type { AuditEventList, EventList, LodgeEvent } from '../types.ts';
 import { Resource } from './resource.ts';
 import type { QueryOf } from './resource.ts';
@@ -17,7 +17,7 @@ export class Events extends Resource {
    */
   follow(
     query: Omit<QueryOf<'listEvents'>, 'follow' | 'cursor' | 'until' | 'direction'> = {},
-    options: CallOptions = {},
+    options: FollowOptions = {},
   ): AsyncGenerator<LodgeEvent, void> {
     return follow(this.http, { path: '/events', query, options });
   }

@@ -11,7 +11,8 @@ export interface Admitting extends Identities {
 }
 
 /** The account area's pages and the documents: they accept no key, and anyone may learn that a page does not exist. */
-export const isOfPages = (url: string): boolean => /^\/(account|docs|llms(?:-full)?\.txt)([/?]|$)/.test(url);
+export const isOfPages = (url: string): boolean =>
+  /^\/(account|agents|host|docs|llms(?:-full)?\.txt)([/?]|$)/.test(url);
 
 /**
  * Checks the caller, and its rate. A valid key or session has its own count, whatever else comes from its address. A request

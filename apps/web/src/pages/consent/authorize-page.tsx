@@ -10,7 +10,7 @@ import { useAccount } from '../../session.ts';
 import { ConsentForm } from './consent-form.tsx';
 import { Facts, Quoted } from './facts.tsx';
 
-const route = getRouteApi('/app/authorize');
+const route = getRouteApi('/app/account/authorize');
 
 /** Where a person gives a program access, or refuses it. The program's request is in the address, as OAuth has it. */
 export function AuthorizePage() {

@@ -16,7 +16,7 @@ import { queries } from '../../queries.ts';
 import { ConsentForm } from './consent-form.tsx';
 import { Facts, Quoted } from './facts.tsx';
 
-const route = getRouteApi('/app/device');
+const route = getRouteApi('/app/account/device');
 
 /** Where a person gives a key to a machine that shows a code. */
 export function DevicePage() {
@@ -50,7 +50,7 @@ function CodeForm() {
       await queryClient.fetchQuery(queries.deviceRequest(code));
       return code;
     },
-    done: (code) => navigate({ to: '/device', search: { user_code: code }, replace: true }),
+    done: (code) => navigate({ to: '/account/device', search: { user_code: code }, replace: true }),
   });
   return (
     <Section title="Enter the code">

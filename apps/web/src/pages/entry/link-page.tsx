@@ -60,7 +60,7 @@ function NotValid({ kind }: { kind: LinkKind }) {
   return (
     <EntryCard title="This link does not work" description="It has been used, has expired, or is not complete.">
       <p>{remedies[kind]}</p>
-      <RouterLink to="/sign-in" className={buttonClass('secondary')}>
+      <RouterLink to="/account/sign-in" className={buttonClass('secondary')}>
         Go to sign-in
       </RouterLink>
     </EntryCard>

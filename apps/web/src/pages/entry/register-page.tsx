@@ -14,7 +14,7 @@ export function RegisterPage() {
       footer={
         <>
           Have an account already?{' '}
-          <Link to="/sign-in" className="font-medium text-accent underline underline-offset-2">
+          <Link to="/account/sign-in" className="font-medium text-accent underline underline-offset-2">
             Sign in
           </Link>
         </>

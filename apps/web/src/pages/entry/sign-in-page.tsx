@@ -18,7 +18,7 @@ interface FirstFactor {
   readonly password: string;
 }
 
-const route = getRouteApi('/entry/sign-in');
+const route = getRouteApi('/entry/account/sign-in');
 
 export function SignInPage() {
   const { to } = route.useSearch();
@@ -64,7 +64,7 @@ function Password({ done, needsCode }: { done: Done; needsCode: (first: FirstFac
         options.data?.registration_open === true ? (
           <>
             New here?{' '}
-            <Link to="/register" className="font-medium text-accent underline underline-offset-2">
+            <Link to="/account/register" className="font-medium text-accent underline underline-offset-2">
               Create an account
             </Link>
           </>

@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { Gauge } from 'lucide-react';
+import { appRoute } from '../../frame/app-route.ts';
+import { queries } from '../../queries.ts';
+
+export const usageRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/account/usage',
+  staticData: { nav: { group: 'Account', label: 'Usage & limits', Icon: Gauge } },
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queries.spend),
+  component: lazyRouteComponent(() => import('./usage-page.tsx'), 'UsagePage'),
+});
