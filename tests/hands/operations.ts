@@ -103,6 +103,7 @@ const table: Readonly<Record<string, readonly [method: Place['method'], command:
   getAccount: ['account.get', 'account'],
   updateAccount: ['account.update', 'account update'],
   getLimits: ['service.limits', 'limits'],
+  getHost: ['service.host', 'host status'],
   callMcp: [{ none: 'clients of the Model Context Protocol speak it' }, 'mcp'],
   getHealth: ['service.health', 'status'],
   getOpenApi: ['service.openApi', 'api'],

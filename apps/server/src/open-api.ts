@@ -51,8 +51,7 @@ export async function openApi(
   const accounts = accountsOf(config, parts, origin);
   closing.push(() => accounts.close());
   const app = createHttpApp({
-    agents: engine.agents,
-    runTurn: engine.runTurn,
+    ...useCasesOf(engine),
     verifier,
     audit: store.audit,
     events: store.events,
@@ -60,12 +59,10 @@ export async function openApi(
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     channels: { channels: engine.channels, origin },
     webhooks,
-    schedules: engine.schedules,
     hooks: { hooks: engine.hooks, origin },
     connections: { connections, origin },
     usage: store.usage,
     idempotency: store.idempotency,
-    hasRoom: () => engine.hasRoom(),
     secrets,
     limits: {
       store: store.limits,
@@ -98,6 +95,14 @@ export async function openApi(
   if (config.publicUrl === null) url.port = listening.port;
   return { baseUrl: `${url.origin}/v1`, endRequests, accounts };
 }
+
+const useCasesOf = (engine: Engine) => ({
+  agents: engine.agents,
+  runTurn: engine.runTurn,
+  host: engine.host,
+  schedules: engine.schedules,
+  hasRoom: () => engine.hasRoom(),
+});
 
 function accountsOf(config: Config, parts: ApiParts, origin: () => string): ClosableAccounts {
   const { store, secrets, cryptography: crypto, clientDocuments, log } = parts;

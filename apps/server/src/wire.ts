@@ -17,6 +17,7 @@ import { openGuestDoors } from './guest-doors.ts';
 import { closeAll } from './closing.ts';
 import type { Closing } from './closing.ts';
 import { ensureFirstKey } from './host/first-key.ts';
+import { createHostLook } from './host/host-look.ts';
 import { ensureOwnerLink } from './host/owner-link.ts';
 import type { FirstKey } from './host/first-key.ts';
 import type { OwnerLink } from './host/owner-link.ts';
@@ -193,6 +194,7 @@ function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
     events: store.events,
     spend: store.spend,
+    hostLook: createHostLook(config, async () => (await store.accounts.members()).length),
     schedules: { store: store.schedules, runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
     hooks: hookParts(config, store, bounds.hooks),
     defaultModel: config.defaultModel,

@@ -20,6 +20,7 @@ export * from './workspace/uploads.ts';
 export * from './agents/egress.ts';
 export * from './agents/instructions.ts';
 export * from './account/keys.ts';
+export * from './account/host.ts';
 export * from './account/limits.ts';
 export * from './account/oauth.ts';
 export * from './agents/links.ts';

@@ -8,6 +8,8 @@ import { agentModel, defaultDisk, FairGate, parseProviderModel } from '@lodge/do
 import type { DiskSettings } from '@lodge/domain';
 import type { Agents, AskedTurn } from './agents/agents.ts';
 import { guestOfRow } from './agents/guest-of.ts';
+import { createHost } from './host/host.ts';
+import type { Host } from './host/host.ts';
 import { DiskKeeper } from './lifecycle/disk/keeper.ts';
 import { endingsOf } from './lifecycle/endings.ts';
 import type { BeforeEnd, Endings } from './lifecycle/endings.ts';
@@ -18,6 +20,7 @@ import type {
   AgentSettings,
   CallLedger,
   Gateway,
+  HostLook,
   ImageBuilder,
   RuntimeVersions,
   VmDriver,
@@ -83,6 +86,8 @@ export interface EngineDeps
   readonly healthEveryMs?: number;
   /** How often the engine looks for idle agents; 1 s by default. */
   readonly idleEveryMs?: number;
+  /** Looks at the machine beneath Lodge, for its owner; without it nothing is known of its weaknesses. */
+  readonly hostLook?: HostLook;
   /** Called when a turn begins; returns a function to call when it has ended. */
   readonly onTurn?: (origin: TurnOrigin) => () => void;
   /** Messaging channels; without them there are none. */
@@ -101,6 +106,8 @@ export interface Engine {
   readonly schedules: Schedules;
   /** Throws where the engine was given no hooks. */
   readonly hooks: Hooks;
+  /** The state of the machine, for its owner. */
+  readonly host: Host;
   /** Makes a turn of an agent, whoever asks. */
   readonly runTurn: RunTurn;
   /** The askers of an agent's turns that are running on this host. */
@@ -137,14 +144,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
   const endings = endingsOf(driver, deps.beforeEnd);
-  const disk = new DiskKeeper({
-    store,
-    driver,
-    endings,
-    log,
-    holder: deps.holder,
-    settings: deps.disk ?? defaultDisk,
-  });
+  const settings = deps.disk ?? defaultDisk;
+  const disk = new DiskKeeper({ store, driver, endings, log, holder: deps.holder, settings });
   const relief = new MemoryRelief({ store, driver, disk, log, holder: deps.holder, watermarkMib });
   const keepAwake = new KeepAwakeLeases(store, log, `${deps.holder}/${randomUUID()}`);
   const idleness = new Idleness({
@@ -174,6 +175,7 @@ export function createEngine(deps: EngineDeps): Engine {
     get hooks() {
       return given(hooks, 'hooks');
     },
+    host: createHost({ ...deps, templates }),
     runTurn,
     askedTurns: (agentId) => turns.asked(agentId),
     hasRoom: () => disk.hasRoom,

@@ -21,6 +21,7 @@ export type { ConsentPage, ConsentPages } from './consents/pages.ts';
 export type { ConsentBack, ConsentGift } from './consents/sessions.ts';
 export { createEngine } from './engine.ts';
 export type { Engine, EngineDeps } from './engine.ts';
+export type { Host, HostReport } from './host/host.ts';
 export { createLogCollector } from './logs/collector.ts';
 export { defaultBounds } from './lifecycle/reconcile/deps.ts';
 export type { StepBounds } from './lifecycle/reconcile/deps.ts';

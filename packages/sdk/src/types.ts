@@ -1300,6 +1300,95 @@ export interface HookReceipt {
   repeated: boolean;
 }
 
+export interface Host {
+  object: 'host';
+  looked_at: string;
+  /** Null while the host does not answer. */
+  memory: {
+    total_mib: number;
+    available_mib: number;
+    /** Held by the machines that were read. */
+    agents_mib: number | null;
+  } | null;
+  /** Null while the host does not answer. */
+  disk: {
+    /** Of the file system of the disks of agents. */
+    total_mib: number;
+    free_mib: number;
+    /** Held by disks and saved memory of agents. */
+    agents_mib: number | null;
+  } | null;
+  /** Null while the host does not answer. */
+  agents: {
+    /** Of all people. */
+    total: number;
+    by_status: {
+      status: 'provisioning' | 'running' | 'paused' | 'stopped' | 'error';
+      count: number;
+    }[];
+    /** Awake machines whose memory was not read. */
+    unread: number;
+    /** Those that hold the most, first. */
+    top: {
+      id: string;
+      /** Null for an agent of another person's. */
+      name: string | null;
+      account_id: string;
+      status: 'provisioning' | 'running' | 'paused' | 'stopped' | 'error';
+      /** Share of the memory of the host; null when it was not read. */
+      memory_mib: number | null;
+      disk_mib: number;
+      /** Saved memory of a stopped agent. */
+      snapshot_mib: number;
+    }[];
+  } | null;
+  templates: {
+    runtime: string;
+    /** `early`: agents are made from it, and it is still warmed up. */
+    state: 'building' | 'early' | 'ready' | 'failed';
+    /** What is being done, or why it failed. */
+    step: string;
+    fraction: number | null;
+    since: string;
+  }[];
+  versions: {
+    lodge: string;
+    runtimes: {
+      runtime: string;
+      /** Of new agents; null while its template is made. */
+      current: string | null;
+      /** The one that an upgrade brings. */
+      newest: string | null;
+      /** Agents that an upgrade would bring something. */
+      outdated_agents: number;
+    }[];
+  };
+  /** What the checks of `doctor` found that is not in order, worst first. Null: not looked at yet. */
+  findings: {
+    name: string;
+    /** `fail`: it must not stay so. `warn`: something is weak. `note`: there is something to know. */
+    state: 'fail' | 'warn' | 'note';
+    detail: string;
+    advice: string | null;
+  }[] | null;
+  /** Checks that only `doctor` as root can make. */
+  unseen: string[];
+  backups: {
+    /** Where they are made by themselves; null: nobody set a place. */
+    place: string | null;
+    /** Of the day, in UTC. */
+    times: string[];
+    /** The last whole backup. */
+    last: {
+      made_at: string;
+      place: string;
+      name: string;
+    } | null;
+    /** False: only root may read the note of the last one. */
+    is_known: boolean;
+  } | null;
+}
+
 export interface Invitation {
   id: string;
   email: string | null;
@@ -3713,6 +3802,14 @@ export interface Operations {
     query: unknown;
     body: undefined;
     reply: Limits;
+    stream: never;
+  };
+  /** GET /v1/host: Read the state of the machine */
+  getHost: {
+    path: unknown;
+    query: unknown;
+    body: undefined;
+    reply: Host;
     stream: never;
   };
   /** POST /v1/mcp: Use the API as tools of the Model Context Protocol */

@@ -34,8 +34,10 @@ export const fail = (name: string, detail: string, advice: string): Finding => (
 });
 
 /** The finding that only root could make, for any other user. */
-export const unseen = (name: string): Finding =>
-  note(name, 'could not be seen: only root may look', 'run it as root to see this too');
+export const unseen = (name: string): Finding => note(name, unseenDetail, 'run it as root to see this too');
+
+const unseenDetail = 'could not be seen: only root may look';
+export const isUnseen = ({ detail }: Finding): boolean => detail === unseenDetail;
 
 export const isRoot = (): boolean => process.getuid?.() === 0;
 

@@ -1,5 +1,5 @@
 /** When and where the last backup was made, for `npm run doctor` and scheduled backups. The file is in the data folder. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Config } from '../config/config.ts';
 
@@ -13,8 +13,11 @@ export interface LastBackup {
 
 const file = ({ dataDir }: Config): string => join(dataDir, 'last-backup.json');
 
+/** The note has no secret: the control plane, which has no privileges, tells the owner its age. */
 export async function noteLastBackup(config: Config, note: LastBackup): Promise<void> {
-  await writeFile(file(config), `${JSON.stringify(note)}\n`, { mode: 0o600 });
+  await writeFile(file(config), `${JSON.stringify(note)}\n`, { mode: 0o644 });
+  // An earlier release wrote it for root alone.
+  await chmod(file(config), 0o644);
 }
 
 /** Null if none was made yet, or the note was cut off. */

@@ -78,6 +78,7 @@ import { deviceRoutes } from './routes/oauth/device.ts';
 import { tokenRoute } from './routes/oauth/token.ts';
 import { receiveRoute } from './routes/hooks/receive.ts';
 import { healthRoute } from './routes/health/get.ts';
+import { hostRoute } from './routes/host/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
 import { connectionRoutes } from './routes/connections/connections.ts';
 import { connectionOAuthRoutes } from './routes/connections/oauth.ts';
@@ -236,6 +237,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   responseRoutes,
   accountRoutes,
   limitsRoute,
+  hostRoute,
   mcpRoute,
   healthRoute,
   openApiRoute,

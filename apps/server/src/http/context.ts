@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, Channels, RunTurn, Schedules, Webhooks, Hooks, Connections } from '@lodge/engine';
+import type { Agents, Channels, Host, RunTurn, Schedules, Webhooks, Hooks, Connections } from '@lodge/engine';
 import type {
   Accounts,
   AgentPortStore,
@@ -114,6 +114,7 @@ export interface HttpAppOptions {
   readonly hooks: HookArea;
   readonly connections: ConnectionArea;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
+  readonly host: Host;
   /** Without it no proxy is trusted and no other origin is allowed. */
   readonly network?: NetworkSettings;
   /** Rate limits and quotas; without them there are none. */

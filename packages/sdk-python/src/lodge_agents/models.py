@@ -90,6 +90,18 @@ __all__ = [
     "Hook",
     "HookMessage",
     "HookReceipt",
+    "Host",
+    "HostAgents",
+    "HostAgentsByStatu",
+    "HostAgentsTopItem",
+    "HostBackups",
+    "HostBackupsLast",
+    "HostDisk",
+    "HostFinding",
+    "HostMemory",
+    "HostTemplate",
+    "HostVersions",
+    "HostVersionsRuntime",
     "Invitation",
     "InvitationList",
     "Lifecycle",
@@ -1116,6 +1128,125 @@ class HookReceipt(Reply):
     """Null: the request only asked whether the hook is there."""
     repeated: bool
     """The delivery came before: it is the same message."""
+
+
+class HostMemory(Reply):
+    """Null while the host does not answer."""
+
+    total_mib: int
+    available_mib: int
+    agents_mib: int | None
+    """Held by the machines that were read."""
+
+
+class HostDisk(Reply):
+    """Null while the host does not answer."""
+
+    total_mib: int
+    """Of the file system of the disks of agents."""
+    free_mib: int
+    agents_mib: int | None
+    """Held by disks and saved memory of agents."""
+
+
+class HostAgentsByStatu(Reply):
+    status: Literal["provisioning", "running", "paused", "stopped", "error"] | str
+    count: int
+
+
+class HostAgentsTopItem(Reply):
+    id: str
+    name: str | None
+    """Null for an agent of another person's."""
+    account_id: str
+    status: Literal["provisioning", "running", "paused", "stopped", "error"] | str
+    memory_mib: int | None
+    """Share of the memory of the host; null when it was not read."""
+    disk_mib: int
+    snapshot_mib: int
+    """Saved memory of a stopped agent."""
+
+
+class HostAgents(Reply):
+    """Null while the host does not answer."""
+
+    total: int
+    """Of all people."""
+    by_status: list[HostAgentsByStatu]
+    unread: int
+    """Awake machines whose memory was not read."""
+    top: list[HostAgentsTopItem]
+    """Those that hold the most, first."""
+
+
+class HostTemplate(Reply):
+    runtime: str
+    state: Literal["building", "early", "ready", "failed"] | str
+    """`early`: agents are made from it, and it is still warmed up."""
+    step: str
+    """What is being done, or why it failed."""
+    fraction: float | None
+    since: datetime
+
+
+class HostVersionsRuntime(Reply):
+    runtime: str
+    current: str | None
+    """Of new agents; null while its template is made."""
+    newest: str | None
+    """The one that an upgrade brings."""
+    outdated_agents: int
+    """Agents that an upgrade would bring something."""
+
+
+class HostVersions(Reply):
+    lodge: str
+    runtimes: list[HostVersionsRuntime]
+
+
+class HostFinding(Reply):
+    name: str
+    state: Literal["fail", "warn", "note"] | str
+    """`fail`: it must not stay so. `warn`: something is weak. `note`: there is something to know."""
+    detail: str
+    advice: str | None
+
+
+class HostBackupsLast(Reply):
+    """The last whole backup."""
+
+    made_at: datetime
+    place: str
+    name: str
+
+
+class HostBackups(Reply):
+    place: str | None
+    """Where they are made by themselves; null: nobody set a place."""
+    times: list[str]
+    """Of the day, in UTC."""
+    last: HostBackupsLast | None
+    """The last whole backup."""
+    is_known: bool
+    """False: only root may read the note of the last one."""
+
+
+class Host(Reply):
+    object: Literal["host"]
+    looked_at: datetime
+    memory: HostMemory | None
+    """Null while the host does not answer."""
+    disk: HostDisk | None
+    """Null while the host does not answer."""
+    agents: HostAgents | None
+    """Null while the host does not answer."""
+    templates: list[HostTemplate]
+    versions: HostVersions
+    findings: list[HostFinding] | None
+    """What the checks of `doctor` found that is not in order, worst first. Null: not looked at yet."""
+    unseen: list[str]
+    """Checks that only `doctor` as root can make."""
+    backups: HostBackups | None
 
 
 class Invitation(Reply):

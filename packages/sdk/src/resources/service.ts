@@ -1,6 +1,6 @@
 import type { Pages } from '../http/page.ts';
 import type { CallOptions } from '../options.ts';
-import type { Health, Limits, ProviderList, SizeList } from '../types.ts';
+import type { Health, Host, Limits, ProviderList, SizeList } from '../types.ts';
 import { Resource } from './resource.ts';
 
 /** The offers and limits of this deployment. */
@@ -16,6 +16,11 @@ export class Service extends Resource {
   /** Limits, and what of them is used. */
   limits(options?: CallOptions): Promise<Limits> {
     return this.getJson('/limits', options);
+  }
+
+  /** The state of the machine; for a key of an owner's. */
+  host(options?: CallOptions): Promise<Host> {
+    return this.getJson('/host', options);
   }
 
   health(options?: CallOptions): Promise<Health> {

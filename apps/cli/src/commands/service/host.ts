@@ -1,10 +1,14 @@
-/** `lodge host`: the operator's commands, on the machine that runs Lodge. They are those of its checkout. */
+/**
+ * `lodge host`: the operator's commands, on the machine that runs Lodge. They are those of its checkout; `status` alone asks the
+ * server.
+ */
 import { spawn } from 'node:child_process';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import type { Command } from 'commander';
 import { examples } from '../../examples.ts';
 import { CommandError, exitCodes } from '../../failure.ts';
+import { status } from '../../host/status.ts';
 import type { On, Run } from '../../run.ts';
 
 /** Names, what they do, and the script of the checkout. */
@@ -30,8 +34,9 @@ const usual = ['/opt/lodge', '/usr/local/lib/lodge'];
 export default function host(command: Command, on: On): void {
   command.addHelpText(
     'after',
-    '\nThese run on the machine of Lodge itself, in its checkout: the folder you are in or one above it, LODGE_CHECKOUT, or /opt/lodge.',
+    '\nAll but status run on the machine of Lodge itself, in its checkout: the folder you are in or one above it, LODGE_CHECKOUT, or /opt/lodge.',
   );
+  status(command, on);
   for (const [name, summary, script, verb] of verbs) {
     const each = command
       .command(name)

@@ -37,6 +37,7 @@ export async function openApiJson(): Promise<string> {
     hooks: { hooks: uncalled(), origin },
     connections: { connections: uncalled(), origin },
     account: noAccountArea,
+    host: uncalled(),
     usage: uncalled(),
     limits: {
       store: uncalled(),

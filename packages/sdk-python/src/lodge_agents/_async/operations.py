@@ -54,6 +54,7 @@ from ..models import (
     Health,
     Hook,
     HookMessage,
+    Host,
     InvitationList,
     Limits,
     Link,
@@ -1489,6 +1490,20 @@ class AsyncServiceOperations(AsyncResource):
         What the account may have and spend, what it has and has spent, and how often a key may ask.
         """
         return await self._client.call(Limits, Call("GET", "/limits"), options)
+
+    async def host(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Host:
+        """Read the state of the machine.
+
+        For an owner: memory and disk, the agents that hold the most, templates, versions, what is weak, and
+        backups. Held for some seconds; a part that the machine does not answer in time is null.
+
+        Scope: `usage:read`.
+        """
+        return await self._client.call(Host, Call("GET", "/host"), options)
 
     async def health(
         self,

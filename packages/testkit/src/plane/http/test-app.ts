@@ -126,6 +126,7 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     hooks: { hooks: nothingOf('hooks'), origin: () => 'http://localhost' },
     connections: { connections: nothingOf('connections'), origin: () => 'http://localhost' },
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
+    host: nothingOf('host'),
     limits: openLimits(),
     ready: () => ({ ready: true, step: null }),
     agentUrl: {
