@@ -49,6 +49,8 @@ import { startChannels } from './relay/parts.ts';
 import { withRequestFields } from './request-log.ts';
 import { openApi } from './open-api.ts';
 import { version } from './version.ts';
+import { openTryOut } from './tryout/provider.ts';
+import type { TryOut } from './tryout/provider.ts';
 import { openWebhooks } from './webhooks.ts';
 import { allRuntimes } from './runtimes.ts';
 
@@ -111,7 +113,9 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const metrics = await metricsOf(config);
   watchLoop(metrics, log, closing);
   const secrets = await openSecretBox(store.secrets, host.masterKey);
-  const { providers, prices } = openProviders(config);
+  const tryOut = config.tryOut === 'on' ? await openTryOut() : null;
+  if (tryOut !== null) closing.push(() => tryOut.close());
+  const { providers, prices } = openProviders(config, tryOut);
   const keyChecker = openKeyChecker(config, providers, closing);
   const { driver } = host;
   const meter = new Meter({ driver, usage: store.usage, log });
@@ -163,8 +167,10 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   return { baseUrl, firstKey, ownerLink, weaknesses, startMachines, endRequests, parts };
 }
 
-function openProviders({ providers: added, prices, defaultModel }: Config) {
-  const providers = [...builtinProviders, ...parseOperatorProviders(added)];
+function openProviders({ providers: added, prices, defaultModel }: Config, tryOut: TryOut | null) {
+  const operators = parseOperatorProviders(added);
+  const own = tryOut === null || operators.some(({ id }) => id === tryOut.provider.id) ? [] : [tryOut.provider];
+  const providers = [...builtinProviders, ...operators, ...own];
   checkDefaultModel({ providers, defaultModel }, 'LODGE_DEFAULT_MODEL');
   return { providers, prices: createPriceBook(providers, parsePrices(prices)) };
 }

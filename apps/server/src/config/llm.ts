@@ -1,8 +1,15 @@
 /** Settings of how agents reach their LLM providers. */
-import { integer, proxyUrl } from './values.ts';
+import { integer, oneOf, proxyUrl } from './values.ts';
 import { optional, required } from './setting.ts';
 
 export const llmSettings = {
+  tryOut: required(
+    'LODGE_TRYOUT',
+    '`on` or `off`',
+    'on',
+    'Whether agents can be made without any provider: `tryout/echo` stands in for a model, repeats what it is told, and runs commands after `run:`. It costs nothing and calls nobody.',
+    oneOf('on', 'off'),
+  ),
   egressProxy: {
     ...optional(
       'LODGE_EGRESS_PROXY',
