@@ -36,6 +36,6 @@ export async function openPlace(): Promise<Place> {
   };
 }
 
-async function buildPages(): Promise<void> {
+export async function buildPages(): Promise<void> {
   await run(process.execPath, [join(root, 'scripts/build-web.ts')], { timeout: 120_000 });
 }

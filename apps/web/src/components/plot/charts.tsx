@@ -49,7 +49,7 @@ interface DrawnLineProps extends DrawnProps {
 export function DrawnLines({ label, series, points, format, limit, dashed }: DrawnLineProps) {
   return (
     <LineChart responsive style={size} data={[...points]} margin={{ ...margin, top: 20 }} title={label}>
-      {axes(format, limit)}
+      {axes(format)}
       <Tooltip
         cursor={{ stroke: 'var(--color-control)' }}
         isAnimationActive={false}
@@ -58,6 +58,7 @@ export function DrawnLines({ label, series, points, format, limit, dashed }: Dra
       {limit !== null && (
         <ReferenceLine
           y={limit}
+          ifOverflow="extendDomain"
           stroke="var(--color-danger)"
           strokeDasharray="2 3"
           label={{
@@ -65,7 +66,7 @@ export function DrawnLines({ label, series, points, format, limit, dashed }: Dra
             position: 'insideTopLeft',
             fill: 'var(--color-danger)',
             fontSize: 12,
-            dy: -16,
+            dy: -19,
           }}
         />
       )}
@@ -85,8 +86,7 @@ export function DrawnLines({ label, series, points, format, limit, dashed }: Dra
   );
 }
 
-function axes(format: (value: number) => string, limit: number | null = null) {
-  const highest = (dataMax: number): number => Math.max(dataMax, limit ?? 0);
+function axes(format: (value: number) => string) {
   return (
     <>
       <CartesianGrid vertical={false} stroke="var(--color-line)" />
@@ -97,7 +97,7 @@ function axes(format: (value: number) => string, limit: number | null = null) {
         axisLine={{ stroke: 'var(--color-line)' }}
         minTickGap={24}
       />
-      <YAxis width="auto" tick={tick} tickLine={false} axisLine={false} tickFormatter={format} domain={[0, highest]} />
+      <YAxis width="auto" tick={tick} tickLine={false} axisLine={false} tickFormatter={format} domain={[0, 'auto']} />
     </>
   );
 }

@@ -43,12 +43,21 @@ interface LinesProps extends PlotProps {
   readonly expected?: string;
 }
 
+/** A limit so many times higher would press the lines flat. */
+const farTimes = 6;
+
 /** Lines by day, with the limit above them. */
 export function LineWithLimit({ label, pointName = 'Day', series, points, format, limit, expected }: LinesProps) {
+  const highest = Math.max(...points.flatMap(({ values }) => Object.values(values)), 0);
+  const isFar = limit != null && limit > farTimes * highest;
   return (
     <div>
-      <Canvas series={series}>
-        <DrawnLines {...{ label, series, points, format }} limit={limit ?? null} dashed={expected ?? ''} />
+      <Canvas series={series} note={isFar ? `The limit, ${format(limit)}, is far above.` : null}>
+        <DrawnLines
+          {...{ label, series, points, format }}
+          limit={isFar ? null : (limit ?? null)}
+          dashed={expected ?? ''}
+        />
       </Canvas>
       <FiguresTable {...{ label, pointName, series, points, format }} total={false} />
     </div>
@@ -56,7 +65,13 @@ export function LineWithLimit({ label, pointName = 'Day', series, points, format
 }
 
 /** The place of a drawing, of one height before and after its code is there, and its legend. */
-function Canvas({ series, children }: { series: readonly PlotSeries[]; children: ReactNode }) {
+interface CanvasProps {
+  readonly series: readonly PlotSeries[];
+  readonly note?: string | null;
+  readonly children: ReactNode;
+}
+
+function Canvas({ series, note = null, children }: CanvasProps) {
   return (
     <div className="flex flex-col gap-3 px-3 pt-4 pb-4 sm:px-4">
       <div className="h-56 [&_svg]:rounded-control">
@@ -71,6 +86,7 @@ function Canvas({ series, children }: { series: readonly PlotSeries[]; children:
             <span className="truncate">{each.name}</span>
           </li>
         ))}
+        {note !== null && <li>{note}</li>}
       </ul>
     </div>
   );

@@ -2,11 +2,13 @@ import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { Gauge } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
 import { queries } from '../../queries.ts';
+import { reportSearchOf } from './report/search.ts';
 
 export const usageRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/account/usage',
   staticData: { nav: { group: 'Account', label: 'Usage & limits', Icon: Gauge } },
+  validateSearch: reportSearchOf,
   loader: ({ context }) => void context.queryClient.prefetchQuery(queries.spend),
   component: lazyRouteComponent(() => import('./usage-page.tsx'), 'UsagePage'),
 });

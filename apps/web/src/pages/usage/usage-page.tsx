@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import { getRouteApi } from '@tanstack/react-router';
 import { ReceiptText } from 'lucide-react';
 import { useState } from 'react';
 import type { AccountSpend } from '../../api.ts';
@@ -10,10 +11,16 @@ import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
 import { LimitDialog } from './limit-dialog.tsx';
 import { actionWords } from './limit-words.ts';
+import { MonthSection } from './report/month-section.tsx';
+import { ReportSection } from './report/report-section.tsx';
 import { RecordingSection } from './recording-section.tsx';
 import { SpendMeter } from './spend-meter.tsx';
 
+const route = getRouteApi('/app/account/usage');
+const groupings = ['model', 'agent', 'kind', 'provider'] as const;
+
 export function UsagePage() {
+  const search = route.useSearch();
   const spend = useQuery(queries.spend);
   return (
     <Page title="Usage & limits" description="What the models of all your agents cost, and how much they may.">
@@ -25,6 +32,8 @@ export function UsagePage() {
           {(data) => <Spent spend={data} />}
         </Loaded>
       </Section>
+      <ReportSection whose="account" search={search} offered={groupings} />
+      <MonthSection whose="account" limitUsd={spend.data?.monthly.limit_usd ?? null} />
       {spend.data !== undefined && <LimitsSection spend={spend.data} />}
       <RecordingSection />
     </Page>
