@@ -5,6 +5,12 @@ import { focusHeading } from './components/focus.ts';
 import { appRoute, entryRoute, rootRoute } from './frame/app-route.ts';
 import { RouteError } from './frame/route-states.tsx';
 import { parseSearch, stringifySearch } from './paths.ts';
+import { channelsRoute } from './pages/agent/channels/route.ts';
+import { connectionsRoute } from './pages/agent/connections/route.ts';
+import { egressRoute } from './pages/agent/egress/route.ts';
+import { hooksRoute } from './pages/agent/hooks/route.ts';
+import { portsRoute } from './pages/agent/ports/route.ts';
+import { schedulesRoute } from './pages/agent/schedules/route.ts';
 import { agentIndexRoute, agentRoute } from './pages/agent/route.ts';
 import { consentRoutes } from './pages/consent/routes.ts';
 import { entryRoutes } from './pages/entry/routes.ts';
@@ -28,7 +34,15 @@ const routeTree = rootRoute.addChildren([
   entryRoute.addChildren(entryRoutes),
   appRoute.addChildren([
     homeRoute,
-    agentRoute.addChildren([agentIndexRoute]),
+    agentRoute.addChildren([
+      agentIndexRoute,
+      channelsRoute,
+      schedulesRoute,
+      connectionsRoute,
+      hooksRoute,
+      egressRoute,
+      portsRoute,
+    ]),
     accountRoute,
     usageRoute,
     keysRoute,

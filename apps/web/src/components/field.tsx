@@ -20,7 +20,7 @@ interface Described {
 }
 
 /** A label, a control, and below it a hint or the problem, connected for assistive technology. */
-function Field({
+export function Field({
   label,
   hint,
   error,

@@ -1,0 +1,41 @@
+import type { FormEvent, ReactNode } from 'react';
+import { Button } from '../button.tsx';
+import { Failure } from '../notice.tsx';
+import { Section } from '../page.tsx';
+
+interface FormSectionProps {
+  readonly title: string;
+  readonly description?: ReactNode;
+  /** What the form is of, for who does not see it. */
+  readonly label: string;
+  readonly form: {
+    readonly props: {
+      readonly noValidate: boolean;
+      readonly onSubmit: (event: FormEvent<HTMLFormElement>) => void;
+      readonly onInput: (event: FormEvent<HTMLFormElement>) => void;
+    };
+    readonly failure: unknown;
+    readonly pending: boolean;
+  };
+  readonly submit: string;
+  readonly onCancel?: () => void;
+  readonly children: ReactNode;
+}
+
+/** A card that is a form: fields, the reason why the last sending failed, and the buttons. */
+export function FormSection({ title, description, label, form, submit, onCancel, children }: FormSectionProps) {
+  return (
+    <Section title={title} description={description}>
+      <form {...form.props} aria-label={label} className="flex max-w-2xl flex-col gap-5 px-5 py-5 sm:px-6">
+        {children}
+        <Failure error={form.failure} />
+        <div className="flex flex-wrap gap-2">
+          <Button type="submit" variant="primary" pending={form.pending}>
+            {submit}
+          </Button>
+          {onCancel !== undefined && <Button onClick={onCancel}>Cancel</Button>}
+        </div>
+      </form>
+    </Section>
+  );
+}

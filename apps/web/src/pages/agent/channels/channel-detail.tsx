@@ -1,0 +1,65 @@
+import type { Channel } from '@lodge/sdk';
+import { useQueryClient } from '@tanstack/react-query';
+import { Approvals } from './approvals.tsx';
+import type { ChannelName } from './channel-names.ts';
+import { DecidedPeople } from './decided-people.tsx';
+import { Guide } from './guide.tsx';
+import { MailboxSection } from './mailbox-section.tsx';
+import { PairingSection } from './pairing-section.tsx';
+import { SettingsForm } from './settings-form.tsx';
+import { StateSection } from './state-section.tsx';
+import { TestSection } from './test-section.tsx';
+
+interface DetailProps {
+  readonly agentId: string;
+  readonly name: ChannelName;
+  readonly channel: Channel | undefined;
+  readonly mayChange: boolean;
+  readonly onRemoved: () => void;
+}
+
+/** One channel: how it is, what it waits for, who may write, and the platform's steps beside it. */
+export function ChannelDetail({ agentId, name, channel, mayChange, onRemoved }: DetailProps) {
+  const queryClient = useQueryClient();
+  const again = () => void queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'channels'] });
+  return (
+    <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_21rem]">
+      <div className="flex min-w-0 flex-col gap-6">
+        {channel !== undefined && <Live channel={channel} mayChange={mayChange} onRemoved={onRemoved} />}
+        {mayChange && (
+          <SettingsForm
+            key={channel === undefined ? 'new' : `${channel.created_at}`}
+            agentId={agentId}
+            name={name}
+            channel={channel}
+            onSaved={again}
+          />
+        )}
+      </div>
+      <Guide channel={name} />
+    </div>
+  );
+}
+
+function Live({
+  channel,
+  mayChange,
+  onRemoved,
+}: {
+  readonly channel: Channel;
+  readonly mayChange: boolean;
+  readonly onRemoved: () => void;
+}) {
+  const { agent_id: agentId, channel: name, enabled, status } = channel;
+  const asks = mayChange && enabled;
+  return (
+    <>
+      <StateSection channel={channel} mayChange={mayChange} onRemoved={onRemoved} />
+      {asks && name === 'whatsapp' && status !== 'connected' && <PairingSection agentId={agentId} />}
+      {asks && name === 'gmail' && <MailboxSection channel={channel} />}
+      {channel.access.mode === 'pairing' && <Approvals agentId={agentId} channel={name} mayChange={mayChange} />}
+      <DecidedPeople agentId={agentId} channel={name} />
+      {asks && status !== 'pending_pairing' && <TestSection channel={channel} />}
+    </>
+  );
+}

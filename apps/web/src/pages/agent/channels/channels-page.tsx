@@ -1,0 +1,60 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
+import { TabPage } from '../../../components/page.tsx';
+import { Loaded } from '../../../components/states.tsx';
+import { useMay } from '../../../session.ts';
+import { useAgent } from '../use-agent.ts';
+import { ChannelDetail } from './channel-detail.tsx';
+import { ChannelList } from './channel-list.tsx';
+import { channelTitles } from './channel-names.ts';
+import type { ChannelName } from './channel-names.ts';
+import { channelsQuery } from './queries.ts';
+import { channelsRoute } from './route.ts';
+
+export function ChannelsPage() {
+  const { channel } = channelsRoute.useSearch();
+  return channel === undefined ? <AllChannels /> : <OneChannel key={channel} name={channel} />;
+}
+
+function AllChannels() {
+  const { id } = useAgent();
+  const channels = useQuery(channelsQuery(id));
+  return (
+    <TabPage
+      title="Channels"
+      description="Where people write to the agent. Lodge holds the connections on the host: no token enters the agent’s machine, and a message wakes it."
+    >
+      <Loaded query={channels}>{(data) => <ChannelList agentId={id} channels={data} />}</Loaded>
+    </TabPage>
+  );
+}
+
+function OneChannel({ name }: { readonly name: ChannelName }) {
+  const { id } = useAgent();
+  const mayChange = useMay('agents:write');
+  const channels = useQuery(channelsQuery(id));
+  const navigate = useNavigate();
+  return (
+    <TabPage
+      title={channelTitles[name]}
+      actions={
+        <Link to={channelsRoute.to} params={{ agentId: id }} search={{}} className={backLinkClass}>
+          <BackWords>All channels</BackWords>
+        </Link>
+      }
+    >
+      <Loaded query={channels}>
+        {(data) => (
+          <ChannelDetail
+            agentId={id}
+            name={name}
+            channel={data.find((channel) => channel.channel === name)}
+            mayChange={mayChange}
+            onRemoved={() => void navigate({ to: channelsRoute.to, params: { agentId: id }, search: {} })}
+          />
+        )}
+      </Loaded>
+    </TabPage>
+  );
+}

@@ -1,0 +1,138 @@
+import type { Connection } from '@lodge/sdk';
+import { useState } from 'react';
+import { ChoiceField } from '../../../components/form/choice-field.tsx';
+import { CheckField } from '../../../components/form/check-field.tsx';
+import { PasswordField, TextField } from '../../../components/field.tsx';
+import type { Problems } from '../../../components/use-form.ts';
+import { mostHeaders } from './form-data.ts';
+import type { AuthKind } from './form-data.ts';
+import { Rows, useRows } from './rows.tsx';
+
+interface AccessProps {
+  readonly kind: Connection['kind'];
+  readonly connection: Connection | undefined;
+  readonly problems: Problems<string>;
+}
+
+const begunWith = (connection: Connection | undefined): AuthKind => {
+  if (connection === undefined) return 'headers';
+  if (connection.auth !== null) return 'oauth';
+  return Object.keys(connection.headers).length > 0 ? 'headers' : 'none';
+};
+
+/** How the host gets in: by headers that it adds, or by a consent. */
+export function AccessFields({ kind, connection, problems }: AccessProps) {
+  const [chosen, setChosen] = useState<AuthKind>(() => begunWith(connection));
+  const auth = kind === 'http' && chosen === 'oauth' ? 'headers' : chosen;
+  return (
+    <>
+      <ChoiceField<AuthKind>
+        legend="Access"
+        name="auth"
+        value={auth}
+        onChoose={setChosen}
+        choices={[
+          { value: 'headers', label: 'By headers', meaning: 'Such as Authorization, with a token that you have.' },
+          ...(kind === 'mcp'
+            ? ([
+                { value: 'oauth', label: 'By OAuth', meaning: 'Somebody consents in a browser, and Lodge renews it.' },
+              ] as const)
+            : []),
+          { value: 'none', label: 'Open to all', meaning: 'The server asks for nothing.' },
+        ]}
+      />
+      {auth === 'headers' && <HeaderFields connection={connection} problems={problems} />}
+      {auth === 'oauth' && <OAuthFields auth={connection?.auth ?? null} problems={problems} />}
+    </>
+  );
+}
+
+function HeaderFields({ connection, problems }: Omit<AccessProps, 'kind'>) {
+  const stored = Object.entries(connection?.headers ?? {});
+  const [replacing, setReplacing] = useState(stored.length === 0);
+  const rows = useRows(1);
+  return (
+    <>
+      {stored.length > 0 && (
+        <CheckField
+          label="Replace the stored headers"
+          checked={replacing}
+          onChange={(event) => setReplacing(event.target.checked)}
+          hint={`Stored: ${stored.map(([name, { last4 }]) => `${name} (…${last4})`).join(', ')}. With another address they must be given again.`}
+        />
+      )}
+      {replacing && (
+        <>
+          <input type="hidden" name="replace_headers" value="yes" />
+          <Rows
+            legend="Headers"
+            what="header"
+            hint="Kept encrypted on the host, added to each request, and never shown again."
+            rows={rows}
+            least={1}
+            most={mostHeaders}
+          >
+            {(row, index) => (
+              <div className="grid gap-3 sm:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
+                <TextField
+                  label={`Name of header ${index + 1}`}
+                  name={`header_name_${row}`}
+                  autoComplete="off"
+                  spellCheck={false}
+                  maxLength={100}
+                  defaultValue={row === 0 ? 'Authorization' : ''}
+                  error={problems[`header_name_${row}`]}
+                />
+                <PasswordField
+                  label={`Value of header ${index + 1}`}
+                  name={`header_value_${row}`}
+                  autoComplete="off"
+                  maxLength={4096}
+                  placeholder={row === 0 ? 'Bearer …' : undefined}
+                  error={problems[`header_value_${row}`]}
+                />
+              </div>
+            )}
+          </Rows>
+        </>
+      )}
+    </>
+  );
+}
+
+function OAuthFields({ auth, problems }: { readonly auth: Connection['auth']; readonly problems: Problems<string> }) {
+  return (
+    <>
+      <TextField
+        label="Client id"
+        optional
+        name="client_id"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={512}
+        defaultValue={auth?.client_id ?? ''}
+        hint="Of a client that you made at the authorization server. Left empty, one is registered by itself."
+        error={problems['client_id']}
+      />
+      <PasswordField
+        label="Client secret"
+        name="client_secret"
+        autoComplete="off"
+        maxLength={512}
+        placeholder={auth?.client_secret == null ? undefined : `Stored: …${auth.client_secret.last4}`}
+        hint={auth?.client_secret == null ? 'If the client has one.' : 'The stored one stays if this is left empty.'}
+      />
+      <TextField
+        label="Scope"
+        optional
+        name="scope"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={1000}
+        defaultValue={auth?.scope ?? ''}
+        placeholder="issues:read issues:write"
+        hint="What is asked for. Left empty, it is what the server names."
+      />
+    </>
+  );
+}

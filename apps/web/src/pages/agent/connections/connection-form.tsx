@@ -1,0 +1,125 @@
+import type { Connection } from '@lodge/sdk';
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { TextField } from '../../../components/field.tsx';
+import { CheckField } from '../../../components/form/check-field.tsx';
+import { ChoiceField } from '../../../components/form/choice-field.tsx';
+import { TextAreaField } from '../../../components/form/text-area-field.tsx';
+import { FormSection } from '../../../components/form/form-section.tsx';
+import { toast } from '../../../components/toasts.tsx';
+import type { Problems } from '../../../components/use-form.ts';
+import { text, useForm } from '../../../components/use-form.ts';
+import { AccessFields } from './access-fields.tsx';
+import { AllowFields } from './allow-fields.tsx';
+import { checkConnection, connectionOf } from './form-data.ts';
+import { connectionChanges } from './queries.ts';
+import { kindTitles } from './status.ts';
+
+interface FormProps {
+  readonly agentId: string;
+  /** Undefined: a new one is made. */
+  readonly connection: Connection | undefined;
+  readonly onDone: (connection: Connection) => void;
+  readonly onCancel: () => void;
+}
+
+export function ConnectionForm({ agentId, connection, onDone, onCancel }: FormProps) {
+  const queryClient = useQueryClient();
+  const [kind, setKind] = useState<Connection['kind']>(connection?.kind ?? 'http');
+  const form = useForm<string, Connection>({
+    check: checkConnection,
+    send: (data) =>
+      connectionChanges(agentId).put(connection?.name ?? text(data, 'name'), connectionOf(data, connection)),
+    done: async (saved) => {
+      await queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'connections'] });
+      toast(connection === undefined ? 'The connection is made.' : 'The connection is saved.');
+      onDone(saved);
+    },
+  });
+  return (
+    <FormSection
+      title={connection === undefined ? 'New connection' : 'Edit the connection'}
+      description="It is in effect with the next call of the agent, without a restart."
+      label="Connection"
+      form={form}
+      submit={connection === undefined ? 'Make connection' : 'Save connection'}
+      onCancel={onCancel}
+    >
+      <ChoiceField
+        legend="What it is"
+        name="kind"
+        value={kind}
+        onChoose={setKind}
+        choices={[
+          { value: 'http', label: kindTitles.http, meaning: 'The agent sends requests, as far as you allow.' },
+          { value: 'mcp', label: kindTitles.mcp, meaning: 'The agent has its tools (Model Context Protocol).' },
+        ]}
+      />
+      <PlaceFields kind={kind} connection={connection} problems={form.problems} />
+      {kind === 'http' ? (
+        <AllowFields allow={connection?.allow ?? []} problems={form.problems} />
+      ) : (
+        <ToolsField tools={connection?.tools ?? []} />
+      )}
+      <AccessFields kind={kind} connection={connection} problems={form.problems} />
+      <CheckField
+        label="On"
+        name="enabled"
+        defaultChecked={connection?.enabled ?? true}
+        hint="Off, it is kept and not used."
+      />
+    </FormSection>
+  );
+}
+
+interface PlaceProps {
+  readonly kind: Connection['kind'];
+  readonly connection: Connection | undefined;
+  readonly problems: Problems<string>;
+}
+
+/** Its name, which stays, and its address. */
+function PlaceFields({ kind, connection, problems }: PlaceProps) {
+  return (
+    <>
+      {connection === undefined && (
+        <TextField
+          label="Name"
+          name="name"
+          maxLength={32}
+          autoComplete="off"
+          spellCheck={false}
+          placeholder={kind === 'http' ? 'notes' : 'github'}
+          hint="The agent uses it by this name."
+          error={problems['name']}
+        />
+      )}
+      <TextField
+        label="Address"
+        name="url"
+        type="url"
+        maxLength={2000}
+        autoComplete="off"
+        spellCheck={false}
+        defaultValue={connection?.url}
+        placeholder={kind === 'http' ? 'https://api.example.com/v1' : 'https://mcp.example.com/mcp'}
+        error={problems['url']}
+      />
+    </>
+  );
+}
+
+function ToolsField({ tools }: { readonly tools: readonly string[] }) {
+  return (
+    <TextAreaField
+      code
+      optional
+      label="Tools"
+      name="tools"
+      rows={3}
+      defaultValue={tools.join('\n')}
+      placeholder={'search_issues\nget_issue'}
+      hint="By the server’s names, one a line. Left empty, the agent has all of them."
+    />
+  );
+}

@@ -1,0 +1,84 @@
+/** What the form of a connection says, as the API takes it. */
+import type { Connection, ConnectionAllow, PutConnection } from '@lodge/sdk';
+import { text } from '../../../components/use-form.ts';
+import type { Problems } from '../../../components/use-form.ts';
+import { linesOf } from '../channels/access-form.ts';
+
+export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
+export const mostHeaders = 8;
+export const mostAllowed = 32;
+
+export type AuthKind = 'none' | 'headers' | 'oauth';
+type Method = (typeof methods)[number];
+
+/** The rows of a list whose fields end in their numbers. */
+const rowsOf = (data: FormData, field: string): string[] =>
+  [...data.keys()].filter((key) => key.startsWith(`${field}_`)).map((key) => key.slice(field.length + 1));
+
+export const allowOf = (data: FormData): ConnectionAllow[] =>
+  rowsOf(data, 'paths').map((row) => ({
+    methods: data.getAll(`methods_${row}`) as Method[],
+    paths: linesOf(text(data, `paths_${row}`)),
+  }));
+
+const headersOf = (data: FormData): Record<string, string> =>
+  Object.fromEntries(
+    rowsOf(data, 'header_name')
+      .map((row) => [text(data, `header_name_${row}`).trim(), text(data, `header_value_${row}`)] as const)
+      .filter(([name]) => name !== ''),
+  );
+
+export function checkConnection(data: FormData): Problems<string> {
+  const problems: Problems<string> = {};
+  if (data.has('name') && !/^[a-z][a-z0-9-]{0,31}$/.test(text(data, 'name'))) {
+    problems['name'] = 'Use lower case letters, digits and hyphens, a letter first.';
+  }
+  if (!/^https?:\/\/[^\s/]/.test(text(data, 'url').trim())) problems['url'] = 'Enter an address with https://.';
+  for (const row of rowsOf(data, 'paths')) {
+    if (data.getAll(`methods_${row}`).length === 0) problems[`methods_${row}`] = 'Choose a method.';
+    if (linesOf(text(data, `paths_${row}`)).length === 0) problems[`paths_${row}`] = 'Enter a path, such as /notes/*.';
+  }
+  for (const row of rowsOf(data, 'header_name')) {
+    const [name, value] = [text(data, `header_name_${row}`).trim(), text(data, `header_value_${row}`)];
+    if (name !== '' && value === '') problems[`header_value_${row}`] = 'Enter the value.';
+    if (name === '' && value !== '') problems[`header_name_${row}`] = 'Enter the name.';
+  }
+  const hasSecret = text(data, 'client_secret').trim() !== '';
+  if (hasSecret && text(data, 'client_id').trim() === '') problems['client_id'] = 'A secret is of a client: enter it.';
+  return problems;
+}
+
+/** The access by OAuth; a stored secret stays where none is given. */
+function authOf(data: FormData, before: Connection | undefined): PutConnection['auth'] {
+  const optional = (name: string): string | null => {
+    const value = text(data, name).trim();
+    return value === '' ? null : value;
+  };
+  const [clientId, secret] = [optional('client_id'), optional('client_secret')];
+  const isSame = clientId !== null && before?.auth?.client_id === clientId;
+  return {
+    kind: 'oauth',
+    client_id: clientId,
+    scope: optional('scope'),
+    ...(secret === null ? (isSame ? {} : { client_secret: null }) : { client_secret: secret }),
+  };
+}
+
+export function connectionOf(data: FormData, before: Connection | undefined): PutConnection {
+  const kind = text(data, 'kind') as Connection['kind'];
+  const url = text(data, 'url').trim();
+  const enabled = data.has('enabled');
+  const auth = text(data, 'auth') as AuthKind;
+  const gives = auth === 'headers' && (before === undefined || data.has('replace_headers'));
+  const headers = auth === 'headers' ? (gives ? { headers: headersOf(data) } : {}) : { headers: {} };
+  if (kind === 'http') return { kind, url, enabled, allow: allowOf(data), ...headers };
+  const tools = linesOf(text(data, 'tools'));
+  return {
+    kind,
+    url,
+    enabled,
+    tools: tools.length === 0 ? null : tools,
+    ...headers,
+    auth: auth === 'oauth' ? authOf(data, before) : null,
+  };
+}

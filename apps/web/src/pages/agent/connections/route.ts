@@ -1,0 +1,20 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { Plug } from 'lucide-react';
+import { agentRoute } from '../route.ts';
+
+interface ConnectionsSearch {
+  /** The connection that is looked at, by its name. */
+  readonly connection?: string;
+  readonly form?: 'add' | 'edit';
+}
+
+export const connectionsRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'connections',
+  staticData: { nav: { label: 'Connections', Icon: Plug } },
+  validateSearch: ({ connection, form }): ConnectionsSearch => ({
+    ...(typeof connection === 'string' ? { connection } : {}),
+    ...(form === 'add' || form === 'edit' ? { form } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./connections-page.tsx'), 'ConnectionsPage'),
+});

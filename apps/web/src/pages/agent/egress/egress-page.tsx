@@ -1,0 +1,59 @@
+import type { Egress } from '@lodge/sdk';
+import { Code } from '../../../components/badge.tsx';
+import { Notice } from '../../../components/notice.tsx';
+import { Section, TabPage } from '../../../components/page.tsx';
+import { useMay } from '../../../session.ts';
+import { useAgent } from '../use-agent.ts';
+import { RefusedSection } from './refused-section.tsx';
+import { RulesForm } from './rules-form.tsx';
+
+export function EgressPage() {
+  const agent = useAgent();
+  const mayChange = useMay('agents:write');
+  const { egress } = agent;
+  return (
+    <TabPage
+      title="Egress"
+      description="What the agent’s machine may reach. Its model and its connections are always reached."
+    >
+      {agent.settings_pending && (
+        <Notice kind="info">
+          The machine has yet to take the settings over: within seconds while it runs, else at its next start.
+        </Notice>
+      )}
+      {mayChange ? (
+        // Rules that came from elsewhere replace what the form began with.
+        <RulesForm key={`${egress.mode} ${egress.allow.join(' ')}`} agent={agent} />
+      ) : (
+        <Rules egress={egress} />
+      )}
+      <RefusedSection agent={agent} mayChange={mayChange} />
+    </TabPage>
+  );
+}
+
+const modeWords: Readonly<Record<Egress['mode'], string>> = {
+  public: 'Every public address.',
+  allowlist: 'What this list names, and nothing else:',
+  none: 'Nothing but its model.',
+};
+
+function Rules({ egress: { mode, allow } }: { readonly egress: Egress }) {
+  return (
+    <Section title="What the agent’s machine may reach">
+      <div className="flex flex-col gap-3 px-5 py-5 sm:px-6">
+        <p>{modeWords[mode]}</p>
+        {mode === 'allowlist' && allow.length === 0 && <p className="text-muted">The list is empty.</p>}
+        {allow.length > 0 && (
+          <ul aria-label="Allow list" className="flex flex-wrap gap-1.5">
+            {allow.map((entry) => (
+              <li key={entry}>
+                <Code>{entry}</Code>
+              </li>
+            ))}
+          </ul>
+        )}
+      </div>
+    </Section>
+  );
+}

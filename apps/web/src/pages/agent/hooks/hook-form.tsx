@@ -1,0 +1,104 @@
+import type { CreatedHook } from '@lodge/sdk';
+import { useQueryClient } from '@tanstack/react-query';
+import { TextField } from '../../../components/field.tsx';
+import { FormSection } from '../../../components/form/form-section.tsx';
+import { TextAreaField } from '../../../components/form/text-area-field.tsx';
+import { useDraft } from '../../../components/form/use-draft.ts';
+import type { Problems } from '../../../components/use-form.ts';
+import { text, useForm } from '../../../components/use-form.ts';
+import { DeliverField } from '../answers/deliver-field.tsx';
+import { checkDeliver, deliverOf } from '../answers/deliver.ts';
+import type { DeliverName } from '../answers/deliver.ts';
+import { hookChanges } from './queries.ts';
+import { SignatureFields, checkSignature, signatureOf } from './signature-fields.tsx';
+import type { SignatureName } from './signature-fields.tsx';
+
+type Name = 'name' | SignatureName | DeliverName;
+
+const maxTemplateChars = 8_192;
+
+function check(data: FormData): Problems<Name> {
+  const problems: Problems<Name> = { ...checkSignature(data), ...checkDeliver(data) };
+  if (text(data, 'name').trim() === '') problems.name = 'Enter a name.';
+  return problems;
+}
+
+interface FormProps {
+  readonly agentId: string;
+  readonly onMade: (hook: CreatedHook) => void;
+  readonly onCancel: () => void;
+}
+
+export function HookForm({ agentId, onMade, onCancel }: FormProps) {
+  const queryClient = useQueryClient();
+  const draft = useDraft(`hook-template ${agentId}`, '');
+  const form = useForm<Name, CreatedHook>({
+    check,
+    send: (data) => {
+      const template = text(data, 'template');
+      const conversation = text(data, 'conversation').trim();
+      return hookChanges(agentId).create({
+        name: text(data, 'name').trim(),
+        ...(template.trim() === '' ? {} : { template }),
+        ...(conversation === '' ? {} : { conversation }),
+        deliver: deliverOf(data),
+        ...signatureOf(data),
+      });
+    },
+    done: (hook) => {
+      draft.clear();
+      onMade(hook);
+      void queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'hooks'] });
+    },
+  });
+  return (
+    <FormSection title="New hook" label="Hook" form={form} submit="Make hook" onCancel={onCancel}>
+      <TextField
+        label="Name"
+        name="name"
+        maxLength={100}
+        autoComplete="off"
+        placeholder="GitHub issues"
+        error={form.problems.name}
+      />
+      <TemplateField value={draft.value} onType={draft.set} />
+      <SignatureFields problems={form.problems} />
+      <DeliverField
+        agentId={agentId}
+        deliver={{ to: 'none' }}
+        kept="A line of it is in the agent’s log."
+        problems={form.problems}
+      />
+      <TextField
+        label="Conversation"
+        optional
+        name="conversation"
+        maxLength={256}
+        autoComplete="off"
+        hint="A conversation of the agent that the messages go on with. Without it the hook has one of its own."
+      />
+    </FormSection>
+  );
+}
+
+function TemplateField({ value, onType }: { readonly value: string; readonly onType: (value: string) => void }) {
+  return (
+    <TextAreaField
+      code
+      optional
+      label="What the agent is told"
+      name="template"
+      rows={5}
+      maxLength={maxTemplateChars}
+      value={value}
+      onChange={(event) => onType(event.target.value)}
+      placeholder={'A new issue {{issue.number}}: {{issue.title}}\nSuggest labels for it.'}
+      hint={
+        <>
+          <code className="font-mono">{'{{issue.title}}'}</code> puts in a field of the JSON by its path. Left empty,
+          the agent gets the whole JSON.
+        </>
+      }
+    />
+  );
+}

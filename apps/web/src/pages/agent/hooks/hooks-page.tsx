@@ -1,0 +1,144 @@
+import type { CreatedHook, Hook } from '@lodge/sdk';
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Plus, Webhook } from 'lucide-react';
+import { useState } from 'react';
+import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
+import { buttonClass } from '../../../components/button.tsx';
+import { DataTable } from '../../../components/data-table.tsx';
+import type { Column } from '../../../components/data-table.tsx';
+import { Section, TabPage } from '../../../components/page.tsx';
+import { EmptyState, Loaded } from '../../../components/states.tsx';
+import { Time } from '../../../components/time.tsx';
+import { useMay } from '../../../session.ts';
+import { deliverWords } from '../answers/deliver.ts';
+import { useAgent } from '../use-agent.ts';
+import { HookDetail } from './hook-detail.tsx';
+import { HookForm } from './hook-form.tsx';
+import { MadeDialog } from './made-dialog.tsx';
+import { hooksQuery, signatureTitles } from './queries.ts';
+import { hooksRoute } from './route.ts';
+
+export function HooksPage() {
+  const { hook, form } = hooksRoute.useSearch();
+  const mayChange = useMay('agents:write');
+  const { id: agentId } = useAgent();
+  const navigate = useNavigate();
+  const [made, setMade] = useState<CreatedHook>();
+  const go = (search: { hook?: string }) => void navigate({ to: hooksRoute.to, params: { agentId }, search });
+  if (made !== undefined) {
+    return (
+      <MadeDialog
+        hook={made}
+        onClose={() => {
+          setMade(undefined);
+          go({ hook: made.id });
+        }}
+      />
+    );
+  }
+  if (hook !== undefined) {
+    return <OneHook key={hook} agentId={agentId} id={hook} mayChange={mayChange} onDeleted={() => go({})} />;
+  }
+  if (form === 'add' && mayChange) {
+    return (
+      <TabPage title="Hooks" actions={<Back agentId={agentId} />}>
+        <HookForm agentId={agentId} onMade={setMade} onCancel={() => go({})} />
+      </TabPage>
+    );
+  }
+  return <AllHooks agentId={agentId} mayChange={mayChange} />;
+}
+
+function Back({ agentId }: { readonly agentId: string }) {
+  return (
+    <Link to={hooksRoute.to} params={{ agentId }} search={{}} className={backLinkClass}>
+      <BackWords>All hooks</BackWords>
+    </Link>
+  );
+}
+
+interface OneProps {
+  readonly agentId: string;
+  readonly id: string;
+  readonly mayChange: boolean;
+  readonly onDeleted: () => void;
+}
+
+function OneHook({ agentId, id, mayChange, onDeleted }: OneProps) {
+  const hooks = useQuery(hooksQuery(agentId));
+  const hook = hooks.data?.find((one) => one.id === id);
+  return (
+    <TabPage title={hook?.name ?? 'Hook'} actions={<Back agentId={agentId} />}>
+      <Loaded query={hooks}>
+        {() =>
+          hook === undefined ? (
+            <EmptyState Icon={Webhook} title="There is no such hook">
+              It may have been deleted.
+            </EmptyState>
+          ) : (
+            <HookDetail hook={hook} mayChange={mayChange} onDeleted={onDeleted} />
+          )
+        }
+      </Loaded>
+    </TabPage>
+  );
+}
+
+const columns: readonly Column<Hook>[] = [
+  {
+    header: 'Name',
+    cell: (hook) => (
+      <Link
+        to={hooksRoute.to}
+        params={{ agentId: hook.agent_id }}
+        search={{ hook: hook.id }}
+        className="wrap-anywhere text-accent hover:underline"
+      >
+        {hook.name}
+      </Link>
+    ),
+  },
+  { header: 'Token', cell: ({ last4 }) => <span className="font-mono text-[0.8125rem]">…{last4}</span> },
+  {
+    header: 'Signature',
+    cell: ({ signature }) =>
+      signature === undefined ? <span className="text-muted">None</span> : signatureTitles[signature.type],
+  },
+  {
+    header: 'Answer',
+    cell: ({ deliver }) => <span className="wrap-anywhere">{deliverWords(deliver, 'In the agent’s log')}</span>,
+  },
+  { header: 'Made', cell: ({ created_at: made }) => <Time value={made} /> },
+];
+
+function AllHooks({ agentId, mayChange }: { readonly agentId: string; readonly mayChange: boolean }) {
+  const hooks = useQuery(hooksQuery(agentId));
+  const add = mayChange && (
+    <Link to={hooksRoute.to} params={{ agentId }} search={{ form: 'add' }} className={buttonClass('primary')}>
+      <Plus aria-hidden className="size-4" />
+      New hook
+    </Link>
+  );
+  return (
+    <TabPage
+      title="Hooks"
+      description="Addresses at which a third party’s webhook becomes a message to the agent."
+      actions={add}
+    >
+      <Section title="All hooks">
+        <Loaded query={hooks}>
+          {(data) =>
+            data.length === 0 ? (
+              <EmptyState Icon={Webhook} title="No hook yet" action={add}>
+                GitHub, Stripe and anything that sends JSON can speak to the agent by a hook.
+              </EmptyState>
+            ) : (
+              <DataTable label="Hooks" columns={columns} rows={data} keyOf={({ id }) => id} />
+            )
+          }
+        </Loaded>
+      </Section>
+    </TabPage>
+  );
+}

@@ -1,0 +1,20 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { Webhook } from 'lucide-react';
+import { agentRoute } from '../route.ts';
+
+interface HooksSearch {
+  /** The hook that is looked at. */
+  readonly hook?: string;
+  readonly form?: 'add';
+}
+
+export const hooksRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'hooks',
+  staticData: { nav: { label: 'Hooks', Icon: Webhook } },
+  validateSearch: ({ hook, form }): HooksSearch => ({
+    ...(typeof hook === 'string' ? { hook } : {}),
+    ...(form === 'add' ? { form } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./hooks-page.tsx'), 'HooksPage'),
+});

@@ -1,0 +1,52 @@
+import { useQuery } from '@tanstack/react-query';
+import { EthernetPort, Plus } from 'lucide-react';
+import { useState } from 'react';
+import { Button } from '../../../components/button.tsx';
+import { Section, TabPage } from '../../../components/page.tsx';
+import { EmptyState, Loaded } from '../../../components/states.tsx';
+import { useMay } from '../../../session.ts';
+import { useAgent } from '../use-agent.ts';
+import { OwnPages } from './own-pages.tsx';
+import { PortRow } from './port-row.tsx';
+import { PublishDialog } from './publish-dialog.tsx';
+import { portsQuery } from './queries.ts';
+
+export function PortsPage() {
+  const agent = useAgent();
+  const mayChange = useMay('agents:write');
+  const ports = useQuery(portsQuery(agent.id));
+  const [publishing, setPublishing] = useState(false);
+  const publish = mayChange && (
+    <Button variant="primary" onClick={() => setPublishing(true)}>
+      <Plus aria-hidden className="size-4" />
+      Publish a port
+    </Button>
+  );
+  return (
+    <TabPage
+      title="Ports"
+      description="Servers in the agent’s machine that have an address of their own."
+      actions={publish}
+    >
+      <OwnPages agent={agent} mayChange={mayChange} />
+      <Section title="Published ports">
+        <Loaded query={ports}>
+          {(data) =>
+            data.length === 0 ? (
+              <EmptyState Icon={EthernetPort} title="No port is published" action={publish}>
+                When the agent runs a web server, publish its port to open it in a browser.
+              </EmptyState>
+            ) : (
+              <ul aria-label="Published ports" className="divide-y divide-line">
+                {data.map((port) => (
+                  <PortRow key={port.port} agentId={agent.id} port={port} mayChange={mayChange} />
+                ))}
+              </ul>
+            )
+          }
+        </Loaded>
+      </Section>
+      {publishing && <PublishDialog agentId={agent.id} onClose={() => setPublishing(false)} />}
+    </TabPage>
+  );
+}

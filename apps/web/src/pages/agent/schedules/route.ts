@@ -1,0 +1,21 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { CalendarClock } from 'lucide-react';
+import { agentRoute } from '../route.ts';
+
+interface SchedulesSearch {
+  /** The schedule that is looked at. */
+  readonly schedule?: string;
+  /** What is done with it; `add` is without one. */
+  readonly form?: 'add' | 'edit';
+}
+
+export const schedulesRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'schedules',
+  staticData: { nav: { label: 'Schedules', Icon: CalendarClock } },
+  validateSearch: ({ schedule, form }): SchedulesSearch => ({
+    ...(typeof schedule === 'string' ? { schedule } : {}),
+    ...(form === 'add' || form === 'edit' ? { form } : {}),
+  }),
+  component: lazyRouteComponent(() => import('./schedules-page.tsx'), 'SchedulesPage'),
+});
