@@ -5,6 +5,7 @@ import { agentQuery } from '../pages/agent/queries.ts';
 import { pathTo } from '../paths.ts';
 import { useAccount } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
+import { FindButton } from './find-button.tsx';
 import { useGroups, useOpenAgent } from './navigation.ts';
 import type { Group } from './navigation.ts';
 
@@ -18,8 +19,9 @@ export function Sidebar({ onNavigate }: SidebarProps) {
   const agentId = useOpenAgent();
   const groups = useGroups(agentId === undefined ? 'account' : 'agent', role);
   return (
-    <div className="flex min-h-0 grow flex-col justify-between gap-6">
-      <nav aria-label="Main" className="-mx-1 flex min-h-0 flex-col gap-5 overflow-y-auto px-1 pb-1">
+    <div className="flex min-h-0 grow flex-col gap-5">
+      <FindButton {...(onNavigate && { onOpen: onNavigate })} />
+      <nav aria-label="Main" className="-mx-1 flex min-h-0 grow flex-col gap-5 overflow-y-auto px-1 pb-1">
         {agentId !== undefined && <OpenAgent id={agentId} {...(onNavigate && { onNavigate })} />}
         {groups.map((group) => (
           <NavGroup key={group.label} group={group} {...(agentId && { agentId })} {...(onNavigate && { onNavigate })} />

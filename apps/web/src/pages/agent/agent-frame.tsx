@@ -6,6 +6,7 @@ import { useTitle } from '../../components/page.tsx';
 import { SkeletonRows } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useMay } from '../../session.ts';
+import { Provisioning } from './provisioning.tsx';
 import { StatusBadge } from './status-badge.tsx';
 import { useAgent } from './use-agent.ts';
 import { VerbButtons } from './verb-buttons.tsx';
@@ -50,6 +51,7 @@ function Header({ agent }: { agent: Agent }) {
         </div>
         {mayChange && <VerbButtons agent={agent} />}
       </div>
+      {agent.status === 'provisioning' && <Provisioning agent={agent} />}
       {agent.status_reason !== null && <Reason reason={agent.status_reason} isError={agent.status === 'error'} />}
     </header>
   );
