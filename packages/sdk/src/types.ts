@@ -2876,10 +2876,18 @@ export interface Operations {
     query: {
       /** Events per page. */
       limit?: number | undefined;
-      /** `next_cursor` of the page before, with the same `order`. */
+      /** `next_cursor` of the page before, with the same `order` and filters. */
       cursor?: string | undefined;
       /** Newest first by default. */
       order?: 'desc' | 'asc' | undefined;
+      /** Only this action, or a family such as `api_key.*`. */
+      action?: string | undefined;
+      /** Only what such actors did. */
+      actor_type?: 'account' | 'api_key' | 'operator' | undefined;
+      /** Only what this account or API key did. */
+      actor_id?: string | undefined;
+      /** Only what was done to this object, such as an agent. */
+      target_id?: string | undefined;
     };
     body: undefined;
     reply: AuditEventList;

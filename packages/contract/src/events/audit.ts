@@ -1,6 +1,12 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { Timestamp, listOf, nullable, oneOf, pageCursor } from '../text.ts';
+import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns } from '../text.ts';
+
+const actorTypes = ['account', 'api_key', 'operator'] as const;
+
+/** Text that names an object; an unknown one is of no event. */
+const ofObject = (description: string) =>
+  Type.Optional(Type.String({ minLength: 1, maxLength: 100, pattern: patterns.token, description }));
 
 /** An object of an event, by its kind and id. */
 const who = { type: Type.String({ examples: ['api_key'] }), id: Type.String() };
@@ -12,7 +18,7 @@ export const AuditEvent = Type.Object(
     created_at: Timestamp,
     actor: Type.Object(
       {
-        type: oneOf(['account', 'api_key', 'operator'], {
+        type: oneOf(actorTypes, {
           description: '`operator`: somebody at the command line of this deployment.',
         }),
         id: nullable(Type.String()),
@@ -40,8 +46,19 @@ export const AuditEventList = listOf(AuditEvent, 'AuditEventList');
 export const ListAuditEventsQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Events per page.' })),
-    cursor: pageCursor(', with the same `order`'),
+    cursor: pageCursor(', with the same `order` and filters'),
     order: Type.Optional(oneOf(['desc', 'asc'], { default: 'desc', description: 'Newest first by default.' })),
+    action: Type.Optional(
+      Type.String({
+        maxLength: 90,
+        pattern: patterns.eventPattern,
+        description: 'Only this action, or a family such as `api_key.*`.',
+        examples: ['api_key.*'],
+      }),
+    ),
+    actor_type: Type.Optional(oneOf(actorTypes, { description: 'Only what such actors did.' })),
+    actor_id: ofObject('Only what this account or API key did.'),
+    target_id: ofObject('Only what was done to this object, such as an agent.'),
   },
   { additionalProperties: false },
 );

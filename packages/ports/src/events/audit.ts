@@ -22,6 +22,11 @@ export interface AuditQuery {
   /** Events after this id (`asc`) or before it (`desc`). */
   readonly from?: bigint;
   readonly direction: 'asc' | 'desc';
+  /** A type, a family such as `api_key.*`, or `*`. */
+  readonly action?: string;
+  readonly actorKind?: AuditEvent['actor']['kind'];
+  readonly actorId?: string;
+  readonly targetId?: string;
 }
 
 /** The log of events that somebody caused. */

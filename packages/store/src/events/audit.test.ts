@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import type { AccountTransaction, AuditEvent, NewEvent } from '@lodge/ports';
+import type { AccountTransaction, AuditEvent, AuditQuery, NewEvent } from '@lodge/ports';
 import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 
@@ -35,6 +35,33 @@ test('an event is read as it was written', async () => {
   const { type: action, data: details, target } = event('one');
   assert.deepEqual(rest, { accountId, ...by, action, details, target });
   assert.deepEqual(await store.audit.page({ accountId: 'other', limit: 10, direction: 'asc' }), []);
+});
+
+test('a page has only what its filters name', async () => {
+  const key = { actor: { kind: 'api_key', id: 'k9' }, address: '192.0.2.1', requestId: 'req_2' } as const;
+  const of = { accountId, agentId: null, by: key } as const;
+  const events: readonly NewEvent[] = [
+    { ...event('filtered'), by: key },
+    { ...of, type: 'webhook.removed', data: {}, target: { kind: 'webhook', id: 'w1' } },
+    { ...of, type: 'invitation.ended', data: {}, target: { kind: 'invitation', id: 'i1' } },
+  ];
+  for (const each of events) {
+    await store.accounts.transaction(async (tx) => {
+      await change(tx);
+      await tx.record(each);
+    });
+  }
+  const actions = async (filters: Omit<AuditQuery, 'accountId' | 'limit' | 'direction'>): Promise<readonly string[]> =>
+    (await store.audit.page({ accountId, limit: 10, direction: 'asc', actorId: 'k9', ...filters })).map(
+      ({ action }) => action,
+    );
+  assert.deepEqual(await actions({}), ['api_key.created', 'webhook.removed', 'invitation.ended']);
+  assert.deepEqual(await actions({ action: 'webhook.*' }), ['webhook.removed']);
+  assert.deepEqual(await actions({ action: 'apixkey.*' }), [], 'no letter of a family stands for another');
+  assert.deepEqual(await actions({ action: 'invitation.ended', actorKind: 'api_key' }), ['invitation.ended']);
+  assert.deepEqual(await actions({ actorKind: 'account' }), []);
+  assert.deepEqual(await actions({ targetId: 'i1' }), ['invitation.ended']);
+  assert.deepEqual(await actions({ targetId: 'w1', action: '*' }), ['webhook.removed']);
 });
 
 test('an event of a change that is rolled back is not there', async () => {

@@ -1,4 +1,6 @@
 import type { AuditEvent, AuditLog, AuditQuery, EventRow } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import { toEventRow } from './rows.ts';
 
@@ -10,20 +12,35 @@ export class PostgresAuditLog implements AuditLog {
     this.database = database;
   }
 
-  async page({ accountId, limit, from, direction }: AuditQuery): Promise<readonly AuditEvent[]> {
+  async page(query: AuditQuery): Promise<readonly AuditEvent[]> {
+    const { accountId, limit, from, direction } = query;
     const rows = await this.database.repeatable((db) =>
       db
         .selectFrom('events')
         .selectAll()
         .where('account_id', '=', accountId)
         .where('actor_kind', 'is not', null)
-        .$if(from !== undefined, (query) => query.where('id', direction === 'asc' ? '>' : '<', String(from)))
+        .where(filterOf(query))
+        .$if(from !== undefined, (select) => select.where('id', direction === 'asc' ? '>' : '<', String(from)))
         .orderBy('id', direction)
         .limit(limit)
         .execute(),
     );
     return rows.map((row) => toAuditEvent(toEventRow(row)));
   }
+}
+
+/** The filters of a query as one condition. */
+function filterOf({ action = '*', actorKind, actorId, targetId }: AuditQuery): RawBuilder<boolean> {
+  const ofType = action.endsWith('*') ? sql`starts_with(type, ${action.slice(0, -1)})` : sql`type = ${action}`;
+  const conditions = [
+    ...(action === '*' ? [] : [ofType]),
+    ...(actorKind === undefined ? [] : [sql`actor_kind = ${actorKind}`]),
+    ...(actorId === undefined ? [] : [sql`actor_id = ${actorId}`]),
+    // The agent of an event is its object where it has no other.
+    ...(targetId === undefined ? [] : [sql`coalesce(target_id, agent_id) = ${targetId}`]),
+  ];
+  return conditions.length === 0 ? sql<boolean>`true` : sql<boolean>`${sql.join(conditions, sql` and `)}`;
 }
 
 function toAuditEvent({ id, accountId, agentId, type, data, by, target, at }: EventRow): AuditEvent {

@@ -888,6 +888,10 @@ class AuditEventsOperations(Resource):
         limit: int | NotGiven = NOT_GIVEN,
         cursor: str | NotGiven = NOT_GIVEN,
         order: Literal["desc", "asc"] | NotGiven = NOT_GIVEN,
+        action: str | NotGiven = NOT_GIVEN,
+        actor_type: Literal["account", "api_key", "operator"] | NotGiven = NOT_GIVEN,
+        actor_id: str | NotGiven = NOT_GIVEN,
+        target_id: str | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
     ) -> Pages[AuditEvent]:
         """List audit events.
@@ -898,15 +902,27 @@ class AuditEventsOperations(Resource):
 
         Args:
             limit: Events per page.
-            cursor: `next_cursor` of the page before, with the same `order`.
+            cursor: `next_cursor` of the page before, with the same `order` and filters.
             order: Newest first by default.
+            action: Only this action, or a family such as `api_key.*`.
+            actor_type: Only what such actors did.
+            actor_id: Only what this account or API key did.
+            target_id: Only what was done to this object, such as an agent.
         """
         return self._client.pages(
             AuditEvent,
             Call(
                 "GET",
                 "/audit-events",
-                query={"limit": limit, "cursor": cursor, "order": order},
+                query={
+                    "limit": limit,
+                    "cursor": cursor,
+                    "order": order,
+                    "action": action,
+                    "actor_type": actor_type,
+                    "actor_id": actor_id,
+                    "target_id": target_id,
+                },
             ),
             options,
         )

@@ -83,3 +83,13 @@ test('a key needs agents:read', async () => {
   const answer = await call('GET', '/v1/audit-events', { key: 'agents:write' });
   assert.deepEqual([answer.status, answer.body.error.code], [403, 'insufficient_scope']);
 });
+
+test('filters are handed on by their names, and others are refused', async () => {
+  const query = 'action=api_key.*&actor_type=api_key&actor_id=k1&target_id=k2';
+  assert.equal((await call('GET', `/v1/audit-events?${query}`)).status, 200);
+  const { action, actorKind, actorId, targetId } = asked.at(-1)!;
+  assert.deepEqual([action, actorKind, actorId, targetId], ['api_key.*', 'api_key', 'k1', 'k2']);
+  for (const wrong of ['action=%25', 'actor_type=nobody', 'actor_id=', 'target_id=a%20b']) {
+    assert.equal((await call('GET', `/v1/audit-events?${wrong}`)).status, 400, wrong);
+  }
+});

@@ -2,6 +2,7 @@ import { AuditEventList, ListAuditEventsQuery } from '@lodge/contract';
 import type { AuditEvent } from '@lodge/contract';
 import { InvalidCursorError } from '@lodge/ports';
 import type { AuditEvent as AuditEventRow, AuditLog } from '@lodge/ports';
+import type { Static } from 'typebox';
 import type { App } from '../../app-types.ts';
 import type { Cursors } from '../../reply/cursors.ts';
 import { pageReply } from '../../reply/page.ts';
@@ -30,12 +31,22 @@ export function listAuditEventsRoute(app: App, { audit, cursors }: Needs): void 
       const { limit = 20, order = 'desc', cursor } = request.query;
       const { accountId } = request.principal;
       const from = cursor === undefined ? {} : { from: positionOf(cursors.open('audit', accountId, cursor), order) };
-      const rows = await audit.page({ accountId, limit: limit + 1, direction: order, ...from });
+      const filters = filtersOf(request.query);
+      const rows = await audit.page({ accountId, limit: limit + 1, direction: order, ...filters, ...from });
       const sealed = ({ id }: AuditEventRow): string | null => cursors.seal('audit', accountId, cursorOf(id, order));
       return pageReply(rows, { limit, record: eventRecord, cursorOf: sealed });
     },
   });
 }
+
+type Filters = Pick<Static<typeof ListAuditEventsQuery>, 'action' | 'actor_type' | 'actor_id' | 'target_id'>;
+
+const filtersOf = ({ action, actor_type: actorKind, actor_id: actorId, target_id: targetId }: Filters) => ({
+  ...(action !== undefined && { action }),
+  ...(actorKind !== undefined && { actorKind }),
+  ...(actorId !== undefined && { actorId }),
+  ...(targetId !== undefined && { targetId }),
+});
 
 const largestId = 2n ** 63n - 1n;
 
