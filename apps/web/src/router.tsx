@@ -11,6 +11,7 @@ import { egressRoute } from './pages/agent/egress/route.ts';
 import { hooksRoute } from './pages/agent/hooks/route.ts';
 import { portsRoute } from './pages/agent/ports/route.ts';
 import { schedulesRoute } from './pages/agent/schedules/route.ts';
+import { chatRoute } from './pages/agent/chat/route.ts';
 import { agentIndexRoute, agentRoute } from './pages/agent/route.ts';
 import { consentRoutes } from './pages/consent/routes.ts';
 import { entryRoutes } from './pages/entry/routes.ts';
@@ -36,6 +37,7 @@ const routeTree = rootRoute.addChildren([
     homeRoute,
     agentRoute.addChildren([
       agentIndexRoute,
+      chatRoute,
       channelsRoute,
       schedulesRoute,
       connectionsRoute,

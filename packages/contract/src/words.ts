@@ -1,3 +1,3 @@
 /** Words of the wire that clients without the domain need: no schema comes with them. */
-export { errorCodes, scopeMeanings, scopesOfRole } from '@lodge/domain';
+export { abilitiesOf, errorCodes, scopeMeanings, scopesOfRole } from '@lodge/domain';
 export type { ErrorCode, Scope } from '@lodge/domain';

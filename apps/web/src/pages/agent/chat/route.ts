@@ -1,0 +1,23 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { MessageCircle } from 'lucide-react';
+import { agentRoute } from '../route.ts';
+
+interface ChatSearch {
+  /** The conversation that is open; none begins one. */
+  readonly conversation?: string;
+  /** The channel of the conversation, where it is one of a channel. */
+  readonly channel?: string;
+}
+
+const text = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 256;
+
+export const chatRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'chat',
+  staticData: { nav: { label: 'Chat', Icon: MessageCircle } },
+  validateSearch: ({ conversation, channel }): ChatSearch => ({
+    ...(text(conversation) && { conversation }),
+    ...(text(channel) && { channel }),
+  }),
+  component: lazyRouteComponent(() => import('./chat-page.tsx'), 'ChatPage'),
+});

@@ -1,0 +1,167 @@
+/** A Lodge with an agent whose gateway answers as a test says, over a real guest daemon, and a browser that is signed in. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { guestClient, noCredential } from '@lodge/guest';
+import { openLodge } from '@lodge/testkit/lodge';
+import type { OpenedLodge } from '@lodge/testkit/lodge';
+import { FakeHost } from '@lodge/vm/fake';
+import { Client } from 'pg';
+import type { Browser, Page } from 'playwright-core';
+import { Daemon } from '../../apps/guestd/src/testing.ts';
+import { chunk, done, event, StubGateway } from '../../packages/testkit/src/leaf/stub-gateway.ts';
+import { guestRuntime, noTroubles } from '../../packages/testkit/src/plane/guest-runtime.ts';
+import { launch, openBrowser } from './browser.ts';
+
+export interface TalkPlace {
+  readonly lodge: OpenedLodge;
+  readonly gateway: StubGateway;
+  readonly sql: Client;
+  readonly browser: Browser;
+  readonly page: Page;
+  /** What the pages did wrong: errors, and breaches of the content security policy. */
+  readonly faults: string[];
+  /** Requests that left the Lodge. */
+  readonly strayed: string[];
+  readonly url: string;
+  readonly accountId: string;
+  /** A request of the API by the page's session. */
+  call(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
+  close(): Promise<void>;
+}
+
+const owner = { name: 'Ada Lovelace', email: 'ada@example.test', password: 'analytical engine 1843' };
+
+export async function openTalkPlace(): Promise<TalkPlace> {
+  const root = join(import.meta.dirname, '../..');
+  const built = promisify(execFile)(process.execPath, [join(root, 'scripts/build-web.ts')], { timeout: 120_000 });
+  const gateway = new StubGateway();
+  gateway.server.listen(0, '127.0.0.1');
+  await once(gateway.server, 'listening');
+  const guest = new Daemon();
+  await guest.prepare();
+  await guest.start();
+  const host = new FakeHost();
+  const chatEndpoint = () => ({ baseUrl: gateway.url, headers: {}, model: 'openclaw', takesPictures: false });
+  const lodge = await openLodge({
+    host,
+    runtimes: new Map([
+      ['runtime_a', { ...guestRuntime(host, noTroubles()), chatEndpoint }],
+      ['runtime_b', { ...guestRuntime(host, noTroubles()), chatEndpoint }],
+    ]),
+    guestAt: () => guestClient({ address: '127.0.0.1', port: guest.port, credential: noCredential }),
+  });
+  const sql = new Client({ connectionString: lodge.connectionString });
+  await sql.connect();
+  await built;
+  const url = new URL(lodge.baseUrl).origin;
+  const browser = await launch(Number(new URL(url).port));
+  const faults: string[] = [];
+  const page = await openBrowser(browser, faults);
+  const strayed: string[] = [];
+  page.context().on('request', (request) => {
+    if (
+      !/^(?:blob:)?https?:/.test(request.url()) ||
+      !request
+        .url()
+        .replace(/^blob:/, '')
+        .startsWith(`${url}/`)
+    )
+      strayed.push(request.url());
+  });
+  const { request } = page.context();
+  const token = lodge.ownerLink!.url(url).split('#token=')[1];
+  const headers = { origin: url };
+  const entered = await request.post(`${url}/v1/account/setup`, { data: { token, ...owner }, headers });
+  assert.ok(entered.ok(), await entered.text());
+  const { account, csrf_token: csrf } = (await entered.json()) as { account: { id: string }; csrf_token: string };
+  return {
+    lodge,
+    gateway,
+    sql,
+    browser,
+    page,
+    faults,
+    strayed,
+    url,
+    accountId: account.id,
+    async call(method, path, body) {
+      const reply = await request.fetch(`${url}/v1${path}`, {
+        method,
+        headers: { ...headers, 'x-csrf-token': csrf },
+        ...(body !== undefined && { data: body }),
+      });
+      assert.ok(reply.ok(), `${method} ${path}: ${await reply.text()}`);
+      return (await reply.json()) as Record<string, unknown>;
+    },
+    async close() {
+      await browser.close();
+      await sql.end();
+      await lodge.close();
+      gateway.server.closeAllConnections();
+      gateway.server.close();
+      await guest.remove();
+    },
+  };
+}
+
+/** One line of a script: words, a step of a tool, a wait, or a cut connection. */
+export type Line =
+  | string
+  | {
+      readonly step: 'start' | 'end';
+      readonly id?: string;
+      readonly title?: string;
+      readonly failed?: true;
+      readonly tool?: string;
+    }
+  | { readonly wait: Promise<unknown> }
+  | { readonly cut: true };
+
+const toolLine = ({ step, id = 'call_1', title, failed, tool = 'exec' }: Extract<Line, { step: unknown }>): string =>
+  `event: openclaw.tool\n${event({ toolCallId: id, name: tool, phase: step, status: failed ? 'failed' : 'completed', meta: title })}`;
+
+/** Answers line by line, as OpenClaw's gateway streams. */
+export const saying =
+  (...lines: readonly Line[]) =>
+  async (reply: ServerResponse): Promise<void> => {
+    reply.writeHead(200, { 'content-type': 'text/event-stream' });
+    for (const line of lines) {
+      if (typeof line === 'string') reply.write(event(chunk(line)));
+      else if ('wait' in line) await line.wait;
+      else if ('cut' in line) return void reply.destroy();
+      else reply.write(toolLine(line));
+    }
+    reply.end(done);
+  };
+
+/** Puts a call into the ledger, as the broker does when it ends. */
+export async function spend(place: TalkPlace, agentId: string, more: object = {}): Promise<void> {
+  await place.lodge.parts.store.ledgerOf('test').close({
+    id: crypto.randomUUID(),
+    agentId,
+    accountId: place.accountId,
+    provider: 'anthropic',
+    model: 'claude-sonnet-5',
+    api: 'anthropic-messages',
+    startedAt: new Date(),
+    durationMs: 1200,
+    timeToFirstByteMs: 300,
+    status: 200,
+    outcome: 'ok',
+    estimated: false,
+    costUsd: '0.0125',
+    priceVersion: 'test',
+    inputTokens: 1000,
+    outputTokens: 200,
+    cacheReadTokens: 0,
+    cacheWriteTokens: 0,
+    cacheWriteLongTokens: null,
+    reasoningTokens: null,
+    imageTokens: null,
+    ...more,
+  });
+}
