@@ -12,7 +12,10 @@ import { hooksRoute } from './pages/agent/hooks/route.ts';
 import { portsRoute } from './pages/agent/ports/route.ts';
 import { schedulesRoute } from './pages/agent/schedules/route.ts';
 import { chatRoute } from './pages/agent/chat/route.ts';
+import { filesRoute } from './pages/agent/files/route.ts';
+import { logsRoute } from './pages/agent/logs/route.ts';
 import { agentIndexRoute, agentRoute } from './pages/agent/route.ts';
+import { terminalRoute } from './pages/agent/terminal/route.ts';
 import { consentRoutes } from './pages/consent/routes.ts';
 import { entryRoutes } from './pages/entry/routes.ts';
 import { homeRoute } from './pages/home/route.ts';
@@ -38,6 +41,9 @@ const routeTree = rootRoute.addChildren([
     agentRoute.addChildren([
       agentIndexRoute,
       chatRoute,
+      logsRoute,
+      filesRoute,
+      terminalRoute,
       channelsRoute,
       schedulesRoute,
       connectionsRoute,

@@ -1,0 +1,131 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query';
+import { useBlocker } from '@tanstack/react-router';
+import { useEffect, useRef, useState } from 'react';
+import { change, hasCode, lodge } from '../../../api.ts';
+import { toast } from '../../../components/toasts.tsx';
+import { visibleName } from '../../../components/visible-text.ts';
+import { signInPath } from '../../../paths.ts';
+import { draftOf, dropDraft, keepDraft } from './drafts.ts';
+import { nameOf } from './file-paths.ts';
+import { forEditing, forSaving, lineEndsOf } from './line-ends.ts';
+import { openFile } from './open-file.ts';
+import { fileQuery } from './queries.ts';
+
+export interface Edited {
+  readonly agentId: string;
+  readonly path: string;
+  readonly text: string;
+  readonly etag: string;
+}
+
+/** What is there now instead of the version that was edited; a null text where nothing is, or no text. */
+export interface Conflict {
+  readonly text: string | null;
+  readonly etag: string | null;
+}
+
+const draftDelayMs = 300;
+
+/** A text that is edited: what was typed, whether it is saved, and what happened to the file meanwhile. */
+export function useEditing({ agentId, path, text, etag }: Edited) {
+  const queryClient = useQueryClient();
+  const [draft] = useState(() => draftOf(agentId, path));
+  const [base, setBase] = useState({ text: forEditing(text), etag });
+  const [typed, setTyped] = useState(draft?.text ?? base.text);
+  const [ends] = useState(() => lineEndsOf(text));
+  const [conflict, setConflict] = useState<Conflict | null>(() =>
+    draft !== null && draft.etag !== etag && draft.text !== forEditing(text) ? { text, etag } : null,
+  );
+  const isChanged = typed !== base.text;
+  useDraft({ agentId, path, text: typed, etag: base.etag }, isChanged);
+
+  const save = useMutation({
+    mutationFn: async (over: Conflict | null) => {
+      const sent = typed;
+      const condition =
+        over === null ? { ifMatch: base.etag } : over.etag === null ? { isNew: true } : { ifMatch: over.etag };
+      const body = forSaving(sent, ends);
+      return { sent, saved: await change(() => lodge.files.write(agentId, path, body, condition)) };
+    },
+    onSuccess: ({ sent, saved }) => {
+      setBase({ text: sent, etag: saved.etag });
+      setConflict(null);
+      queryClient.setQueryData(fileQuery(agentId, path).queryKey, (before) =>
+        before === undefined ? before : { ...before, text: forSaving(sent, ends), etag: saved.etag, size: saved.size },
+      );
+      void queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'files', 'folder'] });
+      toast(`“${visibleName(nameOf(path))}” is saved.`);
+    },
+    onError: async (error) => {
+      if (!hasCode(error, 'precondition_failed') && !hasCode(error, 'file_not_found')) return;
+      setConflict(await currentOf(agentId, path).catch(() => ({ text: null, etag: null })));
+    },
+  });
+
+  return {
+    typed,
+    setTyped,
+    isChanged,
+    isRestored: draft !== null && draft.text !== forEditing(text),
+    isMixed: ends.isMixed,
+    conflict,
+    save: () => {
+      if (!save.isPending && conflict === null) save.mutate(null);
+    },
+    saveOver: () => {
+      if (!save.isPending) save.mutate(conflict);
+    },
+    takeTheirs: () => {
+      if (conflict?.text === null || conflict?.text === undefined || conflict.etag === null) return;
+      setBase({ text: forEditing(conflict.text), etag: conflict.etag });
+      setTyped(forEditing(conflict.text));
+      setConflict(null);
+      save.reset();
+    },
+    isSaving: save.isPending,
+    error: conflict === null ? save.error : null,
+    blocker: useLeaving(isChanged),
+  };
+}
+
+async function currentOf(agentId: string, path: string): Promise<Conflict> {
+  try {
+    const { text, etag } = await openFile(agentId, path);
+    return { text, etag };
+  } catch (error) {
+    if (hasCode(error, 'file_not_found')) return { text: null, etag: null };
+    throw error;
+  }
+}
+
+/** Keeps what was typed a moment after the last key, and at once when the page goes. */
+function useDraft({ agentId, path, text, etag }: Edited, isChanged: boolean): void {
+  const latest = useRef({ text, etag, isChanged });
+  latest.current = { text, etag, isChanged };
+  useEffect(() => {
+    const timer = setTimeout(() => store(agentId, path, latest.current), draftDelayMs);
+    return () => clearTimeout(timer);
+  }, [agentId, path, text, etag, isChanged]);
+  useEffect(() => {
+    const keep = (): void => store(agentId, path, latest.current);
+    window.addEventListener('pagehide', keep);
+    return () => {
+      window.removeEventListener('pagehide', keep);
+      keep();
+    };
+  }, [agentId, path]);
+}
+
+function store(agentId: string, path: string, now: { text: string; etag: string; isChanged: boolean }): void {
+  if (now.isChanged) keepDraft(agentId, path, { text: now.text, etag: now.etag });
+  else dropDraft(agentId, path);
+}
+
+/** Asks before the person leaves. An ended session leads to the sign-in page without a question: the draft waits. */
+function useLeaving(isChanged: boolean) {
+  return useBlocker({
+    shouldBlockFn: ({ next }) => isChanged && next.pathname !== signInPath,
+    enableBeforeUnload: () => isChanged,
+    withResolver: true,
+  });
+}

@@ -1,0 +1,17 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { SquareTerminal } from 'lucide-react';
+import { agentRoute } from '../route.ts';
+
+export interface TerminalSearch {
+  /** `root`: the shell runs as the machine's root. The agent's own user without it. */
+  readonly user?: 'root';
+}
+
+export const terminalRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'terminal',
+  staticData: { nav: { label: 'Terminal', Icon: SquareTerminal } },
+  validateSearch: ({ user }: Readonly<Record<string, unknown>>): TerminalSearch =>
+    user === 'root' ? { user: 'root' } : {},
+  component: lazyRouteComponent(() => import('./terminal-page.tsx'), 'TerminalPage'),
+});
