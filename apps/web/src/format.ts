@@ -19,6 +19,15 @@ export const formatDateTime = (date: Date): string => dateTimes.format(date);
 export const formatUsd = (amount: string): string => dollars.format(Number(amount));
 export const formatNumber = (value: number): string => numbers.format(value);
 
+const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
+
+/** Formats a size such as "1.5 GiB". */
+export function formatBytes(bytes: number): string {
+  const step = Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  const value = bytes / 1024 ** step;
+  return `${numbers.format(Number(value.toFixed(value >= 100 || step === 0 ? 0 : 1)))} ${byteUnits[step]}`;
+}
+
 const steps: readonly (readonly [Intl.RelativeTimeFormatUnit, number])[] = [
   ['minute', 60],
   ['hour', 3600],

@@ -16,13 +16,18 @@ import { filesRoute } from './pages/agent/files/route.ts';
 import { logsRoute } from './pages/agent/logs/route.ts';
 import { agentIndexRoute, agentRoute } from './pages/agent/route.ts';
 import { terminalRoute } from './pages/agent/terminal/route.ts';
+import { agentUsageRoute } from './pages/agent/usage/route.ts';
+import { auditRoute } from './pages/audit/route.ts';
 import { consentRoutes } from './pages/consent/routes.ts';
 import { entryRoutes } from './pages/entry/routes.ts';
 import { homeRoute } from './pages/home/route.ts';
+import { hostRoute } from './pages/host/route.ts';
 import { keysRoute } from './pages/keys/route.ts';
+import { limitsRoute } from './pages/limits/route.ts';
 import { peopleRoute } from './pages/people/route.ts';
 import { securityRoute } from './pages/security/route.ts';
 import { usageRoute } from './pages/usage/route.ts';
+import { webhookRoute, webhooksRoute } from './pages/webhooks/route.ts';
 
 /** The owner's link and the guides of before lead here. */
 const accountRoute = createRoute({
@@ -50,12 +55,18 @@ const routeTree = rootRoute.addChildren([
       hooksRoute,
       egressRoute,
       portsRoute,
+      agentUsageRoute,
     ]),
     accountRoute,
     usageRoute,
+    limitsRoute,
     keysRoute,
+    webhooksRoute,
+    webhookRoute,
+    auditRoute,
     securityRoute,
     peopleRoute,
+    hostRoute,
     ...consentRoutes,
   ]),
 ]);

@@ -32,22 +32,40 @@ function limitOf(data: FormData): SpendLimit | null {
 /** Lets an owner set the limit of an account's agents together. */
 export function LimitDialog({ account: { id, name }, limit, onClose }: LimitDialogProps) {
   const queryClient = useQueryClient();
-  const form = useForm({
-    check,
-    send: (data) => api.setSpendLimit(id, limitOf(data)),
-    done: () => {
-      onClose();
-      toast(`The limits of ${name} are changed.`);
-      void queryClient.invalidateQueries(queries.spend);
-      void queryClient.invalidateQueries(queries.people);
-    },
-  });
   return (
-    <Dialog
+    <LimitForm
       title={`Limits of ${name}`}
       description="For the model calls of all agents of this account together, in days and months of UTC. A change holds from the next call on."
+      none="An empty amount is no limit. With both empty, what this Lodge is configured with holds."
+      limit={limit}
+      send={(chosen) => api.setSpendLimit(id, chosen)}
+      onDone={() => {
+        onClose();
+        toast(`The limits of ${name} are changed.`);
+        void queryClient.invalidateQueries(queries.spend);
+        void queryClient.invalidateQueries(queries.people);
+      }}
       onClose={onClose}
-    >
+    />
+  );
+}
+
+interface LimitFormProps {
+  readonly title: string;
+  readonly description: string;
+  /** What holds without amounts. */
+  readonly none: string;
+  readonly limit: SpendLimit | null;
+  readonly send: (limit: SpendLimit | null) => Promise<unknown>;
+  readonly onDone: () => void;
+  readonly onClose: () => void;
+}
+
+/** A dialog that sets a limit, of an account or of one agent. */
+export function LimitForm({ title, description, none, limit, send, onDone, onClose }: LimitFormProps) {
+  const form = useForm({ check, send: (data) => send(limitOf(data)), done: onDone });
+  return (
+    <Dialog title={title} description={description} onClose={onClose}>
       <form {...form.props} className="flex flex-col gap-4">
         <Failure error={form.failure} />
         <div className="grid gap-4 sm:grid-cols-2">
@@ -72,9 +90,7 @@ export function LimitDialog({ account: { id, name }, limit, onClose }: LimitDial
             </option>
           ))}
         </SelectField>
-        <p className="text-[0.8125rem] text-muted">
-          An empty amount is no limit. With both empty, what this Lodge is configured with holds.
-        </p>
+        <p className="text-[0.8125rem] text-muted">{none}</p>
         <DialogActions>
           <Button onClick={onClose}>Cancel</Button>
           <Button type="submit" variant="primary" pending={form.pending}>

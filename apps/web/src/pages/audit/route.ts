@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { ScrollText } from 'lucide-react';
+import { appRoute } from '../../frame/app-route.ts';
+import { auditSearchOf } from './search.ts';
+
+export const auditRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/account/audit',
+  staticData: { nav: { group: 'Account', label: 'Audit log', Icon: ScrollText } },
+  validateSearch: auditSearchOf,
+  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+});

@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { Server } from 'lucide-react';
+import { appRoute } from '../../frame/app-route.ts';
+import { hostQuery } from './queries.ts';
+
+export const hostRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/host',
+  staticData: { nav: { group: 'Service', label: 'Host', Icon: Server, only: 'owner' } },
+  loader: ({ context }) => void context.queryClient.prefetchQuery(hostQuery),
+  component: lazyRouteComponent(() => import('./host-page.tsx'), 'HostPage'),
+});

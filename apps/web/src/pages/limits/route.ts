@@ -1,0 +1,12 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { SlidersHorizontal } from 'lucide-react';
+import { appRoute } from '../../frame/app-route.ts';
+import { limitsQuery } from './queries.ts';
+
+export const limitsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/account/limits',
+  staticData: { nav: { group: 'Account', label: 'Quotas & rates', Icon: SlidersHorizontal } },
+  loader: ({ context }) => void context.queryClient.prefetchQuery(limitsQuery),
+  component: lazyRouteComponent(() => import('./limits-page.tsx'), 'LimitsPage'),
+});

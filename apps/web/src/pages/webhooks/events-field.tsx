@@ -1,0 +1,114 @@
+import { publicEvents } from '@lodge/contract/event-words';
+import { useId, useState } from 'react';
+
+/** Types of events by their first word. */
+const families = Map.groupBy(publicEvents, ([type]) => type.split('.', 1)[0]!);
+
+interface EventsFieldProps {
+  readonly initial: readonly string[];
+  readonly error: string | undefined;
+}
+
+/** A choice of event types: all, families, and types of their own. The form's field is `events`. */
+export function EventsField({ initial, error }: EventsFieldProps) {
+  const id = useId();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(initial));
+  const toggle = (pattern: string): void => {
+    const next = new Set(chosen);
+    if (!next.delete(pattern)) next.add(pattern);
+    setChosen(next);
+  };
+  const isAll = chosen.has('*');
+  return (
+    <fieldset className="flex flex-col gap-1.5" aria-describedby={error === undefined ? undefined : `${id}-error`}>
+      <legend className="mb-1.5 font-medium">Events</legend>
+      {[...chosen].map((pattern) => (
+        <input key={pattern} type="hidden" name="events" value={pattern} />
+      ))}
+      <div className="max-h-72 divide-y divide-line overflow-y-auto rounded-control border border-line">
+        <Choice name="*" meaning="Everything, also what comes later." isOn={isAll} onToggle={() => toggle('*')} />
+        {[...families].map(([family, types]) => (
+          <Family key={family} {...{ family, types, chosen, toggle }} isCovered={isAll} />
+        ))}
+      </div>
+      {error !== undefined && (
+        <p id={`${id}-error`} className="text-[0.8125rem] text-danger">
+          {error}
+        </p>
+      )}
+    </fieldset>
+  );
+}
+
+interface FamilyProps {
+  readonly family: string;
+  readonly types: readonly (readonly [string, string])[];
+  readonly chosen: ReadonlySet<string>;
+  readonly toggle: (pattern: string) => void;
+  readonly isCovered: boolean;
+}
+
+function Family({ family, types, chosen, toggle, isCovered }: FamilyProps) {
+  const all = `${family}.*`;
+  const hasAll = isCovered || chosen.has(all);
+  const some = types.filter(([type]) => chosen.has(type)).length;
+  return (
+    <div>
+      <Choice
+        name={all}
+        meaning={some > 0 && !hasAll ? `${some} of ${types.length} types` : `All ${types.length} types of this family`}
+        isOn={hasAll}
+        isFixed={isCovered}
+        onToggle={() => toggle(all)}
+      />
+      <details className="pb-1.5 pl-8">
+        <summary className="px-2 py-1 text-[0.8125rem] text-muted hover:text-ink">Types of {family}</summary>
+        {types.map(([type, meaning]) => (
+          <Choice
+            key={type}
+            name={type}
+            meaning={meaning}
+            isOn={hasAll || chosen.has(type)}
+            isFixed={hasAll}
+            onToggle={() => toggle(type)}
+          />
+        ))}
+      </details>
+    </div>
+  );
+}
+
+interface ChoiceProps {
+  readonly name: string;
+  readonly meaning: string;
+  readonly isOn: boolean;
+  /** Covered by a wider choice. */
+  readonly isFixed?: boolean;
+  readonly onToggle: () => void;
+}
+
+function Choice({ name, meaning, isOn, isFixed = false, onToggle }: ChoiceProps) {
+  return (
+    <label className="flex cursor-pointer gap-3 px-3.5 py-2 hover:bg-hover has-disabled:cursor-default has-disabled:hover:bg-transparent">
+      <input
+        type="checkbox"
+        checked={isOn}
+        disabled={isFixed}
+        onChange={onToggle}
+        className="mt-0.5 size-4 shrink-0 accent-accent"
+      />
+      <span className="flex min-w-0 flex-col gap-0.5">
+        <span className="font-mono text-[0.8125rem] font-medium">{name}</span>
+        <span className="text-[0.8125rem] text-muted">{meaning}</span>
+      </span>
+    </label>
+  );
+}
+
+/** The chosen patterns of a form; types that a chosen family has already are left out. */
+export function eventsOf(data: FormData): string[] {
+  const all = data.getAll('events').filter((value) => typeof value === 'string');
+  if (all.includes('*')) return ['*'];
+  const chosen = new Set(all);
+  return all.filter((pattern) => pattern.endsWith('*') || !chosen.has(`${pattern.split('.', 1)[0]}.*`));
+}
