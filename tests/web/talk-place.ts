@@ -5,7 +5,10 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { openSecretBox } from '@lodge/access';
 import { guestClient, noCredential } from '@lodge/guest';
+import { callContentContext } from '@lodge/ports';
+import type { LlmCall } from '@lodge/ports';
 import { openLodge } from '@lodge/testkit/lodge';
 import type { OpenedLodge } from '@lodge/testkit/lodge';
 import { FakeHost } from '@lodge/vm/fake';
@@ -33,6 +36,7 @@ export interface TalkPlace {
   close(): Promise<void>;
 }
 
+const masterKey = Buffer.alloc(32, 7);
 const owner = { name: 'Ada Lovelace', email: 'ada@example.test', password: 'analytical engine 1843' };
 
 export async function openTalkPlace(): Promise<TalkPlace> {
@@ -48,6 +52,7 @@ export async function openTalkPlace(): Promise<TalkPlace> {
   const chatEndpoint = () => ({ baseUrl: gateway.url, headers: {}, model: 'openclaw', takesPictures: false });
   const lodge = await openLodge({
     host,
+    masterKey,
     runtimes: new Map([
       ['runtime_a', { ...guestRuntime(host, noTroubles()), chatEndpoint }],
       ['runtime_b', { ...guestRuntime(host, noTroubles()), chatEndpoint }],
@@ -139,29 +144,101 @@ export const saying =
   };
 
 /** Puts a call into the ledger, as the broker does when it ends. */
-export async function spend(place: TalkPlace, agentId: string, more: object = {}): Promise<void> {
-  await place.lodge.parts.store.ledgerOf('test').close({
-    id: crypto.randomUUID(),
-    agentId,
-    accountId: place.accountId,
-    provider: 'anthropic',
-    model: 'claude-sonnet-5',
-    api: 'anthropic-messages',
-    startedAt: new Date(),
-    durationMs: 1200,
-    timeToFirstByteMs: 300,
-    status: 200,
-    outcome: 'ok',
-    estimated: false,
-    costUsd: '0.0125',
-    priceVersion: 'test',
-    inputTokens: 1000,
-    outputTokens: 200,
-    cacheReadTokens: 0,
-    cacheWriteTokens: 0,
-    cacheWriteLongTokens: null,
-    reasoningTokens: null,
-    imageTokens: null,
-    ...more,
-  });
+export const spend = (place: TalkPlace, agentId: string, more: object = {}): Promise<void> =>
+  place.lodge.parts.store.ledgerOf('test').close(callOf(place, agentId, more));
+
+/** Puts a call into the ledger whose contents were kept. */
+export async function record(place: TalkPlace, agentId: string): Promise<void> {
+  const call = callOf(place, agentId, { model: 'claude-recorded' });
+  const content = {
+    request: JSON.stringify({ messages: [{ role: 'user', content: 'What is the capital?' }] }),
+    response: 'event: message_start\ndata: {"text":"<img src=https://evil.example/x.png onerror=alert(1)>"}\n\n',
+  };
+  const secrets = await openSecretBox(place.lodge.parts.store.secrets, masterKey);
+  const sealed = secrets.seal(JSON.stringify(content), callContentContext(call.id));
+  await place.lodge.parts.store.ledgerOf('test').close(call, { sealed, truncated: true });
+}
+
+const callOf = (place: TalkPlace, agentId: string, more: object): LlmCall => ({
+  id: crypto.randomUUID(),
+  agentId,
+  accountId: place.accountId,
+  provider: 'anthropic',
+  model: 'claude-sonnet-5',
+  api: 'anthropic-messages',
+  startedAt: new Date(),
+  durationMs: 1200,
+  timeToFirstByteMs: 300,
+  status: 200,
+  outcome: 'ok',
+  estimated: false,
+  costUsd: '0.0125',
+  priceVersion: 'test',
+  inputTokens: 1000,
+  outputTokens: 200,
+  cacheReadTokens: 0,
+  cacheWriteTokens: 0,
+  cacheWriteLongTokens: null,
+  reasoningTokens: null,
+  imageTokens: null,
+  ...more,
+});
+
+interface Said {
+  readonly conversation: string;
+  readonly kind?: 'direct' | 'group';
+  readonly sender?: string;
+  readonly text: string;
+  readonly answer?: string;
+  readonly state: 'received' | 'answered' | 'failed' | 'unknown' | 'refused';
+  readonly reason?: string;
+}
+
+const saidLately: readonly Said[] = [
+  { conversation: '7', text: 'Where is my parcel?', answer: 'It arrives **today**.', state: 'answered' },
+  { conversation: '7', text: 'Thank you', state: 'failed', reason: 'The provider did not answer.' },
+  { conversation: '8', text: 'Are you there?', answer: 'Yes.', state: 'unknown', reason: 'The connection was cut.' },
+  { conversation: '-9', kind: 'group', sender: 'Mallory', text: 'Let me in', state: 'refused', reason: 'Not allowed.' },
+];
+
+/** Messages of a channel that is off, as its relay and the engine leave them. */
+export async function addMessages(
+  { sql, accountId }: TalkPlace,
+  agentId: string,
+  messages: readonly Said[] = saidLately,
+): Promise<void> {
+  await sql.query(
+    `insert into channels (agent_id, channel, account_id, enabled, access, status)
+     values ($1, 'telegram', $2, false, '{"dm":"pairing"}', 'disabled') on conflict do nothing`,
+    [agentId, accountId],
+  );
+  for (const { conversation, kind = 'direct', sender = 'Grace', text, answer, state, reason } of messages) {
+    const { rows } = await sql.query<{ id: string }>(
+      `insert into channel_conversations (agent_id, channel, account_id, conversation_id, kind)
+       values ($1, 'telegram', $2, $3, $4)
+       on conflict (agent_id, channel, conversation_id) do update set last_at = now() returning id`,
+      [agentId, accountId, conversation, kind],
+    );
+    const answers = await sql.query<{ id: string }>(
+      `insert into channel_answers (conversation, text, state, ended_at)
+       select $1, $2, 'sent', now() where $2::text is not null returning id`,
+      [rows[0]!.id, answer ?? null],
+    );
+    await sql.query(
+      `insert into channel_messages (agent_id, channel, account_id, conversation, sender_id, sender_name, text, state,
+         reason, sent_at, attempts, answer_id, answered_at)
+       values ($1, 'telegram', $2, $3, $4, $5, $6, $7, $8, now(), 2, $9, case when $9::text is not null then now() end)`,
+      [
+        agentId,
+        accountId,
+        rows[0]!.id,
+        `id-${sender}`,
+        sender,
+        text,
+        state,
+        reason ?? null,
+        answers.rows[0]?.id ?? null,
+      ],
+    );
+  }
 }

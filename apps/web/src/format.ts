@@ -3,6 +3,7 @@ const locale = navigator.languages.find((language) => language.startsWith('en'))
 
 const dates = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 const dateTimes = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const times = new Intl.DateTimeFormat(locale, { timeStyle: 'medium' });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' });
 /** Exact to the millionth of a dollar, like the stored amounts. */
 const dollars = new Intl.NumberFormat(locale, {
@@ -15,6 +16,7 @@ const numbers = new Intl.NumberFormat(locale);
 
 export const formatDate = (date: Date): string => dates.format(date);
 export const formatDateTime = (date: Date): string => dateTimes.format(date);
+export const formatTime = (date: Date): string => times.format(date);
 /** Formats decimal US dollars from the API. */
 export const formatUsd = (amount: string): string => dollars.format(Number(amount));
 export const formatNumber = (value: number): string => numbers.format(value);

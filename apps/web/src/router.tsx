@@ -5,10 +5,13 @@ import { focusHeading } from './components/focus.ts';
 import { appRoute, entryRoute, rootRoute } from './frame/app-route.ts';
 import { RouteError } from './frame/route-states.tsx';
 import { parseSearch, stringifySearch } from './paths.ts';
+import { activityRoute } from './pages/agent/activity/route.ts';
 import { channelsRoute } from './pages/agent/channels/route.ts';
 import { connectionsRoute } from './pages/agent/connections/route.ts';
 import { egressRoute } from './pages/agent/egress/route.ts';
 import { hooksRoute } from './pages/agent/hooks/route.ts';
+import { membersRoute } from './pages/agent/members/route.ts';
+import { messagesRoute } from './pages/agent/messages/route.ts';
 import { portsRoute } from './pages/agent/ports/route.ts';
 import { schedulesRoute } from './pages/agent/schedules/route.ts';
 import { chatRoute } from './pages/agent/chat/route.ts';
@@ -46,9 +49,12 @@ const routeTree = rootRoute.addChildren([
     agentRoute.addChildren([
       agentIndexRoute,
       chatRoute,
+      activityRoute,
+      messagesRoute,
       logsRoute,
       filesRoute,
       terminalRoute,
+      membersRoute,
       channelsRoute,
       schedulesRoute,
       connectionsRoute,

@@ -3,7 +3,7 @@ import { Markdown } from '../../../components/markdown.tsx';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { Notice } from '../../../components/notice.tsx';
 import { pathTo } from '../../../paths.ts';
-import { channelTitle } from './list/channel-conversations.ts';
+import { channelTitles } from '../channels/channel-names.ts';
 import type { ChannelConversation } from './list/channel-conversations.ts';
 import { Said } from './turn-view.tsx';
 
@@ -35,7 +35,7 @@ export function ChannelConversationView({ agentId, agentName, conversation, file
         ))}
       </ol>
       <Notice kind="info">
-        This conversation is on {channelTitle(channel)} and goes on there.{' '}
+        This conversation is on {channelTitles[channel]} and goes on there.{' '}
         <Link
           to={pathTo('/agents/$agentId/messages', agentId)}
           search={{ channel }}

@@ -22,7 +22,7 @@ const route = getRouteApi('/app/agents/$agentId/chat');
 /** Conversations with the agent: a list of them, and the one that is open. */
 export function ChatPage() {
   const agent = useAgent();
-  const { conversation: id, channel } = route.useSearch();
+  const { conversation: id, channel, member } = route.useSearch();
   const navigate = route.useNavigate();
   const { store, state } = useChat(agent.id, channel === undefined ? id : undefined);
   const [listed, setListed] = useState(false);
@@ -56,11 +56,12 @@ export function ChatPage() {
         <div className="mx-auto flex w-full max-w-3xl min-w-0 flex-col gap-6">
           {channel === undefined ? (
             <ConversationView
-              key={id ?? 'new'}
+              key={id ?? `new:${member ?? ''}`}
               agent={agent}
               store={store}
               state={state}
               id={id}
+              member={member}
               file={file}
               onBegun={(begun) => void navigate({ search: { conversation: begun }, replace: true })}
             />

@@ -25,6 +25,8 @@ interface ConversationViewProps {
   readonly state: ChatState;
   /** Undefined: one that begins with the first message. */
   readonly id: string | undefined;
+  /** The member that is spoken to at first. */
+  readonly member: string | undefined;
   readonly file: ShowFile;
   readonly onBegun: (id: string) => void;
 }
@@ -32,7 +34,8 @@ interface ConversationViewProps {
 const noTurns: readonly Turn[] = [];
 
 /** A conversation with the agent, and where the next message is written. */
-export function ConversationView({ agent, store, state, id, file, onBegun }: ConversationViewProps) {
+export function ConversationView(props: ConversationViewProps) {
+  const { agent, store, state, id, file, onBegun } = props;
   const maySpeak = useMay('agents:chat');
   const turns = (id === undefined ? undefined : state.turns[id]) ?? noTurns;
   const running = turns.some(isRunning);
@@ -80,7 +83,7 @@ export function ConversationView({ agent, store, state, id, file, onBegun }: Con
           composer={composer}
           agent={agent}
           draftKey={id ?? 'new'}
-          member={turns.at(-1)?.member ?? null}
+          member={turns.at(-1)?.member ?? props.member ?? null}
           running={running}
           hint={asleep ? 'The agent sleeps. Your message wakes it.' : undefined}
           onSend={say}

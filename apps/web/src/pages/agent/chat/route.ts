@@ -7,6 +7,8 @@ interface ChatSearch {
   readonly conversation?: string;
   /** The channel of the conversation, where it is one of a channel. */
   readonly channel?: string;
+  /** The member that a new conversation is for. */
+  readonly member?: string;
 }
 
 const text = (value: unknown): value is string => typeof value === 'string' && value !== '' && value.length <= 256;
@@ -15,9 +17,10 @@ export const chatRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'chat',
   staticData: { nav: { label: 'Chat', Icon: MessageCircle } },
-  validateSearch: ({ conversation, channel }): ChatSearch => ({
+  validateSearch: ({ conversation, channel, member }): ChatSearch => ({
     ...(text(conversation) && { conversation }),
     ...(text(channel) && { channel }),
+    ...(text(member) && { member }),
   }),
   component: lazyRouteComponent(() => import('./chat-page.tsx'), 'ChatPage'),
 });

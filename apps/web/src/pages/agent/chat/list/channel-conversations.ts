@@ -8,13 +8,13 @@ const newest = 100;
 
 export const channelMessagesQuery = (agentId: string) =>
   queryOptions({
-    queryKey: ['agent', agentId, 'messages', 'conversations'],
+    queryKey: ['agent', agentId, 'messages', 'chats'],
     queryFn: () => list(lodge.messages.list(agentId, { limit: newest, content: true })),
   });
 
 export interface ChannelConversation {
   readonly key: string;
-  readonly channel: string;
+  readonly channel: ChannelMessage['channel'];
   readonly id: string;
   readonly kind: ChannelMessage['conversation']['kind'];
   /** Who wrote there last; their own text. */
@@ -38,13 +38,3 @@ export function conversationsOf(messages: readonly ChannelMessage[]): readonly C
     return { key, channel, id, kind, name: sender.name.slice(0, 100) || sender.id, at, messages: all.toReversed() };
   });
 }
-
-const titles: Readonly<Record<string, string>> = {
-  slack: 'Slack',
-  discord: 'Discord',
-  telegram: 'Telegram',
-  whatsapp: 'WhatsApp',
-  gmail: 'Gmail',
-};
-
-export const channelTitle = (channel: string): string => titles[channel] ?? channel;

@@ -5,8 +5,8 @@ import { buttonClass, IconButton } from '../../../../components/button.tsx';
 import { cx } from '../../../../components/cx.ts';
 import { Time } from '../../../../components/time.tsx';
 import { pathTo } from '../../../../paths.ts';
+import { channelTitles } from '../../channels/channel-names.ts';
 import type { ChannelConversation } from './channel-conversations.ts';
-import { channelTitle } from './channel-conversations.ts';
 import type { ChatStore } from '../chat-store.ts';
 import type { Conversation } from '../conversation.ts';
 import { RemoveDialog, RenameDialog } from './conversation-dialogs.tsx';
@@ -148,7 +148,7 @@ function OnChannels({ to, channels, current, onChosen }: OnChannelsProps) {
                 <span className="flex min-w-0 flex-col">
                   <bdi className="truncate">{name}</bdi>
                   <span className="text-xs text-muted">
-                    {channelTitle(channel)} · <Time value={at} />
+                    {channelTitles[channel]} · <Time value={at} />
                   </span>
                 </span>
               </Link>

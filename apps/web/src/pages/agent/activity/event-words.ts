@@ -1,0 +1,137 @@
+/** Events in words. Their data may hold what strangers and runtimes wrote: it is bounded here, and rendered as text. */
+import type { LodgeEvent } from '@lodge/sdk';
+import { withoutTurning } from '../../../components/markdown/bounds.ts';
+import { formatUsd } from '../../../format.ts';
+import { channelNames, channelTitles } from '../channels/channel-names.ts';
+import type { ActivityKind } from './kinds.ts';
+
+export type Tone = 'plain' | 'good' | 'bad' | 'warning';
+
+export interface EventWords {
+  readonly kind: ActivityKind;
+  readonly title: string;
+  /** Why, or what exactly. */
+  readonly detail?: string | undefined;
+  readonly tone: Tone;
+}
+
+type Data = LodgeEvent['data'];
+type Teller = (data: Data) => Omit<EventWords, 'kind' | 'tone'> & { readonly tone?: Tone };
+
+const maxChars = 400;
+
+const said = (data: Data, name: string): string | undefined => {
+  const value = data[name];
+  if (typeof value === 'string' && value !== '') return withoutTurning(value.slice(0, maxChars));
+  return typeof value === 'number' ? String(value) : undefined;
+};
+const listed = (data: Data, name: string): string | undefined => {
+  const value = data[name];
+  return Array.isArray(value) ? value.slice(0, 30).map(String).join(', ').slice(0, maxChars) : undefined;
+};
+const channelOf = (data: Data): string => {
+  const name = channelNames.find((one) => one === data['channel']);
+  return name === undefined ? 'a channel' : channelTitles[name];
+};
+
+const causes: Readonly<Record<string, string>> = {
+  request: 'Somebody asked for it.',
+  idle: 'Nobody needed it.',
+  memory: 'The host needed its memory.',
+  message: 'A message came.',
+  health: 'It did not answer.',
+  limit: 'A spend limit was reached.',
+};
+const because = (data: Data): string | undefined => causes[said(data, 'cause') ?? ''];
+const sources: Readonly<Record<string, string>> = {
+  clone: 'Made from the template.',
+  boot: 'Started from its disk.',
+  snapshot: 'With its memory as it was.',
+};
+const run =
+  (title: string): Teller =>
+  (data) => ({
+    title,
+    detail: [because(data), sources[said(data, 'from') ?? '']].filter(Boolean).join(' ') || undefined,
+    tone: 'good',
+  });
+const why =
+  (title: (data: Data) => string, tone: Tone): Teller =>
+  (data) => ({ title: title(data), detail: said(data, 'reason') ?? said(data, 'message'), tone });
+const named =
+  (of: string, does: string, tone: Tone = 'plain'): Teller =>
+  (data) =>
+    why(() => `${of} “${said(data, 'name') ?? said(data, 'connection') ?? ''}” ${does}`, tone)(data);
+const limit =
+  (title: string, tone: Tone): Teller =>
+  (data) => {
+    const [period, of, spent] = [said(data, 'period'), said(data, 'limit_usd'), said(data, 'spent_usd')];
+    const whose = said(data, 'scope') === 'account' ? 'the account’s' : 'the agent’s';
+    const amounts = of === undefined || spent === undefined ? '' : `: ${formatUsd(spent)} of ${formatUsd(of)}`;
+    return { title, detail: `It is ${whose} limit${period === undefined ? '' : ` (${period})`}${amounts}.`, tone };
+  };
+
+const tellers: Readonly<Record<string, Teller>> = {
+  'agent.created': () => ({ title: 'Created', tone: 'good' }),
+  'agent.updated': (data) => ({ title: 'Settings changed', detail: listed(data, 'fields') }),
+  'agent.provisioned': run('Runs for the first time'),
+  'agent.started': run('Started'),
+  'agent.restarted': run('Restarted'),
+  'agent.recovered': run('Recovered from a failure'),
+  'agent.resumed': run('Woke up'),
+  'agent.paused': (data) => ({ title: 'Fell asleep', detail: because(data) }),
+  'agent.stopped': (data) => ({ title: 'Stopped', detail: because(data) ?? said(data, 'message') }),
+  'agent.crashed': why(() => 'Its machine ended by itself', 'bad'),
+  'agent.error': why(() => 'It cannot go on', 'bad'),
+  'usage.limit_warning': limit('Four fifths of a spend limit are used up', 'warning'),
+  'usage.limit_reached': limit('A spend limit is reached', 'bad'),
+  'channel.connected': (data) => ({
+    title: `${channelOf(data)} is connected`,
+    detail: said(data, 'identity'),
+    tone: 'good',
+  }),
+  'channel.disconnected': why((data) => `${channelOf(data)} is not connected`, 'warning'),
+  'channel.pairing_required': why((data) => `${channelOf(data)} waits to be paired`, 'warning'),
+  'channel.access_requested': (data) => ({
+    title: `Somebody on ${channelOf(data)} asks to be let in`,
+    detail: said(data, 'sender_name') ?? said(data, 'sender_id'),
+    tone: 'warning',
+  }),
+  'message.received': (data) => ({ title: `A message came on ${channelOf(data)}` }),
+  'message.answered': (data) => ({ title: `A message on ${channelOf(data)} was answered`, tone: 'good' }),
+  'message.failed': why(
+    (data) =>
+      said(data, 'state') === 'unknown'
+        ? `Whether an answer on ${channelOf(data)} arrived is not known`
+        : `A message on ${channelOf(data)} was not answered`,
+    'bad',
+  ),
+  'schedule.ran': named('Schedule', 'ran', 'good'),
+  'schedule.failed': named('Schedule', 'failed', 'bad'),
+  'schedule.missed': named('Schedule', 'left out a time', 'warning'),
+  'hook.received': named('Hook', 'took a message'),
+  'hook.answered': named('Hook', 'was answered', 'good'),
+  'hook.failed': named('Hook', 'failed', 'bad'),
+  'hook.skipped': named('Hook', 'was left out', 'warning'),
+  'connection.connected': named('Connection', 'has its consent', 'good'),
+  'connection.consent_needed': named('Connection', 'needs a consent', 'warning'),
+  'connection.answer_refused': named('Connection', 'answered with its credential, and was refused', 'bad'),
+};
+
+const kinds: Readonly<Record<string, ActivityKind>> = {
+  agent: 'machine',
+  usage: 'spend',
+  channel: 'messages',
+  message: 'messages',
+  schedule: 'schedules',
+  hook: 'hooks',
+  connection: 'connections',
+};
+
+/** A type that this page does not know is told by its name: further types may come. */
+export function wordsOf({ type, data }: Pick<LodgeEvent, 'type' | 'data'>): EventWords {
+  const isSetting = type === 'agent.created' || type === 'agent.updated';
+  const kind = isSetting ? 'settings' : (kinds[type.split('.', 1)[0] ?? ''] ?? 'machine');
+  const words = tellers[type]?.(data) ?? { title: type.slice(0, 100) };
+  return { kind, ...words, tone: words.tone ?? 'plain' };
+}

@@ -1,0 +1,109 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { abilitiesOf } from '@lodge/contract/words';
+import type { AgentMember } from '@lodge/sdk';
+import { Plus, Users } from 'lucide-react';
+import { useState } from 'react';
+import { change, lodge } from '../../../api.ts';
+import { Button } from '../../../components/button.tsx';
+import { ConfirmDialog } from '../../../components/confirm-dialog.tsx';
+import { Section, TabPage } from '../../../components/page.tsx';
+import { EmptyState, Loaded } from '../../../components/states.tsx';
+import { toast } from '../../../components/toasts.tsx';
+import { useMay } from '../../../session.ts';
+import { useAgent } from '../use-agent.ts';
+import { MemberDialog } from './member-dialog.tsx';
+import { MemberRow } from './member-row.tsx';
+import { PeersSection } from './peers-section.tsx';
+import { membersQuery } from './queries.ts';
+
+type Open = { readonly kind: 'add' } | { readonly kind: 'edit' | 'remove'; readonly member: AgentMember };
+
+/** Further agents in the same machine, and agents in other machines that this one may ask. */
+export function MembersPage() {
+  const agent = useAgent();
+  const { hasMembers } = abilitiesOf(agent.runtime_kind);
+  return (
+    <TabPage title="Members" description="Agents that work together: in this machine, and in others.">
+      {hasMembers ? (
+        <MembersSection />
+      ) : (
+        <Section title="Members">
+          <EmptyState Icon={Users} title="This runtime holds a single agent">
+            {agent.runtime?.name ?? 'It'} has one agent in each machine. Agents of other machines can work with it: name
+            them as its peers below.
+          </EmptyState>
+        </Section>
+      )}
+      <PeersSection agent={agent} />
+    </TabPage>
+  );
+}
+
+function MembersSection() {
+  const { id, name } = useAgent();
+  const mayChange = useMay('agents:write');
+  const members = useQuery(membersQuery(id));
+  const [open, setOpen] = useState<Open>();
+  const close = (): void => setOpen(undefined);
+  const add = (
+    <Button variant="primary" onClick={() => setOpen({ kind: 'add' })}>
+      <Plus aria-hidden className="size-4" />
+      Add member
+    </Button>
+  );
+  return (
+    <Section
+      title="Members"
+      description="Each has a model, instructions, a folder and conversations of its own. They share this agent's machine, files and keys: what one can do, the others can."
+      actions={mayChange && (members.data?.length ?? 0) > 0 && add}
+    >
+      <Loaded query={members}>
+        {(data) =>
+          data.length === 0 ? (
+            <EmptyState Icon={Users} title="No members yet" action={mayChange && add}>
+              Give {name.slice(0, 60)} colleagues, each with a task of its own: one who researches, one who writes.
+            </EmptyState>
+          ) : (
+            <ul aria-label="Members" className="divide-y divide-line">
+              {data.map((member) => (
+                <MemberRow
+                  key={member.name}
+                  member={member}
+                  onEdit={() => setOpen({ kind: 'edit', member })}
+                  onRemove={() => setOpen({ kind: 'remove', member })}
+                />
+              ))}
+            </ul>
+          )
+        }
+      </Loaded>
+      {open?.kind === 'add' && <MemberDialog onClose={close} taken={members.data ?? []} />}
+      {open?.kind === 'edit' && <MemberDialog member={open.member} onClose={close} taken={[]} />}
+      {open?.kind === 'remove' && <RemoveMember agentId={id} member={open.member} onClose={close} />}
+    </Section>
+  );
+}
+
+interface RemoveMemberProps {
+  readonly agentId: string;
+  readonly member: AgentMember;
+  readonly onClose: () => void;
+}
+
+function RemoveMember({ agentId, member: { name, workspace }, onClose }: RemoveMemberProps) {
+  const queryClient = useQueryClient();
+  return (
+    <ConfirmDialog
+      title={`Remove ${name}?`}
+      action="Remove member"
+      run={() => change(() => lodge.members.delete(agentId, name))}
+      onDone={() => {
+        toast(`${name} is removed.`);
+        void queryClient.invalidateQueries({ queryKey: ['agent', agentId] });
+      }}
+      onClose={onClose}
+    >
+      Its folder {workspace}, with all files in it, and its conversations go with it.
+    </ConfirmDialog>
+  );
+}

@@ -1,0 +1,10 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { Users } from 'lucide-react';
+import { agentRoute } from '../route.ts';
+
+export const membersRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'members',
+  staticData: { nav: { label: 'Members', Icon: Users } },
+  component: lazyRouteComponent(() => import('./members-page.tsx'), 'MembersPage'),
+});

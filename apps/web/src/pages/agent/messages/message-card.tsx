@@ -1,0 +1,109 @@
+import { Link } from '@tanstack/react-router';
+import type { ChannelMessage } from '@lodge/sdk';
+import { ArrowDownLeft, ArrowUpRight, Hash, User } from 'lucide-react';
+import type { ReactNode } from 'react';
+import { Badge } from '../../../components/badge.tsx';
+import { Markdown } from '../../../components/markdown.tsx';
+import { withoutTurning } from '../../../components/markdown/bounds.ts';
+import { Time } from '../../../components/time.tsx';
+import { pathTo } from '../../../paths.ts';
+import { useMay } from '../../../session.ts';
+import { channelTitles } from '../channels/channel-names.ts';
+import { stateWords } from './filters.ts';
+import { RetryButton } from './retry-button.tsx';
+
+/** A message, its state and why, and its answer. */
+export function MessageCard({ message }: { message: ChannelMessage }) {
+  const mayRetry = useMay('agents:write');
+  const { agent_id: agentId, channel, conversation, state, reason, attempts } = message;
+  const { label, tone, meaning } = stateWords[state];
+  const canRetry = state === 'failed' || state === 'unknown';
+  return (
+    <li className="flex flex-col gap-3 px-5 py-4 sm:px-6">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-2">
+        <Sender message={message} />
+        <div className="flex items-center gap-3">
+          <span title={meaning}>
+            <Badge tone={tone}>{label}</Badge>
+          </span>
+          <span className="text-[0.8125rem] text-muted">
+            <Time value={message.received_at} />
+          </span>
+        </div>
+      </div>
+      <Said direction="in" at={message.received_at}>
+        <p dir="auto" className="max-h-60 overflow-y-auto wrap-anywhere whitespace-pre-wrap">
+          {withoutTurning(message.text ?? '') || <span className="text-muted">Without words.</span>}
+        </p>
+      </Said>
+      {message.answer != null && (
+        <Said direction="out" at={message.answered_at}>
+          <div className="max-h-96 overflow-y-auto">
+            <Markdown text={message.answer} />
+          </div>
+        </Said>
+      )}
+      {(reason !== null || canRetry) && (
+        <p className="wrap-anywhere text-muted">
+          {reason ?? meaning}
+          {attempts > 1 && ` It was tried ${attempts} times.`}
+        </p>
+      )}
+      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        {canRetry && mayRetry && <RetryButton message={message} />}
+        {state !== 'refused' && (
+          <Link
+            to={pathTo('/agents/$agentId/chat', agentId)}
+            search={{ channel, conversation: conversation.id }}
+            className="text-[0.8125rem] text-accent underline underline-offset-2"
+          >
+            Whole conversation
+          </Link>
+        )}
+      </div>
+    </li>
+  );
+}
+
+function Sender({ message: { channel, conversation, sender } }: { message: ChannelMessage }) {
+  const Icon = conversation.kind === 'group' ? Hash : User;
+  const name = withoutTurning(sender.name.slice(0, 200));
+  return (
+    <p className="flex min-w-0 items-center gap-2">
+      <Icon aria-hidden className="size-4 shrink-0 text-muted" />
+      <bdi className="max-w-80 truncate font-medium" title={name}>
+        {name || sender.id}
+      </bdi>
+      <span className="shrink-0 text-muted">
+        on {channelTitles[channel]}
+        {conversation.kind === 'group' && ', in a group'}
+      </span>
+    </p>
+  );
+}
+
+interface SaidProps {
+  readonly direction: 'in' | 'out';
+  readonly at: string | null;
+  readonly children: ReactNode;
+}
+
+function Said({ direction, at, children }: SaidProps) {
+  const Icon = direction === 'in' ? ArrowDownLeft : ArrowUpRight;
+  return (
+    <div className="flex min-w-0 gap-2.5">
+      <span title={direction === 'in' ? 'Came in' : 'Went out'} className="pt-0.5">
+        <Icon aria-hidden className={direction === 'in' ? 'size-4 text-muted' : 'size-4 text-accent'} />
+        <span className="sr-only">{direction === 'in' ? 'Message:' : 'Answer:'}</span>
+      </span>
+      <div className="min-w-0 grow">
+        {children}
+        {direction === 'out' && at !== null && (
+          <p className="pt-1 text-xs text-muted">
+            Sent <Time value={at} />
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
