@@ -1,8 +1,11 @@
 /** The pages of the account beside its keys: usage with its plots, webhooks, the audit log, limits, and the machine for its owner. */
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { Lodge } from '@lodge/sdk';
 import type { OpenedLodge } from '@lodge/testkit/lodge';
 import { openLodge } from '@lodge/testkit/lodge';
+import { WebhookReceiver, taken } from '@lodge/testkit/webhook-receiver';
 import type { Browser, Page } from 'playwright-core';
 import { fieldIn, fillAccount, buttonIn } from './actions.ts';
 import type { Person } from './actions.ts';
@@ -10,6 +13,7 @@ import { launch, look, openBrowser } from './browser.ts';
 import { buildPages } from './place.ts';
 
 const owner: Person = { name: 'Ada Lovelace', email: 'ada@example.test', password: 'analytical engine 1843' };
+const member: Person = { name: 'Grace Hopper', email: 'grace@example.test', password: 'compilers are not magic' };
 const dayMs = 86_400_000;
 
 let lodge: OpenedLodge;
@@ -79,26 +83,182 @@ const makeAgent = (name: string) =>
     llm_keys: [{ provider: 'anthropic', api_key: 'sk-ant-test' }],
   });
 
+const toasted = (words: string | RegExp) => page.getByText(words).first().waitFor();
+
+let agentId = '';
+
 test('usage is plotted by day, and the same figures are in a table', async () => {
   await page.goto(at('/account/usage'));
   await page.getByText('Nothing to show for these days').waitFor();
-  await look(page, 'usage-empty');
+  await page.getByText('There is no forecast yet').waitFor();
   const agents = [await makeAgent('Support'), await makeAgent('Research')];
+  agentId = agents[0]!.id;
   for (const [index, { id }] of agents.entries()) {
-    await spend(
-      id,
-      Array.from({ length: 14 }, (_, day) => ({
-        model: day % 3 === index ? 'claude-opus-5' : 'claude-sonnet-5',
-        daysAgo: day,
-        usd: (0.4 + ((day * 7) % 5) * 0.21).toFixed(2),
-      })),
-    );
+    const calls = [0, 1, 2, 3].map((day) => ({
+      model: day === index ? 'claude-opus-5' : 'claude-sonnet-5',
+      daysAgo: day,
+      usd: '0.50',
+    }));
+    await spend(id, calls);
   }
   await page.reload();
   await buttonIn(page, 'Edit limits').click();
   await fieldIn(page, 'Monthly limit').fill('30');
   await buttonIn(page, 'Save limits').click();
-  await page.getByText('Forecast').waitFor();
-  await page.locator('svg.recharts-surface').nth(1).waitFor();
+  await page.getByText(/by the end of the month/).waitFor();
+  const plot = page.getByRole('application', { name: 'Cost by day and model' });
+  await plot.waitFor();
+  await page.getByText('Show the figures as a table').first().click();
+  const table = page.getByRole('table', { name: 'Cost by day and model' });
+  await table.waitFor();
+  const last = table.getByRole('row').last();
+  assert.match((await last.textContent()) ?? '', /\$0\.50\$0\.50\$1\.00$/, 'each model, and both together');
+  await plot.focus();
+  await page.keyboard.press('ArrowRight');
+  await page.getByText('Together', { exact: true }).first().waitFor();
   await look(page, 'usage');
+});
+
+test('what usage is shown is in the address, and it is downloaded as a file', async () => {
+  await fieldIn(page, 'By').selectOption('agent');
+  await fieldIn(page, 'Period').selectOption('7d');
+  await fieldIn(page, 'Show').selectOption('calls');
+  await page.waitForURL(/period=7d/);
+  await page.reload();
+  await page.getByRole('list', { name: 'Legend' }).first().getByText('Research').waitFor();
+  const [file] = await Promise.all([page.waitForEvent('download'), buttonIn(page, 'Download CSV').click()]);
+  assert.equal(file.suggestedFilename(), 'lodge-usage-7d-by-agent.csv');
+  const text = await readFile(await file.path(), 'utf8');
+  assert.match(text, new RegExp(`,${agentId},`));
+});
+
+test("an agent's usage has its own plot, limit and calls", async () => {
+  await page.goto(at(`/agents/${agentId}/usage`));
+  await page.getByRole('application', { name: 'Cost by day and model' }).waitFor();
+  await buttonIn(page, 'Edit limits').click();
+  await fieldIn(page, 'Daily limit').fill('2');
+  await buttonIn(page, 'Save limits').click();
+  await page.getByText('$2.00').waitFor();
+  const calls = page.getByRole('table', { name: 'Model calls' });
+  await calls.getByRole('link', { name: 'anthropic/claude-opus-5' }).first().waitFor();
+  assert.equal((await sdk.agents.get(agentId)).spend_limit?.daily_usd, '2');
+  await look(page, 'agent-usage');
+});
+
+test('a webhook is made, its secret is shown once, and each delivery is listed with the answer', async (t) => {
+  const receiver = await WebhookReceiver.start();
+  t.after(() => receiver.close());
+  await page.goto(at('/account/webhooks'));
+  await page.getByText('No webhooks yet').waitFor();
+  await look(page, 'webhooks-empty');
+  await buttonIn(page, 'Create webhook').click();
+  const dialog = page.getByRole('dialog');
+  await fieldIn(page, 'URL').fill(receiver.url);
+  await dialog.getByText('agent.*', { exact: true }).click();
+  await buttonIn(dialog, 'Create webhook').click();
+  await dialog.getByText('Choose at least one type of event.').waitFor();
+  await dialog.getByText('Types of agent', { exact: true }).click();
+  await dialog.getByRole('checkbox', { name: /^agent\.updated/ }).check();
+  await look(page, 'webhook-form');
+  await buttonIn(dialog, 'Create webhook').click();
+  receiver.secrets = [await fieldIn(page, 'Signing secret').inputValue()];
+  assert.match(receiver.secrets[0]!, /^whsec_/);
+  await buttonIn(dialog, 'I have kept it safe').click();
+  await page.getByRole('link', { name: receiver.url }).click();
+  await page.getByText('Nothing was sent yet').waitFor();
+  assert.equal(await page.getByText(receiver.secrets[0]!).count(), 0, 'the secret is not shown again');
+  await buttonIn(page, 'Send test').click();
+  await toasted('Your server took the test with 204.');
+  await sdk.agents.update(agentId, { description: 'Told to the webhook' });
+  const deliveries = page.getByRole('table', { name: 'Deliveries' });
+  await deliveries.getByText('agent.updated').waitFor();
+  receiver.answer = (_received, _req, res) => void res.writeHead(500).end();
+  await buttonIn(page, 'Send agent.updated again').first().click();
+  await deliveries.getByText('500').first().waitFor();
+  await deliveries.getByText('Waiting', { exact: true }).first().waitFor();
+  await look(page, 'webhook');
+  await fieldIn(page, 'State').selectOption('delivered');
+  await page.waitForURL(/state=delivered/);
+  await deliveries.getByText('webhook.test').waitFor();
+  assert.deepEqual(receiver.refused, [], 'every request was signed with the secret that was shown');
+});
+
+test('a webhook that Lodge disabled says why, gets a new secret, and is enabled and deleted', async (t) => {
+  const receiver = await WebhookReceiver.start();
+  t.after(() => receiver.close());
+  receiver.answer = (_received, _req, res) => void res.writeHead(410).end();
+  const { id } = await sdk.webhooks.create({ url: receiver.url, events: ['*'] });
+  await sdk.webhooks.test(id);
+  await page.goto(at(`/account/webhooks/${id}`));
+  await page.getByText(/^Lodge disabled it/).waitFor();
+  await look(page, 'webhook-disabled');
+  await buttonIn(page, 'New secret').click();
+  await buttonIn(page, 'Make new secret').click();
+  const secret = await fieldIn(page, 'Signing secret').inputValue();
+  await buttonIn(page, 'I have kept it safe').click();
+  receiver.answer = taken;
+  receiver.secrets = [secret];
+  await buttonIn(page, 'Enable').click();
+  await buttonIn(page, 'Send test').click();
+  await toasted('Your server took the test with 204.');
+  await buttonIn(page, 'Delete').click();
+  await buttonIn(page, 'Delete webhook').click();
+  await toasted('The webhook is deleted.');
+  await page.waitForURL(at('/account/webhooks'));
+  await page.getByRole('table', { name: 'Webhooks' }).waitFor();
+  assert.equal((await sdk.webhooks.list()).data.length, 1);
+});
+
+test('the audit log says who changed what from where, and its filters are in the address', async () => {
+  await page.goto(at('/account/audit'));
+  const changes = page.getByRole('table', { name: 'Changes' });
+  await changes.getByText('webhook.removed').waitFor();
+  await changes.getByText(owner.name).first().waitFor();
+  await changes.getByText('First key').first().waitFor();
+  await look(page, 'audit');
+  await fieldIn(page, 'Who').selectOption('api_key');
+  await page.waitForURL(/who=api_key/);
+  await changes.getByText('webhook.removed').waitFor({ state: 'detached' });
+  await changes.getByText('agent.created').first().waitFor();
+  await changes.getByRole('link', { name: agentId }).first().click();
+  await page.waitForURL(new RegExp(`target=${agentId}`));
+  await page.getByText('Only what was done to').waitFor();
+  await fieldIn(page, 'What').selectOption('webhook');
+  await page.getByText('No such changes').waitFor();
+});
+
+test('quotas are shown with what is used, and rates beside them', async () => {
+  await page.goto(at('/account/limits'));
+  const agents = page.getByRole('meter', { name: 'Agents', exact: true });
+  assert.equal(await agents.getAttribute('aria-valuetext'), '2 of 1,000');
+  await page.getByText('Creating agents').waitFor();
+  await look(page, 'limits-page');
+});
+
+test('the owner sees the machine, warnings first', async () => {
+  await page.goto(at('/'));
+  await page.getByRole('link', { name: 'Host' }).click();
+  await page.getByRole('meter', { name: 'Memory' }).waitFor();
+  await page.getByText('There is no backup').waitFor();
+  const agents = page.getByRole('table', { name: 'Agents that hold the most' });
+  await agents.getByRole('link', { name: 'Support' }).waitFor();
+  await page.getByText('Every agent has the newest version that is installed here.').waitFor();
+  await look(page, 'host');
+});
+
+test('a member sees neither the machine nor a way to it', async () => {
+  const members = await openBrowser(browser, faults);
+  await members.goto(at('/account/register'));
+  await fillAccount(member, members);
+  await buttonIn(members, 'Create account').click();
+  await members.waitForURL(at('/'));
+  await members.getByRole('link', { name: 'Webhooks' }).waitFor();
+  assert.equal(await members.getByRole('link', { name: 'Host' }).count(), 0);
+  await members.goto(at('/host'));
+  await members.getByText('Only the owner of this Lodge can do this.').waitFor();
+  await members.context().close();
+});
+
+test('no page broke its policy or its code', () => {
+  assert.deepEqual(faults, []);
 });

@@ -40,10 +40,22 @@ test('the first page leads to a guide and to the reference of the API', async ()
   await page.locator('.VPNavBar').getByRole('link', { name: 'API' }).click();
   await page.waitForURL(`${url}/docs/reference/api/**`);
   await page.getByText('Create an agent').first().waitFor();
-  for (const vendor of ['Ask AI', 'Generate MCP', 'Open API Client', 'Deploy', 'Share']) {
-    assert.equal(await page.getByText(vendor, { exact: true }).count(), 0, vendor);
+  for (const vendor of ['Ask AI', 'Generate MCP', 'Open API Client', 'Deploy', 'Share', /Powered by/, /scalar/i]) {
+    const seen = page.getByText(vendor, typeof vendor === 'string' ? { exact: true } : {}).filter({ visible: true });
+    assert.equal(await seen.count(), 0, String(vendor));
   }
+  const links = (await page.evaluate(seenLinks)) as string[];
+  assert.ok(links.length > 5);
+  assert.deepEqual(
+    links.filter((link) => !link.startsWith(url)),
+    [],
+    'nothing leads to another host',
+  );
 });
+
+/** The addresses of all links that can be seen. */
+const seenLinks =
+  '[...document.querySelectorAll("a[href]")].filter((link) => link.checkVisibility()).map(({ href }) => href)';
 
 test('search finds a word of a page', async () => {
   await page.goto(`${url}/docs/`);

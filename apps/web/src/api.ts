@@ -160,6 +160,6 @@ export const api = {
 
   people: () => list(people.list()),
   invitations: () => list(people.invitations()),
-  invite: (body: { email?: string }) => change(() => people.invite(body)),
+  invite: (body: { email?: string; role?: 'member' | 'viewer' }) => change(() => people.invite(body)),
   deleteInvitation: (id: string) => change(() => people.endInvitation(id)),
 };

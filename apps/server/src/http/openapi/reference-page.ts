@@ -8,6 +8,9 @@ import type { App } from '../app-types.ts';
 import { keep, sendKept } from '../reply/kept.ts';
 import type { Kept } from '../reply/kept.ts';
 
+/** The one link to another host that no setting takes away: whose work the page is. Neither seen nor read out. */
+const withoutVendor = 'a[href*="scalar.com"] { display: none !important; }';
+
 const inlineScript = /<script type="text\/javascript">([\s\S]*?)<\/script>/;
 const scriptPath = 'js/scalar.js';
 export const referencePath = '/docs/reference/api/';
@@ -54,6 +57,7 @@ async function make(): Promise<Made> {
       mcp: { disabled: true },
       hideClientButton: true,
       showDeveloperTools: 'never',
+      customCss: withoutVendor,
     },
   });
   const [page, library] = [await source.inject('/docs/'), await source.inject(`/docs/${scriptPath}`)];

@@ -61,6 +61,7 @@ function InvitationRow({ invitation, onDelete }: { invitation: Invitation; onDel
       <div className="flex min-w-0 grow flex-col gap-0.5">
         <p className="flex flex-wrap items-center gap-x-2 gap-y-1 font-medium">
           <span className="break-all">{nameOf(invitation)}</span>
+          {invitation.role === 'viewer' && <Badge tone="quiet">Viewer</Badge>}
           {accepted && <Badge tone="good">Accepted</Badge>}
           {!accepted && <Badge tone={expired ? 'quiet' : 'warning'}>{expired ? 'Expired' : 'Waiting'}</Badge>}
         </p>

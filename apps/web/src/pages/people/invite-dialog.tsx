@@ -5,7 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { checkAll, checks } from '../../components/checks.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { TextField } from '../../components/field.tsx';
+import { SelectField, TextField } from '../../components/field.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
 import { text, useForm } from '../../components/use-form.ts';
 import { queries } from '../../queries.ts';
@@ -45,7 +45,8 @@ function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (url: st
     check,
     send: (data) => {
       const email = text(data, 'email').trim();
-      return api.invite(email === '' ? {} : { email });
+      const role = text(data, 'role') === 'viewer' ? 'viewer' : 'member';
+      return api.invite({ role, ...(email !== '' && { email }) });
     },
     done: ({ url }) => {
       onMade(url);
@@ -66,6 +67,15 @@ function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (url: st
         hint="Given one, the link makes an account with this address only."
         error={form.problems.email}
       />
+      <SelectField
+        label="Role"
+        name="role"
+        defaultValue="member"
+        hint="A member has agents and keys of their own. A viewer reads, and changes nothing."
+      >
+        <option value="member">Member</option>
+        <option value="viewer">Viewer</option>
+      </SelectField>
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>
         <Button type="submit" variant="primary" pending={form.pending}>
