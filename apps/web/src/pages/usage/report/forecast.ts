@@ -1,6 +1,6 @@
 /** What the month will have cost at its end, at the pace of the last days. Days and months are those of UTC, as limits are. */
 import type { Usage } from '@lodge/sdk';
-import type { PlotPoint } from '../../../components/plot/plot.tsx';
+import type { PlotPoint } from '../../../components/plot/figures.ts';
 import { dayName } from './points.ts';
 
 const dayMs = 86_400_000;

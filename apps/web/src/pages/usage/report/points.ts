@@ -1,6 +1,6 @@
 /** Makes the points of a plot from the buckets of a report. */
 import type { Usage } from '@lodge/sdk';
-import type { PlotPoint, PlotSeries } from '../../../components/plot/plot.tsx';
+import type { PlotPoint, PlotSeries } from '../../../components/plot/figures.ts';
 import { formatNumber, formatUsd } from '../../../format.ts';
 import { timeZone } from './period.ts';
 import type { Report } from './queries.ts';
