@@ -14,10 +14,10 @@ const agentTopics: Readonly<Record<string, readonly string[]>> = {
 
 /** Topics of the account. */
 const accountTopics: Readonly<Record<string, readonly string[]>> = {
-  agent: ['agents', 'limits'],
-  api_key: ['keys'],
-  oauth: ['grants'],
-  webhook: ['webhooks'],
+  agent: ['agents', 'limits', 'audit'],
+  api_key: ['keys', 'audit'],
+  oauth: ['grants', 'audit'],
+  webhook: ['webhooks', 'audit'],
   usage: ['spend', 'usage', 'limits'],
 };
 

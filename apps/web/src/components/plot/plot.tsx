@@ -9,8 +9,6 @@ import { FiguresTable } from './figures-table.tsx';
 import { colourOf, largestSeries } from './figures.ts';
 import type { PlotPoint, PlotSeries } from './figures.ts';
 
-export type { PlotPoint, PlotSeries };
-
 const DrawnBars = lazy(async () => ({ default: (await import('./charts.tsx')).DrawnBars }));
 const DrawnLines = lazy(async () => ({ default: (await import('./charts.tsx')).DrawnLines }));
 
