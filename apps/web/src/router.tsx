@@ -17,6 +17,8 @@ import { schedulesRoute } from './pages/agent/schedules/route.ts';
 import { chatRoute } from './pages/agent/chat/route.ts';
 import { filesRoute } from './pages/agent/files/route.ts';
 import { logsRoute } from './pages/agent/logs/route.ts';
+import { agentsRoute } from './pages/agents/route.ts';
+import { createAgentRoute } from './pages/create/route.ts';
 import { agentIndexRoute, agentRoute } from './pages/agent/route.ts';
 import { terminalRoute } from './pages/agent/terminal/route.ts';
 import { agentUsageRoute } from './pages/agent/usage/route.ts';
@@ -46,6 +48,8 @@ const routeTree = rootRoute.addChildren([
   entryRoute.addChildren(entryRoutes),
   appRoute.addChildren([
     homeRoute,
+    agentsRoute,
+    createAgentRoute,
     agentRoute.addChildren([
       agentIndexRoute,
       chatRoute,

@@ -1,0 +1,14 @@
+import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { Bot } from 'lucide-react';
+import { appRoute } from '../../frame/app-route.ts';
+import { allAgents } from './queries.ts';
+import { viewOf } from './view.ts';
+
+export const agentsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/agents',
+  staticData: { nav: { label: 'Agents', Icon: Bot } },
+  validateSearch: viewOf,
+  loader: ({ context }) => void context.queryClient.prefetchQuery({ ...allAgents, staleTime: Infinity }),
+  component: lazyRouteComponent(() => import('./agents-page.tsx'), 'AgentsPage'),
+});

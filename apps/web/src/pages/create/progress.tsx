@@ -1,0 +1,150 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { Check, CircleAlert, LoaderCircle } from 'lucide-react';
+import { useEffect, useState } from 'react';
+import type { ReactNode } from 'react';
+import type { Agent } from '@lodge/sdk';
+import { hasCode, list, lodge } from '../../api.ts';
+import { buttonClass } from '../../components/button.tsx';
+import { Page } from '../../components/page.tsx';
+import { Loaded } from '../../components/states.tsx';
+import { pathTo } from '../../paths.ts';
+import { agentQuery } from '../agent/queries.ts';
+
+const lookMs = 1_000;
+
+/** The agent that was just made, until it runs. Then its chat is opened. */
+export function Progress({ agentId }: { readonly agentId: string }) {
+  const navigate = useNavigate();
+  const agent = useQuery({
+    ...agentQuery(agentId),
+    staleTime: 0,
+    refetchInterval: ({ state: { data } }) => (data === undefined || data.status === 'provisioning' ? lookMs : false),
+  });
+  const isReady = agent.data !== undefined && agent.data.status !== 'provisioning' && agent.data.status !== 'error';
+  useEffect(() => {
+    if (isReady) void navigate({ to: pathTo('/agents/$agentId/chat', agentId), replace: true });
+  }, [isReady, navigate, agentId]);
+  return (
+    <Page title={agent.data === undefined ? 'New agent' : agent.data.name}>
+      <div className="rounded-card border border-line bg-surface p-5 shadow-card sm:p-6">
+        {hasCode(agent.error, 'agent_not_found') ? (
+          <Gone />
+        ) : (
+          <Loaded query={agent}>{(data) => <Steps agent={data} />}</Loaded>
+        )}
+      </div>
+    </Page>
+  );
+}
+
+function Gone() {
+  return (
+    <div className="flex flex-col items-start gap-4">
+      <p>This agent was deleted.</p>
+      <Link to="/agents" className={buttonClass('secondary')}>
+        All agents
+      </Link>
+    </div>
+  );
+}
+
+function Steps({ agent }: { readonly agent: Agent }) {
+  const isFailed = agent.status === 'error';
+  const isRunning = agent.status === 'running';
+  return (
+    <div className="flex flex-col gap-5">
+      <ol className="flex flex-col gap-4">
+        <Step state="done" title="Made">
+          Its name, keys and settings are kept.
+        </Step>
+        <Step
+          state={isFailed ? 'failed' : isRunning ? 'done' : 'now'}
+          title={isFailed ? 'Its machine did not start' : 'Its machine starts'}
+        >
+          {isFailed ? (agent.status_reason?.message ?? 'No reason is known.') : <Waiting agent={agent} />}
+        </Step>
+        <Step state={isRunning ? 'done' : 'later'} title="You talk to it">
+          {isFailed ? null : 'The chat opens by itself. You can leave this page: the agent is made all the same.'}
+        </Step>
+      </ol>
+      {isFailed && (
+        <div className="flex flex-wrap gap-3">
+          <Link to={pathTo('/agents/$agentId', agent.id)} className={buttonClass('primary')}>
+            Open the agent
+          </Link>
+          <Link to={pathTo('/agents/$agentId/logs', agent.id)} className={buttonClass('secondary')}>
+            See its log
+          </Link>
+        </div>
+      )}
+    </div>
+  );
+}
+
+const icons = { done: Check, now: LoaderCircle, failed: CircleAlert, later: null } as const;
+
+interface StepProps {
+  readonly state: keyof typeof icons;
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+function Step({ state, title, children }: StepProps) {
+  const Icon = icons[state];
+  const looks = {
+    done: 'bg-accent-soft text-accent',
+    now: 'bg-warn-soft text-warn',
+    failed: 'bg-danger-soft text-danger',
+    later: 'border border-line',
+  };
+  return (
+    <li className="flex gap-3" {...(state === 'now' && { 'aria-current': 'step' as const })}>
+      <span className={`flex size-7 shrink-0 items-center justify-center rounded-full ${looks[state]}`}>
+        {Icon !== null && <Icon aria-hidden className={state === 'now' ? 'size-4 animate-spin' : 'size-4'} />}
+      </span>
+      <div role={state === 'failed' ? 'alert' : undefined} className="flex min-w-0 flex-col gap-0.5 pt-1">
+        <p className={state === 'later' ? 'text-muted' : 'font-medium'}>{title}</p>
+        {children !== null && <div className="wrap-anywhere text-muted">{children}</div>}
+      </div>
+    </li>
+  );
+}
+
+/** What it waits for, in the words of its log: the first agents of a new Lodge wait for their template. */
+function Waiting({ agent }: { readonly agent: Agent }) {
+  const log = useQuery({
+    queryKey: ['agent', agent.id, 'progress'],
+    queryFn: () => list(lodge.agents.logs(agent.id, { limit: 1 })),
+    refetchInterval: 2 * lookMs,
+  });
+  const line = log.data?.[0]?.message;
+  return (
+    <>
+      <p role="status">{line ?? 'This takes a second or two.'}</p>
+      <p className="tabular-nums">
+        <Elapsed since={agent.created_at} />
+      </p>
+    </>
+  );
+}
+
+const slowS = 15;
+
+function Elapsed({ since }: { readonly since: string }) {
+  const [now, setNow] = useState(Date.now);
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 1_000);
+    return () => clearInterval(timer);
+  }, []);
+  const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1_000));
+  const minutes = Math.floor(seconds / 60);
+  const spent = minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+  return (
+    <>
+      {spent}
+      {seconds >= slowS &&
+        '. The first agent of a new Lodge takes a few minutes, once. Those after it start in about a second.'}
+    </>
+  );
+}

@@ -1,0 +1,17 @@
+import { queryOptions } from '@tanstack/react-query';
+import { list, lodge, read } from '../../api.ts';
+
+/** What an operator's restart alone changes. */
+const rarely = 300_000;
+
+export const providersQuery = queryOptions({
+  queryKey: ['providers'],
+  queryFn: () => list(lodge.service.providers()),
+  staleTime: rarely,
+});
+export const sizesQuery = queryOptions({
+  queryKey: ['sizes'],
+  queryFn: () => list(lodge.service.sizes()),
+  staleTime: rarely,
+});
+export const limitsQuery = queryOptions({ queryKey: ['limits'], queryFn: () => read(lodge.service.limits()) });
