@@ -138,11 +138,11 @@ test("an agent's usage has its own plot, limit and calls", async () => {
   await buttonIn(page, 'Edit limits').click();
   await fieldIn(page, 'Daily limit').fill('2');
   await buttonIn(page, 'Save limits').click();
-  await page.getByText('$2.00').waitFor();
+  await page.getByText(/^Of this agent alone/).waitFor();
   const calls = page.getByRole('table', { name: 'Model calls' });
   await calls.getByRole('link', { name: 'anthropic/claude-opus-5' }).first().waitFor();
   assert.equal((await sdk.agents.get(agentId)).spend_limit?.daily_usd, '2');
-  await look(page, 'agent-usage');
+  await look(page, 'agent-usage', 'narrow');
 });
 
 test('a webhook is made, its secret is shown once, and each delivery is listed with the answer', async (t) => {
@@ -150,7 +150,6 @@ test('a webhook is made, its secret is shown once, and each delivery is listed w
   t.after(() => receiver.close());
   await page.goto(at('/account/webhooks'));
   await page.getByText('No webhooks yet').waitFor();
-  await look(page, 'webhooks-empty');
   await buttonIn(page, 'Create webhook').click();
   const dialog = page.getByRole('dialog');
   await fieldIn(page, 'URL').fill(receiver.url);
@@ -159,7 +158,7 @@ test('a webhook is made, its secret is shown once, and each delivery is listed w
   await dialog.getByText('Choose at least one type of event.').waitFor();
   await dialog.getByText('Types of agent', { exact: true }).click();
   await dialog.getByRole('checkbox', { name: /^agent\.updated/ }).check();
-  await look(page, 'webhook-form');
+  await look(page, 'webhook-form', 'wide');
   await buttonIn(dialog, 'Create webhook').click();
   receiver.secrets = [await fieldIn(page, 'Signing secret').inputValue()];
   assert.match(receiver.secrets[0]!, /^whsec_/);
@@ -173,7 +172,7 @@ test('a webhook is made, its secret is shown once, and each delivery is listed w
   const deliveries = page.getByRole('table', { name: 'Deliveries' });
   await deliveries.getByText('agent.updated').waitFor();
   receiver.answer = (_received, _req, res) => void res.writeHead(500).end();
-  await buttonIn(page, 'Send agent.updated again').first().click();
+  await buttonIn(page, 'Send again: agent.updated').first().click();
   await deliveries.getByText('500').first().waitFor();
   await deliveries.getByText('Waiting', { exact: true }).first().waitFor();
   await look(page, 'webhook');
@@ -191,7 +190,6 @@ test('a webhook that Lodge disabled says why, gets a new secret, and is enabled 
   await sdk.webhooks.test(id);
   await page.goto(at(`/account/webhooks/${id}`));
   await page.getByText(/^Lodge disabled it/).waitFor();
-  await look(page, 'webhook-disabled');
   await buttonIn(page, 'New secret').click();
   await buttonIn(page, 'Make new secret').click();
   const secret = await fieldIn(page, 'Signing secret').inputValue();
@@ -232,7 +230,7 @@ test('quotas are shown with what is used, and rates beside them', async () => {
   const agents = page.getByRole('meter', { name: 'Agents', exact: true });
   assert.equal(await agents.getAttribute('aria-valuetext'), '2 of 1,000');
   await page.getByText('Creating agents').waitFor();
-  await look(page, 'limits-page');
+  await look(page, 'limits-page', 'wide');
 });
 
 test('the owner sees the machine, warnings first', async () => {

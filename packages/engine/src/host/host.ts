@@ -85,7 +85,7 @@ const readAllMs = 5_000;
 const brief = { freshMs: 3_000, waitMs: 2_000, staleMs: 30_000 };
 const agentsHeld = { freshMs: 10_000, waitMs: 4_000, staleMs: 60_000 };
 /** The checks start programs, and what they look at seldom changes. */
-const findingsHeld = { freshMs: 300_000, waitMs: 6_000, staleMs: 900_000 };
+const findingsHeld = { freshMs: 300_000, waitMs: 1_500, staleMs: 900_000 };
 
 export function createHost(deps: HostDeps): Host {
   const { store, driver, hostLook, log } = deps;

@@ -79,12 +79,15 @@ function Target({ target, search }: { target: AuditEvent['target']; search: Audi
 /** Longest text of an event's facts that is shown; its owner wrote some of them. */
 const maxWords = 240;
 
+const textOf = (value: unknown): string => {
+  if (typeof value === 'string') return value;
+  return Array.isArray(value) ? value.join(', ') : JSON.stringify(value);
+};
+
 function wordsOf(details: Readonly<Record<string, unknown>>): string {
   const words = Object.entries(details)
     .filter(([, value]) => value !== null && value !== '')
-    .map(
-      ([name, value]) => `${name.replaceAll('_', ' ')}: ${typeof value === 'string' ? value : JSON.stringify(value)}`,
-    )
+    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${textOf(value)}`)
     .join(' · ');
   return words.length > maxWords ? `${words.slice(0, maxWords)}…` : words;
 }

@@ -1,9 +1,9 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Host } from '@lodge/sdk';
-import { CircleCheck } from 'lucide-react';
+import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { cx } from '../../components/cx.ts';
 import { Meter } from '../../components/meter.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { Loaded, Skeleton } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
@@ -14,6 +14,7 @@ import { hostQuery } from './queries.ts';
 import { TopAgents } from './top-agents.tsx';
 import { VersionsSection } from './versions-section.tsx';
 import { warningsOf } from './warnings.ts';
+import type { Warning } from './warnings.ts';
 
 const mib = 2 ** 20;
 
@@ -40,10 +41,14 @@ export function HostPage() {
           <div className="flex flex-col gap-6">
             <Warnings host={data} />
             <div className="grid items-start gap-6 lg:grid-cols-2">
-              <RoomSection host={data} />
-              <VersionsSection host={data} />
-              <BackupsSection backups={data.backups} />
-              <ChecksSection host={data} />
+              <div className="flex flex-col gap-6">
+                <RoomSection host={data} />
+                <BackupsSection backups={data.backups} />
+              </div>
+              <div className="flex flex-col gap-6">
+                <VersionsSection host={data} />
+                <ChecksSection host={data} />
+              </div>
             </div>
             <TopAgents agents={data.agents} />
           </div>
@@ -64,17 +69,32 @@ function Warnings({ host }: { host: Host }) {
     );
   }
   return (
-    <ul aria-label="Warnings" className="grid gap-3 lg:grid-cols-2">
-      {warnings.map(({ kind, title, detail, advice }) => (
-        <li key={`${title} ${detail}`} className="[&>div]:h-full">
-          <Notice kind={kind}>
-            <p className="font-medium first-letter:uppercase">{title}</p>
-            <p className="wrap-anywhere first-letter:uppercase">{detail}</p>
-            {advice !== null && <p className="pt-1 wrap-anywhere text-muted first-letter:uppercase">{advice}</p>}
-          </Notice>
-        </li>
-      ))}
-    </ul>
+    <Section title="Needs attention" description="What makes this Lodge weaker than it can be, worst first.">
+      <ul className="divide-y divide-line">
+        {warnings.map((warning) => (
+          <WarningRow key={`${warning.title} ${warning.detail}`} warning={warning} />
+        ))}
+      </ul>
+    </Section>
+  );
+}
+
+function WarningRow({ warning: { kind, title, detail, advice } }: { warning: Warning }) {
+  const Icon = kind === 'error' ? CircleAlert : TriangleAlert;
+  return (
+    <li className="flex gap-3 px-5 py-3.5 sm:px-6">
+      <Icon aria-hidden className={cx('mt-0.5 size-4 shrink-0', kind === 'error' ? 'text-danger' : 'text-warn')} />
+      <div className="grid min-w-0 grow gap-x-6 gap-y-0.5 md:grid-cols-[12rem_1fr]">
+        <h3 className="font-medium first-letter:uppercase">
+          {kind === 'error' && <span className="sr-only">Error: </span>}
+          {title}
+        </h3>
+        <div className="min-w-0">
+          <p className="wrap-anywhere first-letter:uppercase">{detail}</p>
+          {advice !== null && <p className="wrap-anywhere text-muted first-letter:uppercase">{advice}</p>}
+        </div>
+      </div>
+    </li>
   );
 }
 

@@ -42,7 +42,10 @@ const columns: readonly Column<TopAgent>[] = [
   },
   { header: 'Memory', cell: ({ memory_mib: value }) => <span className="tabular-nums">{size(value)}</span> },
   { header: 'Disk', cell: ({ disk_mib: value }) => <span className="tabular-nums">{size(value)}</span> },
-  { header: 'Saved memory', cell: ({ snapshot_mib: value }) => <span className="tabular-nums">{size(value)}</span> },
+  {
+    header: 'Saved memory',
+    cell: ({ snapshot_mib: value }) => <span className="tabular-nums">{value === 0 ? '–' : size(value)}</span>,
+  },
 ];
 
 /** The agents of everybody that hold the most of the machine. */

@@ -2,6 +2,7 @@ import { useInfiniteQuery, useMutation, useQueryClient } from '@tanstack/react-q
 import { Link, useNavigate } from '@tanstack/react-router';
 import type { Webhook, WebhookDelivery } from '@lodge/sdk';
 import { Inbox } from 'lucide-react';
+import { useEffect } from 'react';
 import { change, lodge } from '../../api.ts';
 import { Code } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
@@ -14,9 +15,10 @@ import { EmptyState } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { toast } from '../../components/toasts.tsx';
 import { formatNumber } from '../../format.ts';
+import { onEvent } from '../../live/live.ts';
 import { explain } from '../../messages.ts';
 import { pathTo } from '../../paths.ts';
-import { deliveriesQuery, webhooksQuery } from './queries.ts';
+import { deliveriesQuery, webhookQuery, webhooksQuery } from './queries.ts';
 import type { DeliveryState } from './queries.ts';
 import { DeliveryStateBadge, deliveryNames } from './webhook-state.tsx';
 
@@ -28,6 +30,7 @@ interface DeliveriesProps {
 
 export function DeliveriesSection({ webhook: { id, enabled }, state, mayChange }: DeliveriesProps) {
   const deliveries = useInfiniteQuery(deliveriesQuery(id, state));
+  useRefreshOnEvents(id);
   const redeliver: Column<WebhookDelivery> = {
     header: 'Actions',
     actions: true,
@@ -54,6 +57,27 @@ export function DeliveriesSection({ webhook: { id, enabled }, state, mayChange }
       </Paged>
     </Section>
   );
+}
+
+/** An event becomes a delivery, and is tried at once, soon after it is told here. */
+const afterEventMs = 700;
+
+function useRefreshOnEvents(id: string): void {
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const refresh = (): void => {
+      timer = undefined;
+      void queryClient.invalidateQueries({ queryKey: webhookQuery(id).queryKey });
+    };
+    const stop = onEvent(() => {
+      timer ??= setTimeout(refresh, afterEventMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [queryClient, id]);
 }
 
 function StateFilter({ state }: { state: DeliveryState | undefined }) {
@@ -141,7 +165,7 @@ function Redeliver({ delivery: { id, webhook_id: webhookId, event_type: type } }
     <Button
       small
       variant="ghost"
-      aria-label={`Send ${type} again`}
+      aria-label={`Send again: ${type}`}
       pending={mutation.isPending}
       onClick={() => mutation.mutate()}
       className="max-md:-ml-3 md:-my-1.5 md:-mr-3"

@@ -4,6 +4,10 @@ import { useId, useState } from 'react';
 /** Types of events by their first word. */
 const families = Map.groupBy(publicEvents, ([type]) => type.split('.', 1)[0]!);
 
+/** A pattern that this page does not offer, which an edit must not lose. */
+const isUnlisted = (pattern: string): boolean =>
+  pattern !== '*' && !publicEvents.has(pattern as never) && !families.has(pattern.slice(0, -'.*'.length));
+
 interface EventsFieldProps {
   readonly initial: readonly string[];
   readonly error: string | undefined;
@@ -22,7 +26,7 @@ export function EventsField({ initial, error }: EventsFieldProps) {
   return (
     <fieldset className="flex flex-col gap-1.5" aria-describedby={error === undefined ? undefined : `${id}-error`}>
       <legend className="mb-1.5 font-medium">Events</legend>
-      {[...chosen].map((pattern) => (
+      {[...chosen].filter(isUnlisted).map((pattern) => (
         <input key={pattern} type="hidden" name="events" value={pattern} />
       ))}
       <div className="max-h-72 divide-y divide-line overflow-y-auto rounded-control border border-line">
@@ -67,7 +71,7 @@ function Family({ family, types, chosen, toggle, isCovered }: FamilyProps) {
           <Choice
             key={type}
             name={type}
-            meaning={meaning}
+            meaning={meaning.replaceAll('`', '')}
             isOn={hasAll || chosen.has(type)}
             isFixed={hasAll}
             onToggle={() => toggle(type)}
@@ -92,6 +96,8 @@ function Choice({ name, meaning, isOn, isFixed = false, onToggle }: ChoiceProps)
     <label className="flex cursor-pointer gap-3 px-3.5 py-2 hover:bg-hover has-disabled:cursor-default has-disabled:hover:bg-transparent">
       <input
         type="checkbox"
+        name="events"
+        value={name}
         checked={isOn}
         disabled={isFixed}
         onChange={onToggle}
@@ -105,10 +111,6 @@ function Choice({ name, meaning, isOn, isFixed = false, onToggle }: ChoiceProps)
   );
 }
 
-/** The chosen patterns of a form; types that a chosen family has already are left out. */
-export function eventsOf(data: FormData): string[] {
-  const all = data.getAll('events').filter((value) => typeof value === 'string');
-  if (all.includes('*')) return ['*'];
-  const chosen = new Set(all);
-  return all.filter((pattern) => pattern.endsWith('*') || !chosen.has(`${pattern.split('.', 1)[0]}.*`));
-}
+/** The chosen patterns of a form; what a wider choice covers is disabled, and so not among them. */
+export const eventsOf = (data: FormData): string[] =>
+  data.getAll('events').filter((value) => typeof value === 'string');

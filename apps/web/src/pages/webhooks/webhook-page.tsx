@@ -76,7 +76,7 @@ function factsOf(webhook: Webhook): readonly Fact[] {
         )}
       </>,
     ],
-    ['Waiting', pending === 0 ? 'Nothing' : `${formatNumber(pending)} deliveries`],
+    ['Waiting', pending === 0 ? 'Nothing' : `${formatNumber(pending)} ${pending === 1 ? 'delivery' : 'deliveries'}`],
   ];
 }
 
