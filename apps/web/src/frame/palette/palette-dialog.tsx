@@ -4,7 +4,7 @@ import type { Agent } from '@lodge/sdk';
 import { Command } from 'cmdk';
 import { Bot, Plus, SunMoon } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
-import { useRef } from 'react';
+import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { lodge, list } from '../../api.ts';
 import { useModal } from '../../components/dialog.tsx';
@@ -24,6 +24,8 @@ const mostAgents = 100;
 export function PaletteDialog({ onClose }: { onClose: () => void }) {
   const ref = useRef<HTMLDialogElement>(null);
   useModal(ref);
+  // The dialog would focus the list's frame, which comes first.
+  useEffect(() => ref.current?.querySelector('input')?.focus(), []);
   return (
     <dialog
       ref={ref}
@@ -39,7 +41,6 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
     >
       <Command label="Find" loop>
         <Command.Input
-          autoFocus
           placeholder="Find a page, an agent or an action"
           className="h-12 w-full border-b border-line bg-transparent px-4 text-base text-ink outline-none placeholder:text-muted"
         />
