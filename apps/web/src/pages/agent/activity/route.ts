@@ -13,7 +13,7 @@ interface ActivitySearch {
 export const activityRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'activity',
-  staticData: { nav: { label: 'Activity', Icon: Activity } },
+  staticData: { nav: { group: 'Talk', label: 'Activity', Icon: Activity } },
   validateSearch: ({ kind, call }): ActivitySearch => ({
     ...(isKind(kind) && { kind }),
     ...(typeof call === 'string' && call !== '' && call.length <= 100 && { call }),

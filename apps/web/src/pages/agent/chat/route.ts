@@ -16,7 +16,7 @@ const text = (value: unknown): value is string => typeof value === 'string' && v
 export const chatRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'chat',
-  staticData: { nav: { label: 'Chat', Icon: MessageCircle } },
+  staticData: { nav: { group: 'Talk', label: 'Chat', Icon: MessageCircle } },
   validateSearch: ({ conversation, channel, member }): ChatSearch => ({
     ...(text(conversation) && { conversation }),
     ...(text(channel) && { channel }),

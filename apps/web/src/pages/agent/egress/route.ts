@@ -5,6 +5,6 @@ import { agentRoute } from '../route.ts';
 export const egressRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'egress',
-  staticData: { nav: { label: 'Egress', Icon: Shield } },
+  staticData: { nav: { group: 'Around it', label: 'Egress', Icon: Shield } },
   component: lazyRouteComponent(() => import('./egress-page.tsx'), 'EgressPage'),
 });

@@ -16,7 +16,7 @@ const maxPath = 4096;
 export const filesRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'files',
-  staticData: { nav: { label: 'Files', Icon: FolderTree } },
+  staticData: { nav: { group: 'Machine', label: 'Files', Icon: FolderTree } },
   validateSearch: ({ path, file, view }: Readonly<Record<string, unknown>>): FilesSearch => ({
     ...(isPath(path) && { path }),
     ...(isPath(file) && { file }),

@@ -23,7 +23,7 @@ const maxSearch = 200;
 export const logsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'logs',
-  staticData: { nav: { label: 'Logs', Icon: ScrollText } },
+  staticData: { nav: { group: 'Machine', label: 'Logs', Icon: ScrollText } },
   validateSearch: (given: Readonly<Record<string, unknown>>): LogSearch => {
     const level = levelNames.find((name) => name === given['level']);
     const source = sourceNames.find((name) => name === given['source']);

@@ -5,6 +5,6 @@ import { agentRoute } from '../route.ts';
 export const membersRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'members',
-  staticData: { nav: { label: 'Members', Icon: Users } },
+  staticData: { nav: { group: 'Around it', label: 'Members', Icon: Users } },
   component: lazyRouteComponent(() => import('./members-page.tsx'), 'MembersPage'),
 });

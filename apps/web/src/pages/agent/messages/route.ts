@@ -7,7 +7,7 @@ import type { MessageFilters } from './filters.ts';
 export const messagesRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'messages',
-  staticData: { nav: { label: 'Messages', Icon: Inbox } },
+  staticData: { nav: { group: 'Talk', label: 'Messages', Icon: Inbox } },
   validateSearch: ({ channel, state }): MessageFilters => ({
     ...(isChannel(channel) && { channel }),
     ...(isState(state) && { state }),

@@ -5,6 +5,6 @@ import { agentRoute } from '../route.ts';
 export const portsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'ports',
-  staticData: { nav: { label: 'Ports', Icon: EthernetPort } },
+  staticData: { nav: { group: 'Around it', label: 'Ports', Icon: EthernetPort } },
   component: lazyRouteComponent(() => import('./ports-page.tsx'), 'PortsPage'),
 });

@@ -12,7 +12,7 @@ interface SchedulesSearch {
 export const schedulesRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'schedules',
-  staticData: { nav: { label: 'Schedules', Icon: CalendarClock } },
+  staticData: { nav: { group: 'Around it', label: 'Schedules', Icon: CalendarClock } },
   validateSearch: ({ schedule, form }): SchedulesSearch => ({
     ...(typeof schedule === 'string' ? { schedule } : {}),
     ...(form === 'add' || form === 'edit' ? { form } : {}),

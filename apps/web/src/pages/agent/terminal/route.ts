@@ -10,7 +10,7 @@ export interface TerminalSearch {
 export const terminalRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'terminal',
-  staticData: { nav: { label: 'Terminal', Icon: SquareTerminal } },
+  staticData: { nav: { group: 'Machine', label: 'Terminal', Icon: SquareTerminal } },
   validateSearch: ({ user }: Readonly<Record<string, unknown>>): TerminalSearch =>
     user === 'root' ? { user: 'root' } : {},
   component: lazyRouteComponent(() => import('./terminal-page.tsx'), 'TerminalPage'),

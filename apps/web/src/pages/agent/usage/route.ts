@@ -6,7 +6,7 @@ import { agentRoute } from '../route.ts';
 export const agentUsageRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'usage',
-  staticData: { nav: { label: 'Usage', Icon: ChartColumn } },
+  staticData: { nav: { group: 'Agent', label: 'Usage', Icon: ChartColumn } },
   validateSearch: reportSearchOf,
   component: lazyRouteComponent(() => import('./usage-page.tsx'), 'AgentUsagePage'),
 });
