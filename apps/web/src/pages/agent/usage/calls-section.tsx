@@ -11,7 +11,6 @@ import { Paged, usePages } from '../../../components/shown/paged.tsx';
 import { EmptyState } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
 import { formatNumber, formatUsd } from '../../../format.ts';
-import { pathTo } from '../../../paths.ts';
 
 const outcomes: Readonly<Record<LlmCall['outcome'], readonly [Tone, string]>> = {
   ok: ['good', 'Answered'],
@@ -29,8 +28,9 @@ const columnsOf = (agentId: string): readonly Column<LlmCall>[] => [
     header: 'Model',
     cell: ({ id, provider, model }) => (
       <Link
-        to={pathTo('/agents/$agentId/activity', agentId)}
-        search={{ call: id } as never}
+        to="/agents/$agentId/activity"
+        params={{ agentId }}
+        search={{ call: id }}
         className="wrap-anywhere text-accent underline-offset-4 hover:underline"
       >
         {provider}/{model}
