@@ -19,10 +19,10 @@ const views = [
   { name: 'narrow-dark', colorScheme: 'dark', size: sizes.narrow },
 ] as const;
 
-/** A browser that reaches this port of the loopback; where the tests run as root, nothing else. */
-export async function launch(port: number): Promise<Browser> {
+/** A browser that reaches these ports of the loopback; where the tests run as root, nothing else. */
+export async function launch(...ports: readonly number[]): Promise<Browser> {
   if (process.getuid?.() !== 0) return chromium.launch({ executablePath });
-  const network = await openQuietNetwork(port);
+  const network = await openQuietNetwork(ports);
   // Chromium refuses its own sandbox to root; the pages it opens here are ours.
   const browser = await chromium.launch({
     executablePath: await network.wrapper(executablePath),

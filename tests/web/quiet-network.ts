@@ -17,22 +17,24 @@ export interface QuietNetwork {
   close(): Promise<void>;
 }
 
-/** The port of its loopback leads to the server that has the port here. Needs root. */
-export async function openQuietNetwork(port: number): Promise<QuietNetwork> {
+/** Each of these ports of its loopback leads to the server that has the port here. Needs root. */
+export async function openQuietNetwork(ports: readonly number[]): Promise<QuietNetwork> {
   const folder = await mkdtemp(join(tmpdir(), 'lodge-quiet-'));
-  const inside = fork(import.meta.filename, [String(port)], {
+  const inside = fork(import.meta.filename, ports.map(String), {
     execPath: await script(folder, 'node', `unshare --net ${process.execPath}`),
   });
   await new Promise<void>((done, fail) => {
     inside.once('exit', () => fail(new Error('no namespace for the browser')));
-    inside.once('message', (_, server: Server) => {
+    let come = 0;
+    inside.on('message', (port: number, server: Server) => {
       server.on('connection', (socket) => {
         const there = connect(port, '127.0.0.1');
         pipeline(socket, there, () => {});
         pipeline(there, socket, () => {});
       });
       server.unref();
-      done();
+      come += 1;
+      if (come === ports.length) done();
     });
   });
   return {
@@ -50,13 +52,15 @@ async function script(folder: string, name: string, command: string): Promise<st
   return path;
 }
 
-/** The other side: listens in the namespace, and hands the listener to its parent, which serves it. */
+/** The other side: listens in the namespace, and hands the listeners to its parent, which serves them. */
 async function listen(): Promise<void> {
   const { status, stderr } = spawnSync('ip', ['link', 'set', 'lo', 'up']);
   if (status !== 0) throw new Error(String(stderr));
-  const server = createServer().listen(Number(process.argv[2]), '127.0.0.1');
-  await once(server, 'listening');
-  process.send!('listening', server, {}, () => server.close());
+  for (const port of process.argv.slice(2).map(Number)) {
+    const server = createServer().listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    process.send!(port, server, {}, () => server.close());
+  }
   // The namespace lasts until the parent ends this process.
   process.on('disconnect', () => process.exit());
 }

@@ -5,7 +5,7 @@ import type { LodgeEvent } from '@lodge/sdk';
 /** An agent's topics, by the first word of the event's type or by the whole type. */
 const agentTopics: Readonly<Record<string, readonly string[]>> = {
   channel: ['channels', 'approvals'],
-  message: ['messages', 'calls', 'usage'],
+  message: ['messages', 'channels', 'calls', 'usage'],
   schedule: ['schedules', 'runs', 'calls', 'usage'],
   hook: ['hooks', 'calls', 'usage'],
   connection: ['connections'],

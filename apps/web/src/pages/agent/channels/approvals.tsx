@@ -1,11 +1,12 @@
 import type { Approval } from '@lodge/sdk';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { UserCheck } from 'lucide-react';
+import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Code } from '../../../components/badge.tsx';
+import { ConfirmDialog } from '../../../components/confirm-dialog.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
-import { EmptyState, Loaded } from '../../../components/states.tsx';
+import { Loaded } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
 import { toast } from '../../../components/toasts.tsx';
 import { channelTitles } from './channel-names.ts';
@@ -31,9 +32,9 @@ export function Approvals({ agentId, channel, mayChange }: ApprovalsProps) {
       <Loaded query={approvals}>
         {(data) =>
           data.length === 0 ? (
-            <EmptyState Icon={UserCheck} title="Nobody waits">
-              Who writes to the agent on {title} for the first time appears here.
-            </EmptyState>
+            <p className="px-5 py-4 text-muted sm:px-6">
+              Nobody waits. Who writes to the agent on {title} for the first time appears here.
+            </p>
           ) : (
             <>
               <ul aria-label={`People who wait on ${title}`} className="divide-y divide-line">
@@ -63,40 +64,62 @@ function ApprovalRow({
   readonly agentId: string;
   readonly mayChange: boolean;
 }) {
-  const { channel, sender, code } = approval;
+  const { channel, code } = approval;
   const queryClient = useQueryClient();
-  const decide = useMutation({
-    mutationFn: (action: 'approve' | 'deny') => channelChanges(agentId, channel).decide(code ?? '', action),
-    onSuccess: (_decided, action) => {
-      toast(action === 'approve' ? 'They are let in. They have to write again.' : 'They are turned away.');
-    },
+  const [denying, setDenying] = useState(false);
+  const { decide } = channelChanges(agentId, channel);
+  const again = () => queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'approvals'] });
+  const letIn = useMutation({
+    mutationFn: () => decide(code ?? '', 'approve'),
+    onSuccess: () => toast('They are let in. They have to write again.'),
     // Also when it failed: somebody else may have decided.
-    onSettled: () => queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'approvals'] }),
+    onSettled: again,
   });
   return (
     <li className="flex flex-col gap-3 px-5 py-4 sm:px-6">
       <div className="flex flex-wrap items-center gap-x-4 gap-y-3">
-        <div className="flex min-w-0 grow basis-48 flex-col gap-1">
-          <p className="font-medium">
-            <Stranger name={sender.name} />
-          </p>
-          <p className="text-[0.8125rem] wrap-anywhere text-muted">
-            {sender.id} · asked <Time value={approval.asked_at} />
-          </p>
-        </div>
+        <Asker approval={approval} />
         {code !== null && <Code>{code}</Code>}
         {mayChange && code !== null && (
           <div className="flex gap-2">
-            <Button small variant="primary" pending={decide.isPending} onClick={() => decide.mutate('approve')}>
+            <Button small variant="primary" pending={letIn.isPending} onClick={() => letIn.mutate()}>
               Let in
             </Button>
-            <Button small variant="ghost-danger" pending={decide.isPending} onClick={() => decide.mutate('deny')}>
+            <Button small variant="ghost-danger" onClick={() => setDenying(true)}>
               Turn away
             </Button>
           </div>
         )}
       </div>
-      <Failure error={decide.error} />
+      <Failure error={letIn.error} />
+      {denying && (
+        <ConfirmDialog
+          title="Turn this person away?"
+          action="Turn away"
+          run={() => decide(code ?? '', 'deny')}
+          onClose={() => setDenying(false)}
+          onDone={() => {
+            toast('They are turned away.');
+            void again();
+          }}
+        >
+          What they write on {channelTitles[channel]} is refused from now on, and they are not told. This cannot be
+          taken back.
+        </ConfirmDialog>
+      )}
     </li>
+  );
+}
+
+function Asker({ approval: { sender, asked_at: asked } }: { readonly approval: Approval }) {
+  return (
+    <div className="flex min-w-0 grow basis-48 flex-col gap-1">
+      <p className="font-medium">
+        <Stranger name={sender.name} />
+      </p>
+      <p className="text-[0.8125rem] wrap-anywhere text-muted">
+        {sender.id} · asked <Time value={asked} />
+      </p>
+    </div>
   );
 }

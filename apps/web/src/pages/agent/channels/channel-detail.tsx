@@ -21,7 +21,12 @@ interface DetailProps {
 /** One channel: how it is, what it waits for, who may write, and the platform's steps beside it. */
 export function ChannelDetail({ agentId, name, channel, mayChange, onRemoved }: DetailProps) {
   const queryClient = useQueryClient();
-  const again = () => void queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'channels'] });
+  const isNew = channel === undefined;
+  const onSaved = async (): Promise<void> => {
+    await queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'channels'] });
+    // How the new channel is, and what it waits for, stands above the form.
+    if (isNew) scrollTo({ top: 0 });
+  };
   return (
     <div className="grid items-start gap-6 xl:grid-cols-[minmax(0,1fr)_21rem]">
       <div className="flex min-w-0 flex-col gap-6">
@@ -32,11 +37,11 @@ export function ChannelDetail({ agentId, name, channel, mayChange, onRemoved }: 
             agentId={agentId}
             name={name}
             channel={channel}
-            onSaved={again}
+            onSaved={() => void onSaved()}
           />
         )}
       </div>
-      <Guide channel={name} />
+      <Guide channel={name} isNew={isNew} />
     </div>
   );
 }

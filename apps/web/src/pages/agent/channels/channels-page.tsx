@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
 import { TabPage } from '../../../components/page.tsx';
-import { Loaded } from '../../../components/states.tsx';
+import { LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
 import { ChannelDetail } from './channel-detail.tsx';
@@ -25,7 +25,7 @@ function AllChannels() {
       title="Channels"
       description="Where people write to the agent. Lodge holds the connections on the host: no token enters the agent’s machine, and a message wakes it."
     >
-      <Loaded query={channels}>{(data) => <ChannelList agentId={id} channels={data} />}</Loaded>
+      <LoadedCard query={channels}>{(data) => <ChannelList agentId={id} channels={data} />}</LoadedCard>
     </TabPage>
   );
 }
@@ -44,7 +44,7 @@ function OneChannel({ name }: { readonly name: ChannelName }) {
         </Link>
       }
     >
-      <Loaded query={channels}>
+      <LoadedCard query={channels}>
         {(data) => (
           <ChannelDetail
             agentId={id}
@@ -54,7 +54,7 @@ function OneChannel({ name }: { readonly name: ChannelName }) {
             onRemoved={() => void navigate({ to: channelsRoute.to, params: { agentId: id }, search: {} })}
           />
         )}
-      </Loaded>
+      </LoadedCard>
     </TabPage>
   );
 }

@@ -1,16 +1,20 @@
 import { OutwardLink } from '../../../components/shown/outward-link.tsx';
+import { cx } from '../../../components/cx.ts';
 import { Notice } from '../../../components/notice.tsx';
 import { channelTitles } from './channel-names.ts';
 import type { ChannelName } from './channel-names.ts';
 import { platforms } from './platforms.tsx';
 
-/** The steps at the platform, in their order. */
-export function Guide({ channel }: { readonly channel: ChannelName }) {
+/** The steps at the platform, in their order. On a narrow screen they come first while they are still to be taken. */
+export function Guide({ channel, isNew }: { readonly channel: ChannelName; readonly isNew: boolean }) {
   const { steps, warning } = platforms[channel];
   return (
     <section
       aria-label={`How to set up ${channelTitles[channel]}`}
-      className="flex min-w-0 flex-col gap-4 rounded-card border border-line bg-sunken px-5 py-5"
+      className={cx(
+        'flex min-w-0 flex-col gap-4 rounded-card border border-line bg-sunken px-5 py-5',
+        isNew && 'max-xl:order-first',
+      )}
     >
       <h3 className="font-semibold">How to set up {channelTitles[channel]}</h3>
       {warning !== undefined && <Notice kind="warning">{warning}</Notice>}

@@ -8,6 +8,7 @@ import { DataTable } from '../../../components/data-table.tsx';
 import type { Column } from '../../../components/data-table.tsx';
 import { Section, TabPage } from '../../../components/page.tsx';
 import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
+import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
@@ -66,13 +67,15 @@ function OneConnection({ name, isEditing }: { readonly name: string; readonly is
   const connection = connections.data?.find((one) => one.name === name);
   return (
     <TabPage title={connection?.name ?? 'Connection'} actions={<Back />}>
-      <Loaded query={connections}>
+      <LoadedCard query={connections}>
         {() => {
           if (connection === undefined) {
             return (
-              <EmptyState Icon={Plug} title="There is no such connection">
-                It may have been deleted.
-              </EmptyState>
+              <Card>
+                <EmptyState Icon={Plug} title="There is no such connection">
+                  It may have been deleted.
+                </EmptyState>
+              </Card>
             );
           }
           return isEditing ? (
@@ -91,7 +94,7 @@ function OneConnection({ name, isEditing }: { readonly name: string; readonly is
             />
           );
         }}
-      </Loaded>
+      </LoadedCard>
     </TabPage>
   );
 }

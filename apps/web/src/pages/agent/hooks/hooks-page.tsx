@@ -8,6 +8,7 @@ import { buttonClass } from '../../../components/button.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import type { Column } from '../../../components/data-table.tsx';
 import { Section, TabPage } from '../../../components/page.tsx';
+import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
 import { useMay } from '../../../session.ts';
@@ -70,17 +71,19 @@ function OneHook({ agentId, id, mayChange, onDeleted }: OneProps) {
   const hook = hooks.data?.find((one) => one.id === id);
   return (
     <TabPage title={hook?.name ?? 'Hook'} actions={<Back agentId={agentId} />}>
-      <Loaded query={hooks}>
+      <LoadedCard query={hooks}>
         {() =>
           hook === undefined ? (
-            <EmptyState Icon={Webhook} title="There is no such hook">
-              It may have been deleted.
-            </EmptyState>
+            <Card>
+              <EmptyState Icon={Webhook} title="There is no such hook">
+                It may have been deleted.
+              </EmptyState>
+            </Card>
           ) : (
             <HookDetail hook={hook} mayChange={mayChange} onDeleted={onDeleted} />
           )
         }
-      </Loaded>
+      </LoadedCard>
     </TabPage>
   );
 }

@@ -78,7 +78,7 @@ export function SignatureFields({ problems }: { readonly problems: Problems<Sign
               error={problems.secret}
             />
           </div>
-          <Button onClick={() => setSecret(randomSecret())} className="sm:mb-6">
+          <Button onClick={() => setSecret(randomSecret())} className="sm:mb-6.5">
             Make one
           </Button>
         </div>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { EthernetPort, Plus } from 'lucide-react';
+import { EthernetPort, Lock, Plus } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Section, TabPage } from '../../../components/page.tsx';
@@ -14,7 +14,7 @@ import { portsQuery } from './queries.ts';
 export function PortsPage() {
   const agent = useAgent();
   const mayChange = useMay('agents:write');
-  const ports = useQuery(portsQuery(agent.id));
+  const ports = useQuery({ ...portsQuery(agent.id), enabled: mayChange });
   const [publishing, setPublishing] = useState(false);
   const publish = mayChange && (
     <Button variant="primary" onClick={() => setPublishing(true)}>
@@ -30,21 +30,27 @@ export function PortsPage() {
     >
       <OwnPages agent={agent} mayChange={mayChange} />
       <Section title="Published ports">
-        <Loaded query={ports}>
-          {(data) =>
-            data.length === 0 ? (
-              <EmptyState Icon={EthernetPort} title="No port is published" action={publish}>
-                When the agent runs a web server, publish its port to open it in a browser.
-              </EmptyState>
-            ) : (
-              <ul aria-label="Published ports" className="divide-y divide-line">
-                {data.map((port) => (
-                  <PortRow key={port.port} agentId={agent.id} port={port} mayChange={mayChange} />
-                ))}
-              </ul>
-            )
-          }
-        </Loaded>
+        {mayChange ? (
+          <Loaded query={ports}>
+            {(data) =>
+              data.length === 0 ? (
+                <EmptyState Icon={EthernetPort} title="No port is published" action={publish}>
+                  When the agent runs a web server, publish its port to open it in a browser.
+                </EmptyState>
+              ) : (
+                <ul aria-label="Published ports" className="divide-y divide-line">
+                  {data.map((port) => (
+                    <PortRow key={port.port} agentId={agent.id} port={port} mayChange={mayChange} />
+                  ))}
+                </ul>
+              )
+            }
+          </Loaded>
+        ) : (
+          <EmptyState Icon={Lock} title="For people who may change the agent">
+            Who only looks on is not told which ports are published.
+          </EmptyState>
+        )}
       </Section>
       {publishing && <PublishDialog agentId={agent.id} onClose={() => setPublishing(false)} />}
     </TabPage>

@@ -77,8 +77,8 @@ export function cronWords(cron: string): string | null {
   const time = timeWords(minute!, hour!);
   const days = daysWords(day!, weekday);
   const months = month === '*' ? '' : `in ${named(month!, monthOf) ?? `months ${month!}`}`;
-  const isDaily = days === '' && time.startsWith('at ');
-  const words = [isDaily ? 'every day' : '', isDaily ? time : '', isDaily ? '' : time, days, months];
+  const hasClock = time.startsWith('at ') && !time.startsWith('at minutes');
+  const words = hasClock ? [days === '' ? 'every day' : days, months, time] : [time, days, months];
   const sentence = words.filter((word) => word !== '').join(' ');
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }

@@ -8,6 +8,7 @@ import { buttonClass } from '../../../components/button.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import type { Column } from '../../../components/data-table.tsx';
 import { Section, TabPage } from '../../../components/page.tsx';
+import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
 import { useMay } from '../../../session.ts';
@@ -68,13 +69,15 @@ function OneSchedule({ id, isEditing }: { readonly id: string; readonly isEditin
   const schedule = schedules.data?.find((one) => one.id === id);
   return (
     <TabPage title={schedule?.name ?? 'Schedule'} actions={<Back />}>
-      <Loaded query={schedules}>
+      <LoadedCard query={schedules}>
         {() => {
           if (schedule === undefined) {
             return (
-              <EmptyState Icon={CalendarClock} title="There is no such schedule">
-                It may have been deleted.
-              </EmptyState>
+              <Card>
+                <EmptyState Icon={CalendarClock} title="There is no such schedule">
+                  It may have been deleted.
+                </EmptyState>
+              </Card>
             );
           }
           return isEditing ? (
@@ -93,7 +96,7 @@ function OneSchedule({ id, isEditing }: { readonly id: string; readonly isEditin
             />
           );
         }}
-      </Loaded>
+      </LoadedCard>
     </TabPage>
   );
 }
