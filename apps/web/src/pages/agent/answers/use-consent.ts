@@ -16,23 +16,26 @@ export interface Consent {
 
 /**
  * A consent in a window of its own. The window is opened in the click, before its address is known, because browsers open
- * none later; it gets no handle of this page. It is closed, and this page goes on, when `isDone` is true.
+ * none later; it gets no handle of this page. It is closed, and this page goes on, when `isDone` is true and `mark`, which
+ * says how the thing is, is another than when the consent began.
  */
-export function useConsent(start: () => Promise<Started>, isDone: boolean): Consent {
+export function useConsent(start: () => Promise<Started>, isDone: boolean, mark: string): Consent {
   const [address, setAddress] = useState<string>();
   const [isStarting, setStarting] = useState(false);
   const [isBlocked, setBlocked] = useState(false);
   const [error, setError] = useState<unknown>();
   const opened = useRef<Window | null>(null);
+  const begunWith = useRef(mark);
   useEffect(() => {
-    if (!isDone) return;
+    if (!isDone || mark === begunWith.current) return;
     opened.current?.close();
     opened.current = null;
     setAddress(undefined);
-  }, [isDone]);
+  }, [isDone, mark]);
 
   const go = async (): Promise<void> => {
     setStarting(true);
+    begunWith.current = mark;
     setError(undefined);
     opened.current?.close();
     const window_ = window.open('about:blank', '_blank');

@@ -9,14 +9,18 @@ import { useConsent } from '../answers/use-consent.ts';
 
 /** The consent for a mailbox of Gmail, in a window of its own. */
 export function MailboxSection({ channel }: { readonly channel: Channel }) {
-  const { agent_id: agentId, status } = channel;
+  const { agent_id: agentId, status, updated_at: updated } = channel;
   const hint = useRef<HTMLInputElement>(null);
   const isConnected = status === 'connected' || status === 'connecting';
-  const consent = useConsent(() => {
-    const address = hint.current?.value.trim() ?? '';
-    const body = { redirect_url: location.href, ...(address === '' ? {} : { login_hint: address }) };
-    return change(() => lodge.channels.startGmailOAuth(agentId, body));
-  }, isConnected);
+  const consent = useConsent(
+    () => {
+      const address = hint.current?.value.trim() ?? '';
+      const body = { redirect_url: location.href, ...(address === '' ? {} : { login_hint: address }) };
+      return change(() => lodge.channels.startGmailOAuth(agentId, body));
+    },
+    isConnected,
+    `${status} ${updated}`,
+  );
   return (
     <Section
       title={isConnected ? 'Mailbox' : 'Connect the mailbox'}

@@ -19,7 +19,7 @@ interface ConsentProps {
 export function ConsentSection({ connection, oauth, mayChange }: ConsentProps) {
   const { agent_id: agentId, name } = connection;
   const isConnected = oauth.status === 'connected';
-  const consent = useConsent(() => connectionChanges(agentId).startOAuth(name), isConnected);
+  const consent = useConsent(() => connectionChanges(agentId).startOAuth(name), isConnected, JSON.stringify(oauth));
   return (
     <Section
       title="Consent"

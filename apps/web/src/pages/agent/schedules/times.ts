@@ -1,8 +1,6 @@
 /** A schedule's times: as plain choices, as the API's fields, and in words. */
 import type { Schedule } from '@lodge/sdk';
 import { formatDateTime } from '../../../format.ts';
-import { text } from '../../../components/use-form.ts';
-import type { Problems } from '../../../components/use-form.ts';
 import { cronWords } from './cron-words.ts';
 
 export const timeKinds = ['daily', 'weekdays', 'weekly', 'monthly', 'every', 'once', 'cron'] as const;
@@ -61,7 +59,12 @@ export function timesOf({ cron, every, at }: Timing): Times {
 
 export const freshTimes = fresh;
 
-export function checkTimes(data: FormData): Problems<TimeName> {
+const text = (data: FormData, name: string): string => {
+  const value = data.get(name);
+  return typeof value === 'string' ? value : '';
+};
+
+export function checkTimes(data: FormData): Partial<Record<TimeName, string>> {
   const kind = text(data, 'kind') as TimeKind;
   if (kind === 'every') {
     return /^[1-9]\d{0,5}$/.test(text(data, 'count').trim()) ? {} : { count: 'Enter a number from 1 on.' };
