@@ -90,7 +90,7 @@ let agentId = '';
 test('usage is plotted by day, and the same figures are in a table', async () => {
   await page.goto(at('/account/usage'));
   await page.getByText('Nothing to show for these days').waitFor();
-  await page.getByText('There is no forecast yet').waitFor();
+  await page.getByText('No forecast yet').waitFor();
   const agents = [await makeAgent('Support'), await makeAgent('Research')];
   agentId = agents[0]!.id;
   for (const [index, { id }] of agents.entries()) {

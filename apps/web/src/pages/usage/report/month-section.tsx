@@ -1,7 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
+import { TrendingUp } from 'lucide-react';
 import { Section } from '../../../components/page.tsx';
 import { LineWithLimit } from '../../../components/plot/plot.tsx';
-import { Loaded } from '../../../components/states.tsx';
+import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { formatUsd } from '../../../format.ts';
 import { forecastOf } from './forecast.ts';
 import type { Forecast } from './forecast.ts';
@@ -30,6 +31,13 @@ export function MonthSection({ whose, limitUsd }: { whose: Whose; limitUsd: stri
       <Loaded query={usage} skeleton={<PlotSkeleton />}>
         {(data) => {
           const forecast = forecastOf(data, limit);
+          if (forecast.spentUsd === 0 && forecast.expected === null) {
+            return (
+              <EmptyState Icon={TrendingUp} title="No forecast yet">
+                It goes by whole days on which models cost something.
+              </EmptyState>
+            );
+          }
           return (
             <>
               <Words forecast={forecast} limit={limit} />
