@@ -24,11 +24,15 @@ interface SavePicker {
   showSaveFilePicker?(options: { suggestedName: string }): Promise<{ createWritable(): Promise<Writable> }>;
 }
 
-export async function downloadFolder(
-  agentId: string,
-  folder: string,
-  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (progress: ZipProgress) => void },
-): Promise<void> {
+interface DownloadOptions {
+  readonly signal: AbortSignal;
+  readonly onProgress: (progress: ZipProgress) => void;
+}
+
+export const downloadFolder = (agentId: string, folder: string, options: DownloadOptions): Promise<void> =>
+  read(download(agentId, folder, options));
+
+async function download(agentId: string, folder: string, { signal, onProgress }: DownloadOptions): Promise<void> {
   const { entries, allBytes } = await listed(agentId, folder, signal);
   const zipName = `${zipSafe(nameOf(folder) || 'workspace')}.zip`;
   const picker = (window as SavePicker).showSaveFilePicker?.bind(window);

@@ -8,18 +8,15 @@ import { FilePane } from './file-pane.tsx';
 import { FolderPane } from './folder-pane.tsx';
 import { filesRoute } from './route.ts';
 import { uploadsOf } from './upload-queue.ts';
+import type { UploadQueue } from './upload-queue.ts';
 import { UploadList } from './upload-list.tsx';
 
 /** The agent's workspace: one folder, or one file in it. */
 export function FilesPage() {
   const agent = useAgent();
   const { path = '', file } = filesRoute.useSearch();
-  const queryClient = useQueryClient();
   const queue = uploadsOf(agent.id);
-  useEffect(
-    () => queue.onDone(() => void queryClient.invalidateQueries({ queryKey: ['agent', agent.id, 'files', 'folder'] })),
-    [queue, queryClient, agent.id],
-  );
+  useFreshFolder(agent.id, queue);
   return (
     <TabPage
       title="Files"
@@ -36,4 +33,24 @@ export function FilesPage() {
       </MachineGate>
     </TabPage>
   );
+}
+
+const gatherMs = 400;
+
+/** Reads the folder again when files have arrived: once for those that arrive together. */
+function useFreshFolder(agentId: string, queue: UploadQueue): void {
+  const queryClient = useQueryClient();
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const stop = queue.onDone(() => {
+      timer ??= setTimeout(() => {
+        timer = undefined;
+        void queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'files', 'folder'] });
+      }, gatherMs);
+    });
+    return () => {
+      stop();
+      clearTimeout(timer);
+    };
+  }, [agentId, queue, queryClient]);
 }

@@ -30,12 +30,12 @@ const draftDelayMs = 300;
 export function useEditing({ agentId, path, text, etag }: Edited) {
   const queryClient = useQueryClient();
   const [draft] = useState(() => draftOf(agentId, path));
-  const [base, setBase] = useState({ text: forEditing(text), etag });
+  const isOld = draft !== null && draft.etag !== etag && draft.text !== forEditing(text);
+  // A draft of another version keeps its version, also over the next reload.
+  const [base, setBase] = useState({ text: forEditing(text), etag: isOld ? draft.etag : etag });
   const [typed, setTyped] = useState(draft?.text ?? base.text);
   const [ends] = useState(() => lineEndsOf(text));
-  const [conflict, setConflict] = useState<Conflict | null>(() =>
-    draft !== null && draft.etag !== etag && draft.text !== forEditing(text) ? { text, etag } : null,
-  );
+  const [conflict, setConflict] = useState<Conflict | null>(isOld ? { text, etag } : null);
   const isChanged = typed !== base.text;
   useDraft({ agentId, path, text: typed, etag: base.etag }, isChanged);
 
