@@ -17,11 +17,17 @@ export function visibleText(text: string): string {
 export const visibleLogText = (text: string): string => visibleText(text.replace(colours, '').replaceAll('\r\n', '\n'));
 
 /** Returns a name in one line. */
-export const visibleName = (name: string): string => visibleText(name).replaceAll('\n', '␊').replaceAll('\t', '␉');
+export const visibleName = (name: string): string =>
+  visibleText(name).replaceAll('\n', '⟨LF⟩').replaceAll('\t', '⟨HT⟩');
+
+/** The names of the control characters, from 0 on: few fonts have their pictures. */
+const controls =
+  'NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US'.split(
+    ' ',
+  );
 
 function signOf(character: string): string {
   const code = character.codePointAt(0) ?? 0;
-  if (code < 0x20) return String.fromCodePoint(0x2400 + code);
-  if (code === 0x7f) return '␡';
-  return `⟨U+${code.toString(16).toUpperCase().padStart(4, '0')}⟩`;
+  if (code === 0x7f) return '⟨DEL⟩';
+  return `⟨${controls[code] ?? `U+${code.toString(16).toUpperCase().padStart(4, '0')}`}⟩`;
 }

@@ -3,8 +3,7 @@ import type { AgentFile } from '@lodge/sdk';
 import { Download, File, FileImage, FileText, Folder, Link2, Pencil, Trash2 } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import { IconButton } from '../../../components/button.tsx';
-import { DataTable } from '../../../components/data-table.tsx';
-import type { Column } from '../../../components/data-table.tsx';
+import { cx } from '../../../components/cx.ts';
 import { Time } from '../../../components/time.tsx';
 import { visibleName } from '../../../components/visible-text.ts';
 import { downloadAddress, formatSize } from './file-paths.ts';
@@ -22,32 +21,54 @@ interface TableProps {
   readonly open: (action: FileAction) => void;
 }
 
-/** A folder's entries: folders first, then files, each by name. */
+const cell = 'px-3 py-3 first:pl-5 last:pr-4';
+const head = cx(cell, 'py-2.5! text-left text-[0.8125rem] font-medium text-muted');
+
+/** A folder's entries: folders first, then files, each by name. A narrow screen has size and time below the name. */
 export function FileTable({ entries, mayWrite, open }: TableProps) {
   const sorted = [...entries].sort((one, other) => Number(isFolder(other)) - Number(isFolder(one)));
-  const columns: Column<AgentFile>[] = [
-    { header: 'Name', cell: (entry) => <EntryName entry={entry} /> },
-    {
-      header: 'Size',
-      cell: ({ type, size }) => (
-        <span className="whitespace-nowrap text-muted tabular-nums">{type === 'file' ? formatSize(size) : '–'}</span>
-      ),
-    },
-    {
-      header: 'Changed',
-      cell: ({ modified_at: at }) => (
-        <span className="text-muted">
-          <Time value={at} />
-        </span>
-      ),
-    },
-    {
-      header: 'Actions',
-      actions: true,
-      cell: (entry) => <EntryActions entry={entry} mayWrite={mayWrite} open={open} />,
-    },
-  ];
-  return <DataTable label="Files" columns={columns} rows={sorted} keyOf={({ path }) => path} />;
+  return (
+    <table aria-label="Files" className="w-full">
+      <thead className="max-md:sr-only">
+        <tr className="border-b border-line">
+          <th scope="col" className={cx(head, 'w-full')}>
+            Name
+          </th>
+          <th scope="col" className={head}>
+            Size
+          </th>
+          <th scope="col" className={head}>
+            Changed
+          </th>
+          <th scope="col" className={head}>
+            <span className="sr-only">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody className="divide-y divide-line">
+        {sorted.map((entry) => (
+          <tr key={entry.path} className="align-top hover:bg-hover/50">
+            <th scope="row" className={cx(cell, 'text-left font-medium')}>
+              <EntryName entry={entry} />
+              <span className="mt-0.5 block pl-6.5 text-[0.8125rem] font-normal text-muted md:hidden">
+                {entry.type === 'file' && `${formatSize(entry.size)} · `}
+                <Time value={entry.modified_at} />
+              </span>
+            </th>
+            <td className={cx(cell, 'whitespace-nowrap text-muted tabular-nums max-md:hidden')}>
+              {entry.type === 'file' ? formatSize(entry.size) : '–'}
+            </td>
+            <td className={cx(cell, 'text-muted max-md:hidden')}>
+              <Time value={entry.modified_at} />
+            </td>
+            <td className={cell}>
+              <EntryActions entry={entry} mayWrite={mayWrite} open={open} />
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
 }
 
 const isFolder = ({ type }: AgentFile): boolean => type === 'directory';
@@ -90,7 +111,7 @@ function EntryActions({ entry, mayWrite, open }: { entry: AgentFile; mayWrite: b
   const { id } = useAgent();
   const name = visibleName(entry.name);
   return (
-    <span className="flex justify-end gap-0.5 max-md:justify-start md:-my-1.5">
+    <span className="-my-1.5 flex justify-end gap-0.5">
       {entry.type === 'file' && (
         <a
           href={downloadAddress(id, entry.path)}

@@ -1,5 +1,5 @@
 import { Save } from 'lucide-react';
-import type { KeyboardEvent } from 'react';
+import { useEffect, useRef } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Dialog, DialogActions } from '../../../components/dialog.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
@@ -12,13 +12,11 @@ import type { Conflict, Edited } from './use-editing.ts';
 export function TextEditor({ mayWrite, ...file }: Edited & { readonly mayWrite: boolean }) {
   const editing = useEditing(file);
   const { typed, isChanged, conflict, blocker } = editing;
-  const onKeyDown = (event: KeyboardEvent): void => {
-    if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
-    event.preventDefault();
-    if (mayWrite && isChanged) editing.save();
-  };
+  useSaveKeys(mayWrite, () => {
+    if (isChanged) editing.save();
+  });
   return (
-    <div className="flex flex-col gap-3" onKeyDown={onKeyDown}>
+    <div className="flex flex-col gap-3">
       {editing.isRestored && isChanged && conflict === null && (
         <Notice kind="info">What you had typed here before and not saved is back.</Notice>
       )}
@@ -66,6 +64,22 @@ export function TextEditor({ mayWrite, ...file }: Edited & { readonly mayWrite: 
       {blocker.status === 'blocked' && <LeaveDialog stay={blocker.reset} leave={blocker.proceed} />}
     </div>
   );
+}
+
+/** Saves by Ctrl+S wherever the focus is on the page: the browser's own meaning of it helps nobody here. */
+function useSaveKeys(mayWrite: boolean, save: () => void): void {
+  const latest = useRef(save);
+  latest.current = save;
+  useEffect(() => {
+    if (!mayWrite) return;
+    const onKeyDown = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 's' || !(event.ctrlKey || event.metaKey) || event.altKey) return;
+      event.preventDefault();
+      latest.current();
+    };
+    window.addEventListener('keydown', onKeyDown);
+    return () => window.removeEventListener('keydown', onKeyDown);
+  }, [mayWrite]);
 }
 
 function LeaveDialog({ stay, leave }: { stay: () => void; leave: () => void }) {

@@ -59,6 +59,11 @@ export const LogRow = memo(function LogRow({ entry, open, search, toggle }: RowP
         {clockTime(at)}
       </time>
       <span className={cx('w-10 shrink-0 uppercase max-sm:hidden', levelLooks[entry.level])}>{entry.level}</span>
+      <span className={cx('w-2 shrink-0 uppercase sm:hidden', levelLooks[entry.level])}>
+        <abbr title={entry.level} className="no-underline">
+          {entry.level.slice(0, 1)}
+        </abbr>
+      </span>
       <span className="w-15 shrink-0 text-muted max-md:hidden">{entry.source}</span>
       <bdi className={cx('min-w-0 grow', open ? 'whitespace-pre-wrap wrap-anywhere' : 'truncate whitespace-pre')}>
         <Marked text={shown} part={search} />

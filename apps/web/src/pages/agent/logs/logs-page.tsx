@@ -45,7 +45,7 @@ export function LogsPage() {
   return (
     <TabPage
       title="Logs"
-      description="What Lodge did with the agent, and what its machine, its runtime and its channels said."
+      description="What Lodge did with the agent, and what its machine and its programs said."
       actions={
         <LogActions
           entries={state.entries}

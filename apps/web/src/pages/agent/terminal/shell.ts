@@ -33,7 +33,7 @@ interface ShellOptions {
 const maxPauseMs = 8_000;
 /** Written before another shell begins: what the one before has switched on is switched off, and its output stays. */
 const calmScreen =
-  '\u001B[?1049l\u001B[!p\u001B[?1000l\u001B[?1002l\u001B[?1003l\u001B[?1006l\u001B[?2004l\u001B[?25h\u001B[0m\r\n';
+  '\u001B[?1047l\u001B[!p\u001B[?1000l\u001B[?1002l\u001B[?1003l\u001B[?1006l\u001B[?2004l\u001B[?25h\u001B[0m\r\n';
 
 export class Shell {
   readonly #options: ShellOptions;

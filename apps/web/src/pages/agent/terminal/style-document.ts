@@ -67,3 +67,19 @@ function styledByProperties(element: HTMLElement): HTMLElement {
   };
   return element;
 }
+
+/** The parts of xterm.js on the way to the maker of its rows. The package is pinned to the version that has them. */
+interface Inside {
+  readonly _core?: {
+    readonly _renderService?: {
+      readonly _renderer?: { readonly value?: { readonly _rowFactory?: { _document?: Document } } };
+    };
+  };
+}
+
+/** Gives the document to the maker of rows too, which takes the page's own whatever it was told. Call it once opened. */
+export function giveToRows(terminal: object, { document: seen }: StyleDocument): void {
+  const factory = (terminal as Inside)._core?._renderService?._renderer?.value?._rowFactory;
+  if (factory?._document === undefined) throw new TypeError('This version of xterm.js makes its rows in another way.');
+  factory._document = seen;
+}

@@ -3,7 +3,7 @@ import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState } from 'react';
 import { Shell } from './shell.ts';
 import type { ShellState } from './shell.ts';
-import { styleDocument } from './style-document.ts';
+import { giveToRows, styleDocument } from './style-document.ts';
 import { currentTheme, onThemeChange } from './themes.ts';
 
 const scrollback = 5000;
@@ -107,6 +107,7 @@ function openTerminal(element: HTMLElement, { onLink, onLeave, onData, onResize 
   const fit = new FitAddon();
   terminal.loadAddon(fit);
   terminal.open(element);
+  giveToRows(terminal, styles);
   terminal.attachCustomKeyEventHandler((event) => keyPressed(event, terminal, onLeave));
   terminal.onData(onData);
   terminal.onResize(({ cols, rows }) => onResize(cols, rows));
