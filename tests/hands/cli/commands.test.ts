@@ -172,6 +172,7 @@ describe('commands', () => {
       ['account'],
       ['version'],
       ['account', 'spend'],
+      ['host', 'status'],
     ]) {
       const [people, json] = await Promise.all([person.lodge(args), person.lodge([...args, '--json'])]);
       assert.deepEqual([people.code, json.code], [0, 0], `${args.join(' ')}: ${people.stderr}`);

@@ -160,6 +160,7 @@ describe('what others wrote', () => {
       ['version'],
       ['account'],
       ['limits'],
+      ['host', 'status'],
       ['agents', 'list'],
       ['agents', 'show', 'ada'],
       ['open', 'ada'],
