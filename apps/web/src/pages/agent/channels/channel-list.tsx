@@ -21,7 +21,7 @@ export function ChannelList({
   readonly channels: readonly Channel[];
 }) {
   return (
-    <ul aria-label="Channels" className="grid gap-4 md:grid-cols-2">
+    <ul aria-label="Channels" className="grid gap-4 md:grid-cols-2 2xl:grid-cols-3">
       {channelNames.map((name) => (
         <ChannelCard
           key={name}

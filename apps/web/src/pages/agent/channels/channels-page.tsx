@@ -22,6 +22,7 @@ function AllChannels() {
   const channels = useQuery(channelsQuery(id));
   return (
     <TabPage
+      width="wide"
       title="Channels"
       description="Where people write to the agent. Lodge holds the connections on the host: no token enters the agent’s machine, and a message wakes it."
     >

@@ -1,6 +1,6 @@
 /** What setting up a channel takes, platform by platform. The guides in the documents say more. */
 import type { ReactNode } from 'react';
-import { CopyField } from '../../../components/copy-field.tsx';
+import { CopyBlock } from '../../../components/shown/copy-block.tsx';
 import { OutwardLink } from '../../../components/shown/outward-link.tsx';
 import type { ChannelName } from './channel-names.ts';
 import { slackManifest } from './slack-manifest.ts';
@@ -37,12 +37,7 @@ export const platforms: Readonly<Record<ChannelName, Platform>> = {
       </>,
       <div className="flex flex-col gap-2">
         <span>Put this in the place of the manifest that is shown, as JSON. Change both names as you like.</span>
-        <details className="rounded-control border border-line px-3 py-2">
-          <summary className="font-medium">Manifest</summary>
-          <div className="pt-3">
-            <CopyField label="Manifest of the Slack app" value={slackManifest} />
-          </div>
-        </details>
+        <CopyBlock label="Manifest of the Slack app" value={slackManifest} />
       </div>,
       <>
         Press {say('Next')}, then {say('Create')}.
@@ -84,7 +79,7 @@ export const platforms: Readonly<Record<ChannelName, Platform>> = {
       </>,
       <div className="flex flex-col gap-2">
         <span>Open this address with your id in it, choose your server and press {say('Authorize')}.</span>
-        <CopyField
+        <CopyBlock
           label="Invitation of the bot"
           value="https://discord.com/oauth2/authorize?client_id=<application id>&scope=bot&permissions=274878008320"
         />

@@ -135,6 +135,7 @@ function AllConnections({ mayChange }: { readonly mayChange: boolean }) {
   );
   return (
     <TabPage
+      width="wide"
       title="Connections"
       description="Services that the agent uses without holding their credentials: the host adds them to each request."
       actions={add}

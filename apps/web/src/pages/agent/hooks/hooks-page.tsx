@@ -125,6 +125,7 @@ function AllHooks({ agentId, mayChange }: { readonly agentId: string; readonly m
   );
   return (
     <TabPage
+      width="wide"
       title="Hooks"
       description="Addresses at which a third party’s webhook becomes a message to the agent."
       actions={add}

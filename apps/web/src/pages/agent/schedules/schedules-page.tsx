@@ -107,6 +107,7 @@ function AllSchedules({ mayChange }: { readonly mayChange: boolean }) {
   const add = mayChange && <AddLink agentId={id} />;
   return (
     <TabPage
+      width="wide"
       title="Schedules"
       description="What the agent is told by itself: at times, at an interval, or once."
       actions={add}
