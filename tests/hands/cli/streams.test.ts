@@ -117,6 +117,8 @@ test('logs and events are shown and followed, and usage is plotted', async () =>
   assert.equal(new Set(ids).size, ids.length);
   assert.match((await person.lodge(['logs', 'ada', '--source', 'system'])).stdout, /^\S+Z info +system /m);
   assert.match((await person.lodge(['audit'])).stdout, /agent/);
+  const deleted = await person.lodge(['audit', '--action', 'agent.deleted', '--actor', 'operator']);
+  assert.deepEqual([deleted.code, deleted.stdout], [0, ''], 'filters leave out the rest');
   const plotted = await person.lodge(['usage', 'ada', '--since', '2d', '--time-zone', 'UTC']);
   assert.match(plotted.stdout, /^\d{4}-\d\d-\d\d .*\$0.* 0 tokens$/m, plotted.stderr);
   assert.match((await person.lodge(['usage', '--csv'])).stdout, /^starting_at,/);
