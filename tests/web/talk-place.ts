@@ -8,7 +8,8 @@ import { promisify } from 'node:util';
 import { openSecretBox } from '@lodge/access';
 import { guestClient, noCredential } from '@lodge/guest';
 import { callContentContext } from '@lodge/ports';
-import type { LlmCall } from '@lodge/ports';
+import type { AgentRuntime, LlmCall } from '@lodge/ports';
+import { FaultyProxy } from '@lodge/testkit/faulty-proxy';
 import { openLodge } from '@lodge/testkit/lodge';
 import type { OpenedLodge } from '@lodge/testkit/lodge';
 import { FakeHost } from '@lodge/vm/fake';
@@ -30,6 +31,8 @@ export interface TalkPlace {
   /** Requests that left the Lodge. */
   readonly strayed: string[];
   readonly url: string;
+  /** Between the browser and the server. */
+  readonly proxy: FaultyProxy;
   readonly accountId: string;
   /** A request of the API by the page's session. */
   call(method: string, path: string, body?: object): Promise<Record<string, unknown>>;
@@ -49,7 +52,12 @@ export async function openTalkPlace(): Promise<TalkPlace> {
   await guest.prepare();
   await guest.start();
   const host = new FakeHost();
-  const chatEndpoint = () => ({ baseUrl: gateway.url, headers: {}, model: 'openclaw', takesPictures: false });
+  const chatEndpoint: AgentRuntime['chatEndpoint'] = (_guest, _facts, _settings, { member }) => ({
+    baseUrl: gateway.url,
+    headers: {},
+    model: member ?? 'openclaw',
+    takesPictures: false,
+  });
   const lodge = await openLodge({
     host,
     masterKey,
@@ -62,7 +70,8 @@ export async function openTalkPlace(): Promise<TalkPlace> {
   const sql = new Client({ connectionString: lodge.connectionString });
   await sql.connect();
   await built;
-  const url = new URL(lodge.baseUrl).origin;
+  const proxy = await FaultyProxy.start(new URL(lodge.baseUrl).origin);
+  const { url } = proxy;
   const browser = await launch(Number(new URL(url).port));
   const faults: string[] = [];
   const page = await openBrowser(browser, faults);
@@ -92,6 +101,7 @@ export async function openTalkPlace(): Promise<TalkPlace> {
     faults,
     strayed,
     url,
+    proxy,
     accountId: account.id,
     async call(method, path, body) {
       const reply = await request.fetch(`${url}/v1${path}`, {
@@ -104,6 +114,7 @@ export async function openTalkPlace(): Promise<TalkPlace> {
     },
     async close() {
       await browser.close();
+      await proxy.close();
       await sql.end();
       await lodge.close();
       gateway.server.closeAllConnections();

@@ -62,7 +62,8 @@ export function workspacePath(href: string): string | undefined {
   const local = address.replace(/^(?:file|sandbox):(?:\/\/)?(?=\/)/, '');
   if (local === '' || /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i.test(local)) return undefined;
   const path = decoded(local);
-  if (path === undefined || path.length > 1000) return undefined;
+  // oxlint-disable-next-line no-control-regex -- a name with controls is none that an agent means
+  if (path === undefined || path.length > 1000 || /[\u0000-\u001F\u007F]/.test(path)) return undefined;
   if (path.startsWith('/') && !path.startsWith('/workspace/')) return undefined;
   const parts = path
     .replace(/^\/workspace\//, '')

@@ -1,5 +1,5 @@
 import type { LlmCall, LodgeEvent } from '@lodge/sdk';
-import { useMemo } from 'react';
+import { useEffect, useMemo } from 'react';
 import { lodge } from '../../../api.ts';
 import { usePages } from '../../../components/shown/paged.tsx';
 import { horizonOf, timelineOf } from './timeline.ts';
@@ -15,6 +15,7 @@ export function useTimeline(agentId: string) {
   const calls = usePages<LlmCall>(['agent', agentId, 'calls', 'list'], (cursor) =>
     lodge.llmCalls.list(agentId, { limit: pageSize, ...(cursor !== undefined && { cursor }) }),
   );
+  useNews(calls);
   const lists = [
     { query: events, oldest: events.data?.pages.at(-1)?.data.at(-1)?.created_at, hasMore: events.hasNextPage },
     { query: calls, oldest: calls.data?.pages.at(-1)?.data.at(-1)?.started_at, hasMore: calls.hasNextPage },
@@ -44,4 +45,18 @@ export function useTimeline(agentId: string) {
       for (const { query, oldest, hasMore } of lists) if (hasMore && oldest === horizon) void query.fetchNextPage();
     },
   };
+}
+
+const newsMs = 15_000;
+
+/** Looks for new calls while the page is seen: no event tells of those of a chat. Further pages are read when they are asked for. */
+function useNews({ data, refetch }: Pick<ReturnType<typeof usePages<LlmCall>>, 'data' | 'refetch'>): void {
+  const isShort = data?.pages.length === 1;
+  useEffect(() => {
+    if (!isShort) return;
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') void refetch();
+    }, newsMs);
+    return () => clearInterval(timer);
+  }, [isShort, refetch]);
 }

@@ -1,7 +1,9 @@
 import { Link } from '@tanstack/react-router';
 import { Markdown } from '../../../components/markdown.tsx';
+import { withoutTurning } from '../../../components/markdown/bounds.ts';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { Notice } from '../../../components/notice.tsx';
+import { visibleName } from '../../../components/visible-text.ts';
 import { pathTo } from '../../../paths.ts';
 import { channelTitles } from '../channels/channel-names.ts';
 import type { ChannelConversation } from './list/channel-conversations.ts';
@@ -22,7 +24,11 @@ export function ChannelConversationView({ agentId, agentName, conversation, file
       <ol aria-label="Conversation" className="flex flex-col gap-8">
         {messages.map((message) => (
           <li key={message.id} className="flex flex-col gap-4">
-            <Said text={message.text ?? ''} at={message.received_at} name={message.sender.name || message.sender.id} />
+            <Said
+              text={withoutTurning(message.text ?? '')}
+              at={message.received_at}
+              name={visibleName(message.sender.name.slice(0, 200)) || message.sender.id}
+            />
             <div className="flex min-w-0 flex-col gap-2">
               <p className="text-xs font-medium text-muted">
                 <bdi>{agentName}</bdi>

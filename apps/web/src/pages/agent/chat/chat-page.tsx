@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import type { Agent } from '@lodge/sdk';
 import { MessagesSquare } from 'lucide-react';
-import { useCallback, useState } from 'react';
+import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Dialog } from '../../../components/dialog.tsx';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
@@ -14,7 +14,7 @@ import { channelMessagesQuery, conversationsOf, keyOf } from './list/channel-con
 import type { ChannelConversation } from './list/channel-conversations.ts';
 import { ConversationList } from './list/conversation-list.tsx';
 import { ConversationView } from './conversation-view.tsx';
-import { FileLink } from './file-link.tsx';
+import { useFileLinks } from './file-link.tsx';
 import { useChat } from './use-chat.ts';
 
 const route = getRouteApi('/app/agents/$agentId/chat');
@@ -76,17 +76,6 @@ export function ChatPage() {
         </Dialog>
       )}
     </TabPage>
-  );
-}
-
-function useFileLinks(agentId: string): ShowFile {
-  return useCallback(
-    (path, label) => (
-      <FileLink agentId={agentId} path={path}>
-        {label}
-      </FileLink>
-    ),
-    [agentId],
   );
 }
 

@@ -1,7 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
-import { FileDown, LoaderCircle } from 'lucide-react';
+import { Link } from '@tanstack/react-router';
+import { Download, LoaderCircle } from 'lucide-react';
+import { useCallback } from 'react';
 import type { ReactNode } from 'react';
+import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
+import { visibleName } from '../../../components/visible-text.ts';
 import { explain } from '../../../messages.ts';
+import { pathTo } from '../../../paths.ts';
 import { download } from './files.ts';
 
 const here = {
@@ -9,23 +14,44 @@ const here = {
   not_a_file: 'This is a folder of the workspace.',
 };
 
-/** A link to a file of the workspace, which saves it. */
-export function FileLink({ agentId, path, children }: { agentId: string; path: string; children: ReactNode }) {
+/** Returns what shows a link to a file of the agent's workspace. It keeps its identity. */
+export function useFileLinks(agentId: string): ShowFile {
+  return useCallback(
+    (path, label) => (
+      <FileLink agentId={agentId} path={path}>
+        {label}
+      </FileLink>
+    ),
+    [agentId],
+  );
+}
+
+/** A file of the workspace: a link that shows it, and a button that saves it. */
+function FileLink({ agentId, path, children }: { agentId: string; path: string; children: ReactNode }) {
   const saving = useMutation({ mutationFn: () => download(agentId, path) });
-  const Icon = saving.isPending ? LoaderCircle : FileDown;
+  const name = visibleName(path);
+  const Icon = saving.isPending ? LoaderCircle : Download;
   return (
     <span className="wrap-anywhere">
+      <Link
+        to={pathTo('/agents/$agentId/files', agentId)}
+        search={{ file: path }}
+        title={`/workspace/${name}`}
+        className="text-accent underline underline-offset-2 hover:text-accent-hover"
+      >
+        {children}
+      </Link>
       <button
         type="button"
-        title={`Save /workspace/${path}`}
+        aria-label={`Save ${name}`}
+        title={`Save ${name}`}
         aria-busy={saving.isPending}
         onClick={() => {
           if (!saving.isPending) saving.mutate();
         }}
-        className="inline text-left text-accent underline underline-offset-2 hover:text-accent-hover"
+        className="ml-1 inline-flex size-6 items-center justify-center rounded-control align-middle text-muted hover:bg-hover hover:text-ink"
       >
-        <Icon aria-hidden className={`mr-1 inline size-3.5 align-[-2px] ${saving.isPending ? 'animate-spin' : ''}`} />
-        {children}
+        <Icon aria-hidden className={`size-3.5 ${saving.isPending ? 'animate-spin' : ''}`} />
       </button>
       {saving.error !== null && (
         <span role="alert" className="text-danger">

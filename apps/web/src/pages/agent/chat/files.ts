@@ -1,5 +1,6 @@
 /** Files between the reader's machine and the agent's workspace. */
 import { change, lodge, read } from '../../../api.ts';
+import { saveFile } from '../../../components/save-file.ts';
 import { newId } from './conversation.ts';
 import type { SentFile } from './conversation.ts';
 
@@ -19,13 +20,8 @@ export async function upload(agentId: string, file: File): Promise<SentFile> {
 export async function download(agentId: string, path: string): Promise<void> {
   const content = await read(lodge.files.read(agentId, path, { query: { wake: true } }));
   const bytes = await read(content.bytes());
-  // The name of the type is the workspace's own: a page of it must not open here.
-  const url = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = path.split('/').at(-1) ?? 'file';
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(url), 60_000);
+  // A page of the workspace must not open here, whatever its name says that it is.
+  saveFile(path.split('/').at(-1) ?? 'file', new Blob([bytes], { type: 'application/octet-stream' }));
 }
 
 /** A name that is one word in a message, and that every folder takes. */

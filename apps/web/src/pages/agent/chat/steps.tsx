@@ -1,4 +1,5 @@
 import { Check, Circle, LoaderCircle, X } from 'lucide-react';
+import { visibleName } from '../../../components/visible-text.ts';
 import type { Step } from './conversation.ts';
 
 /** More steps than these are folded, once their turn is over. */
@@ -32,15 +33,18 @@ export function Steps({ steps, running }: StepsProps) {
 }
 
 function StepLine({ step: { tool, title, status }, running }: { step: Step; running: boolean }) {
-  const { Icon, look, words } = lookOf(status, running);
+  const { Icon, look, state } = lookOf(status, running);
+  const words = visibleName(title ?? tool);
   return (
     <li className="flex min-w-0 items-center gap-2 text-[0.8125rem] text-muted">
       <Icon aria-hidden className={`size-3.5 shrink-0 ${look}`} />
-      <span className="sr-only">{words}: </span>
-      <bdi className="truncate" title={title ?? tool}>
-        {title ?? tool}
+      <span className="sr-only">{state}: </span>
+      <bdi className="truncate" title={words}>
+        {words}
       </bdi>
-      {title !== undefined && <bdi className="shrink-0 font-mono text-xs max-sm:hidden">{tool.slice(0, 40)}</bdi>}
+      {title !== undefined && (
+        <bdi className="shrink-0 font-mono text-xs max-sm:hidden">{visibleName(tool.slice(0, 40))}</bdi>
+      )}
       {status === 'failed' && <span className="shrink-0 text-danger">failed</span>}
     </li>
   );
@@ -49,12 +53,12 @@ function StepLine({ step: { tool, title, status }, running }: { step: Step; runn
 function lookOf(status: Step['status'], running: boolean) {
   switch (status) {
     case 'completed':
-      return { Icon: Check, look: 'text-accent', words: 'Done' };
+      return { Icon: Check, look: 'text-accent', state: 'Done' };
     case 'failed':
-      return { Icon: X, look: 'text-danger', words: 'Failed' };
+      return { Icon: X, look: 'text-danger', state: 'Failed' };
     case 'started':
       return running
-        ? { Icon: LoaderCircle, look: 'animate-spin text-accent', words: 'Under way' }
-        : { Icon: Circle, look: 'text-muted', words: 'Begun' };
+        ? { Icon: LoaderCircle, look: 'animate-spin text-accent', state: 'Under way' }
+        : { Icon: Circle, look: 'text-muted', state: 'Begun' };
   }
 }

@@ -4,6 +4,7 @@ import { Button } from '../../../components/button.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { Notice } from '../../../components/notice.tsx';
+import { ScrollBox, isLong } from '../../../components/scroll-box.tsx';
 import { Time } from '../../../components/time.tsx';
 import { isRunning } from './conversation.ts';
 import type { Turn } from './conversation.ts';
@@ -56,9 +57,11 @@ export function Said({
       </p>
       <div className="flex flex-col gap-2 rounded-card rounded-tr-sm bg-accent-soft px-4 py-2.5">
         {text !== '' && (
-          <p dir="auto" className="max-h-96 overflow-y-auto wrap-anywhere whitespace-pre-wrap">
-            {text}
-          </p>
+          <ScrollBox isLong={isLong(text)} label="Message">
+            <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+              {text}
+            </p>
+          </ScrollBox>
         )}
         {children}
       </div>

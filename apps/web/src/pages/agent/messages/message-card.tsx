@@ -5,16 +5,20 @@ import type { ReactNode } from 'react';
 import { Badge } from '../../../components/badge.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
 import { withoutTurning } from '../../../components/markdown/bounds.ts';
+import { ScrollBox, isLong } from '../../../components/scroll-box.tsx';
 import { Time } from '../../../components/time.tsx';
+import { visibleName } from '../../../components/visible-text.ts';
 import { pathTo } from '../../../paths.ts';
 import { useMay } from '../../../session.ts';
 import { channelTitles } from '../channels/channel-names.ts';
+import { useFileLinks } from '../chat/file-link.tsx';
 import { stateWords } from './filters.ts';
 import { RetryButton } from './retry-button.tsx';
 
 /** A message, its state and why, and its answer. */
 export function MessageCard({ message }: { message: ChannelMessage }) {
   const mayRetry = useMay('agents:write');
+  const file = useFileLinks(message.agent_id);
   const { agent_id: agentId, channel, conversation, state, reason, attempts } = message;
   const { label, tone, meaning } = stateWords[state];
   const canRetry = state === 'failed' || state === 'unknown';
@@ -32,15 +36,17 @@ export function MessageCard({ message }: { message: ChannelMessage }) {
         </div>
       </div>
       <Said direction="in" at={message.received_at}>
-        <p dir="auto" className="max-h-60 overflow-y-auto wrap-anywhere whitespace-pre-wrap">
-          {withoutTurning(message.text ?? '') || <span className="text-muted">Without words.</span>}
-        </p>
+        <ScrollBox isLong={isLong(message.text ?? '')} label="Message">
+          <p dir="auto" className="wrap-anywhere whitespace-pre-wrap">
+            {withoutTurning(message.text ?? '') || <span className="text-muted">Without words.</span>}
+          </p>
+        </ScrollBox>
       </Said>
       {message.answer != null && (
         <Said direction="out" at={message.answered_at}>
-          <div className="max-h-96 overflow-y-auto">
-            <Markdown text={message.answer} />
-          </div>
+          <ScrollBox isLong={isLong(message.answer)} label="Answer">
+            <Markdown text={message.answer} file={file} />
+          </ScrollBox>
         </Said>
       )}
       {(reason !== null || canRetry) && (
@@ -67,7 +73,7 @@ export function MessageCard({ message }: { message: ChannelMessage }) {
 
 function Sender({ message: { channel, conversation, sender } }: { message: ChannelMessage }) {
   const Icon = conversation.kind === 'group' ? Hash : User;
-  const name = withoutTurning(sender.name.slice(0, 200));
+  const name = visibleName(sender.name.slice(0, 200));
   return (
     <p className="flex min-w-0 items-center gap-2">
       <Icon aria-hidden className="size-4 shrink-0 text-muted" />

@@ -1,6 +1,7 @@
 /** Conversations of people on the agent's channels, made of its messages. */
 import { queryOptions } from '@tanstack/react-query';
 import type { ChannelMessage } from '@lodge/sdk';
+import { visibleName } from '../../../../components/visible-text.ts';
 import { list, lodge } from '../../../../api.ts';
 
 /** The newest messages; older ones are on the page Messages. */
@@ -35,6 +36,14 @@ export function conversationsOf(messages: readonly ChannelMessage[]): readonly C
     const [last] = all as [ChannelMessage];
     const { channel, conversation, sender, received_at: at } = last;
     const { id, kind } = conversation;
-    return { key, channel, id, kind, name: sender.name.slice(0, 100) || sender.id, at, messages: all.toReversed() };
+    return {
+      key,
+      channel,
+      id,
+      kind,
+      name: visibleName(sender.name.slice(0, 100)) || sender.id,
+      at,
+      messages: all.toReversed(),
+    };
   });
 }

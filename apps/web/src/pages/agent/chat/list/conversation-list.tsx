@@ -85,7 +85,7 @@ interface RowProps {
 
 function Row({ of: { id, name, at }, to, isCurrent, onChosen, onChange }: RowProps) {
   return (
-    <li className={cx(rowLook, isCurrent && activeLook)}>
+    <li className={cx(rowLook, isCurrent ? activeLook : idleLook)}>
       <Link
         to={to}
         search={{ conversation: id }}
@@ -107,9 +107,9 @@ function Row({ of: { id, name, at }, to, isCurrent, onChosen, onChange }: RowPro
   );
 }
 
-const rowLook =
-  'group flex min-w-0 items-center gap-0.5 rounded-control pr-1 text-[0.8125rem] text-muted hover:bg-hover hover:text-ink';
+const rowLook = 'group flex min-w-0 items-center gap-0.5 rounded-control pr-1 text-[0.8125rem]';
 const activeLook = 'bg-accent-soft font-medium text-accent';
+const idleLook = 'text-muted hover:bg-hover hover:text-ink';
 
 function RowButton({ label, Icon, onClick }: { label: string; Icon: typeof Pencil; onClick: () => void }) {
   return (
@@ -136,7 +136,7 @@ function OnChannels({ to, channels, current, onChosen }: OnChannelsProps) {
         {channels.map(({ key, channel, id, kind, name, at }) => {
           const Icon = kind === 'group' ? Hash : User;
           return (
-            <li key={key} className={cx(rowLook, key === current && activeLook)}>
+            <li key={key} className={cx(rowLook, key === current ? activeLook : idleLook)}>
               <Link
                 to={to}
                 search={{ channel, conversation: id }}

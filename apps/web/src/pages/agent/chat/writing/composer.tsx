@@ -125,7 +125,9 @@ function useMessage({ ref, agentId, draftKey, running, members, member: lastMemb
   }));
   // Whoever opens a conversation goes on typing. On a screen to touch that would open a keyboard over it.
   useEffect(() => {
-    if (!matchMedia('(pointer: coarse)').matches) field.current?.focus({ preventScroll: true });
+    if (matchMedia('(pointer: coarse)').matches) return;
+    field.current?.focus({ preventScroll: true });
+    field.current?.setSelectionRange(maxChars, maxChars);
   }, []);
 
   const wanted = chosen === undefined ? lastMember : chosen;
