@@ -1,4 +1,4 @@
-/** What the pages of usage reckon: the forecast of a month, and which series of a plot are summed up. */
+/** The sums of the pages of usage: the forecast of a month, and the series of a plot that are shown as one. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { largestSeries } from '../../apps/web/src/components/plot/figures.ts';

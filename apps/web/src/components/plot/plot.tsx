@@ -13,7 +13,7 @@ const DrawnBars = lazy(async () => ({ default: (await import('./charts.tsx')).Dr
 const DrawnLines = lazy(async () => ({ default: (await import('./charts.tsx')).DrawnLines }));
 
 interface PlotProps {
-  /** What is plotted, as a title: "Cost by day and model". */
+  /** The plotted figures as a title: "Cost by day and model". */
   readonly label: string;
   readonly pointName?: string;
   readonly series: readonly PlotSeries[];

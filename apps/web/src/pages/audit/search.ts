@@ -20,7 +20,7 @@ export type Family = keyof typeof families;
 export const actors = { account: 'People', api_key: 'API keys', operator: 'The operator' } as const;
 export type ActorType = keyof typeof actors;
 
-/** What is looked for, in the address. */
+/** The filters of the log, in the address. */
 export interface AuditSearch {
   readonly what?: Family;
   readonly who?: ActorType;

@@ -2,7 +2,7 @@ import type { Host } from '@lodge/sdk';
 import { Code } from '../../components/badge.tsx';
 import { Section } from '../../components/page.tsx';
 
-/** What is good to know and needs nothing done, and which checks are not made here. */
+/** Notes that need nothing done, and the names of checks that are not made here. */
 export function ChecksSection({ host: { findings, unseen } }: { host: Host }) {
   const notes = (findings ?? []).filter(({ state }) => state === 'note');
   return (

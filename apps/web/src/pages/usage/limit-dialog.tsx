@@ -53,7 +53,7 @@ export function LimitDialog({ account: { id, name }, limit, onClose }: LimitDial
 interface LimitFormProps {
   readonly title: string;
   readonly description: string;
-  /** What holds without amounts. */
+  /** The rule that holds without amounts. */
   readonly none: string;
   readonly limit: SpendLimit | null;
   readonly send: (limit: SpendLimit | null) => Promise<unknown>;

@@ -15,7 +15,7 @@ import { CallsSection } from './calls-section.tsx';
 const route = getRouteApi('/app/agents/$agentId/usage');
 const groupings = ['model', 'kind', 'provider'] as const;
 
-/** What one agent cost, by day and model, and how much it may. */
+/** The cost of one agent by day and model, and its limit. */
 export function AgentUsagePage() {
   const agent = useAgent();
   const search = route.useSearch();

@@ -1,4 +1,4 @@
-/** What the month will have cost at its end, at the pace of the last days. Days and months are those of UTC, as limits are. */
+/** Reckons the cost of the whole month at the pace of the last days. Days and months are those of UTC, as limits are. */
 import type { Usage } from '@lodge/sdk';
 import type { PlotPoint } from '../../../components/plot/figures.ts';
 import { dayName } from './points.ts';

@@ -5,7 +5,7 @@ import { rangeOf, timeZone } from './period.ts';
 import type { Period } from './period.ts';
 import type { Grouping } from './search.ts';
 
-/** Whose usage: all agents of the account, or one. */
+/** The owner of the usage: all agents of the account, or one. */
 export type Whose = { readonly agentId: string } | 'account';
 
 type UsageQuery = NonNullable<Parameters<typeof lodge.usage.get>[0]>;

@@ -23,7 +23,7 @@ interface ReportProps {
   readonly offered: readonly Grouping[];
 }
 
-/** What was used, by day, as a plot and as a table. The choice of it is in the page's address. */
+/** Shows usage by day, as a plot and as a table. The choice of it is in the page's address. */
 export function ReportSection({ whose, search, offered }: ReportProps) {
   const { period = '30d', show = 'cost' } = search;
   const by = search.by !== undefined && offered.includes(search.by) ? search.by : offered[0]!;

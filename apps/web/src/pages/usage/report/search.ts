@@ -7,7 +7,7 @@ export type Show = keyof typeof shows;
 export const groupings = { model: 'Model', agent: 'Agent', provider: 'Provider', kind: 'Kind' } as const;
 export type Grouping = keyof typeof groupings;
 
-/** What a report shows, in the address. What is as usual is left out. */
+/** The choices of a report, in the address. A usual one is left out. */
 export interface ReportSearch {
   readonly period?: Period;
   readonly by?: Grouping;
