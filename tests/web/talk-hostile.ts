@@ -1,4 +1,4 @@
-/** What hostile agents and strangers write: to run script in the reader's page, to be called back, or to look like the page. */
+/** Texts of hostile agents and strangers, meant to run script in the reader's page, to call home, or to look like the page. */
 
 const run = 'window.hacked=1';
 

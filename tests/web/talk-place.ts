@@ -26,7 +26,7 @@ export interface TalkPlace {
   readonly sql: Client;
   readonly browser: Browser;
   readonly page: Page;
-  /** What the pages did wrong: errors, and breaches of the content security policy. */
+  /** Faults of the pages: errors, and breaches of the content security policy. */
   readonly faults: string[];
   /** Requests that left the Lodge. */
   readonly strayed: string[];

@@ -1,5 +1,5 @@
 /**
- * What Markdown may cost. The parser takes time that grows with the square of some shapes: emphasis and brackets that stay
+ * Bounds on the cost of Markdown. The parser takes time that grows with the square of some shapes: emphasis and brackets that stay
  * open within a paragraph, quotes and lists within each other, tables with many cells. A text beyond a bound is shown as it is
  * written. The look at it takes time in proportion to its length.
  */
@@ -14,9 +14,17 @@ const maxTableCells = 10_000;
 /** Characters that are shown of a text that is too large for the parser. */
 export const maxPlainChars = 200_000;
 
-const markers = new RegExp(`^(?:[ \\t]{0,4}(?:>|[-+*](?=[ \\t])|\\d{1,9}[.)](?=[ \\t]))){${maxNesting}}`);
+/** A quote or a list that begins, at the place of the last match. */
+const marker = /[ \t]{0,4}(?:>|[-+*][ \t]|\d{1,9}[.)][ \t])/y;
 const listItem = /^ {0,3}[-+*][ \t]/;
 const delimiters = /[*_~[\]]/g;
+
+function isTooDeep(line: string): boolean {
+  marker.lastIndex = 0;
+  let depth = 0;
+  while (depth < maxNesting && marker.test(line)) depth += 1;
+  return depth === maxNesting;
+}
 
 /** Whether the text is worth the parser's time. */
 export function canBeParsed(text: string): boolean {
@@ -26,7 +34,7 @@ export function canBeParsed(text: string): boolean {
   let work = 0;
   let paragraph = { lines: 0, delimiters: 0, pipes: 0 };
   for (const line of lines) {
-    if (markers.test(line)) return false;
+    if (isTooDeep(line)) return false;
     if (line.trim() === '' || listItem.test(line)) {
       work += paragraph.delimiters ** 2;
       paragraph = { lines: 0, delimiters: 0, pipes: 0 };

@@ -18,7 +18,7 @@ import { useTimeline } from './use-timeline.ts';
 
 const route = getRouteApi('/app/agents/$agentId/activity');
 
-/** What the agent did and what happened to it, newest first. */
+/** Lists the turns and events of the agent, newest first. */
 export function ActivityPage() {
   const { id } = useAgent();
   const { kind, call } = route.useSearch();

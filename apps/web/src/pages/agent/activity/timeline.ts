@@ -1,5 +1,5 @@
 /**
- * What happened, in time: the events of the agent, and the calls of its models.
+ * The events of an agent and the calls of its models, in time.
  *
  * The API does not say for whom a model call was made. A call that began while a message, a run of a schedule or a message of a
  * hook was being answered is shown with that. Others that follow each other closely are one item: a chat, or work of the

@@ -17,7 +17,7 @@ export interface Asked {
   readonly onStep: (step: unknown) => void;
 }
 
-/** What the agent reads: the words, and where the files lie that came with them. */
+/** Returns the text that the agent reads: the words, and the paths of the files that came with them. */
 export function messageOf(said: string, files: readonly SentFile[]): string {
   if (files.length === 0) return said;
   const paths = files.map(({ path }) => `/workspace/${path}`).join('\n');

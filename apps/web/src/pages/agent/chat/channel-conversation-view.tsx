@@ -16,7 +16,7 @@ interface ChannelConversationProps {
   readonly file: ShowFile;
 }
 
-/** What people and the agent said to each other on a channel. It goes on there. */
+/** A conversation of people with the agent on a channel. It goes on there. */
 export function ChannelConversationView({ agentId, agentName, conversation, file }: ChannelConversationProps) {
   const { channel, messages } = conversation;
   return (

@@ -2,7 +2,7 @@
  * The conversations with one agent. It lives as long as the tab, so an answer goes on coming while the reader looks at another
  * page of the dashboard.
  *
- * A turn is `waking` or `working` from the send on, and ends as `done`, `stopped`, `cut` or `failed`. What had come stays in
+ * A turn is `waking` or `working` from the send on, and ends as `done`, `stopped`, `cut` or `failed`. The words so far stay in
  * each case. A turn can be sent again, in its place.
  */
 import { hasCode } from '../../../api.ts';

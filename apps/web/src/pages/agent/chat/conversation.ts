@@ -1,4 +1,4 @@
-/** What a conversation consists of, as this browser keeps it. The agent remembers it by its id; the API has no transcript. */
+/** A conversation with an agent, as this browser keeps it. The agent remembers it by its id; the API has no transcript. */
 
 export interface Conversation {
   /** The name by which the agent knows it: `user` of a chat. */
@@ -39,7 +39,7 @@ export interface Problem {
   readonly requestId: string | undefined;
 }
 
-/** What the agent asked its models while a turn ran. */
+/** The model calls of an agent while a turn ran. */
 export interface TurnCost {
   readonly calls: number;
   /** More calls than were counted. */

@@ -4,7 +4,7 @@ import { pathTo } from '../../../paths.ts';
 import { useAgent } from '../use-agent.ts';
 import type { Turn } from './conversation.ts';
 
-/** What a turn took: time, model calls, tokens, and their cost. */
+/** The time, model calls, tokens and cost of a turn. */
 export function CostLine({ turn: { cost, tookMs } }: { turn: Turn }) {
   const { id } = useAgent();
   const time = tookMs === undefined ? [] : [secondsOf(tookMs)];

@@ -11,7 +11,7 @@ interface StepsProps {
   readonly running: boolean;
 }
 
-/** What the agent did with its tools. */
+/** The uses of the agent's tools, in their order. */
 export function Steps({ steps, running }: StepsProps) {
   const list = (
     <ul aria-label="Steps" className="flex flex-col gap-1">

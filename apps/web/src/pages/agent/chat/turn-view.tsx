@@ -19,7 +19,7 @@ interface TurnViewProps {
   readonly onAgain: ((turnId: string) => void) | undefined;
 }
 
-/** What was said, and what came of it. */
+/** A message to the agent, and its answer. */
 export const TurnView = memo(function TurnView({ turn, agentName, file, onAgain }: TurnViewProps) {
   return (
     <li className="flex flex-col gap-4">

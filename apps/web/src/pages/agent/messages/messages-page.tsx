@@ -16,7 +16,7 @@ import { MessageCard } from './message-card.tsx';
 const route = getRouteApi('/app/agents/$agentId/messages');
 const pageSize = 30;
 
-/** What came on the agent's channels, and what became of it. */
+/** Lists the messages of the agent's channels, with their answers. */
 export function MessagesPage() {
   const { id } = useAgent();
   const filters = route.useSearch();

@@ -18,7 +18,7 @@ export interface ChannelConversation {
   readonly channel: ChannelMessage['channel'];
   readonly id: string;
   readonly kind: ChannelMessage['conversation']['kind'];
-  /** Who wrote there last; their own text. */
+  /** The name of the last sender; their own text. */
   readonly name: string;
   readonly at: string;
   /** Oldest first. */

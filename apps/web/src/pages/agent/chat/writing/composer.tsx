@@ -28,7 +28,7 @@ export interface ComposerProps {
   /** Where the draft is kept. */
   readonly draftKey: string;
   readonly members: readonly string[];
-  /** Who was spoken to last; null: the agent itself. */
+  /** The last addressee; null: the agent itself. */
   readonly member: string | null;
   readonly running: boolean;
   readonly hint: string | undefined;
@@ -38,7 +38,7 @@ export interface ComposerProps {
 
 const maxChars = 100_000;
 
-/** Where a message is written. Enter sends it, and Shift+Enter begins a line. What is typed stays until it is sent. */
+/** Where a message is written. Enter sends it, and Shift+Enter begins a line. Typed words stay until they are sent. */
 export function Composer(props: ComposerProps) {
   const { agentName, running } = props;
   const { text, write, files, member, setMember, field, send, canSend, uploading } = useMessage(props);
@@ -176,7 +176,7 @@ interface AddresseeProps {
   readonly onChange: (member: string | null) => void;
 }
 
-/** Who is spoken to: the agent, or one of its members. */
+/** The choice of an addressee: the agent, or one of its members. */
 function Addressee({ name, members, member, onChange }: AddresseeProps) {
   const id = useId();
   return (

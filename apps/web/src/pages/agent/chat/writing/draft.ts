@@ -1,4 +1,4 @@
-/** What is typed and not sent yet, kept for this tab: a lost session or a reload does not lose it. */
+/** Words that are typed and not sent yet, kept for this tab: neither a lost session nor a reload loses them. */
 import type { SentFile } from '../conversation.ts';
 
 export interface Draft {
