@@ -21,6 +21,7 @@ import { agentsRoute } from './pages/agents/route.ts';
 import { createAgentRoute } from './pages/create/route.ts';
 import { agentIndexRoute, agentRoute } from './pages/agent/route.ts';
 import { terminalRoute } from './pages/agent/terminal/route.ts';
+import { settingsRoute } from './pages/agent/settings/route.ts';
 import { agentUsageRoute } from './pages/agent/usage/route.ts';
 import { auditRoute } from './pages/audit/route.ts';
 import { consentRoutes } from './pages/consent/routes.ts';
@@ -66,6 +67,7 @@ const routeTree = rootRoute.addChildren([
       egressRoute,
       portsRoute,
       agentUsageRoute,
+      settingsRoute,
     ]),
     accountRoute,
     usageRoute,

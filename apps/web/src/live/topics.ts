@@ -4,6 +4,7 @@ import type { LodgeEvent } from '@lodge/sdk';
 
 /** An agent's topics, by the first word of the event's type or by the whole type. */
 const agentTopics: Readonly<Record<string, readonly string[]>> = {
+  agent: ['settings'],
   channel: ['channels', 'approvals'],
   message: ['messages', 'channels', 'calls', 'usage'],
   schedule: ['schedules', 'runs', 'calls', 'usage'],

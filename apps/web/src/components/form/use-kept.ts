@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useState } from 'react';
 
 /** Returns what this tab has kept under the key, or null. The browser may have no storage. */
 export function keptAt(key: string): unknown {
@@ -24,15 +24,12 @@ export function keepAt(key: string, value: unknown): void {
  */
 export function useKept<Value>(key: string, read: (kept: unknown) => Value) {
   const [value, setValue] = useState(() => read(keptAt(key)));
-  const first = useRef(value);
-  useEffect(() => {
-    if (value !== first.current) keepAt(key, value);
-  }, [key, value]);
+  const empty = JSON.stringify(read(null));
+  useEffect(() => keepAt(key, JSON.stringify(value) === empty ? null : value), [key, value, empty]);
+  // The page may be left before the effect runs.
   const drop = (): void => {
     keepAt(key, null);
-    const empty = read(null);
-    first.current = empty;
-    setValue(empty);
+    setValue(read(null));
   };
   return { value, set: setValue, drop };
 }

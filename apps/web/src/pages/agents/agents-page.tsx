@@ -105,7 +105,7 @@ function List({ rows: { agents, isWhole } }: { readonly rows: AgentRows }) {
           />
         )}
       </div>
-      {isSelectable && selection.chosen.length > 0 && (
+      {isSelectable && (
         <BulkBar chosen={selection.chosen} clear={selection.clear} mayWrite={mayWrite} mayDelete={mayDelete} />
       )}
     </div>

@@ -93,7 +93,12 @@ function useCreate(made: () => void) {
   const client = useQueryClient();
   const navigate = useNavigate();
   const [problems, setProblems] = useState<Problems>({});
+  const [refusals, setRefusals] = useState(0);
   const [failure, setFailure] = useState<unknown>();
+  const refuse = (found: Problems): void => {
+    setProblems(found);
+    setRefusals((count) => count + 1);
+  };
   const attempt = useRef({ body: '', key: '' });
   const mutation = useMutation({
     mutationFn: (body: CreateAgent) => {
@@ -111,13 +116,13 @@ function useCreate(made: () => void) {
     onError: (error) => {
       const refused = hasCode(error, 'invalid_request') ? refusedField(error.message) : null;
       if (refused === null) setFailure(error);
-      else setProblems({ [refused[0]]: refused[1] });
+      else refuse({ [refused[0]]: refused[1] });
     },
   });
-  // The first wrong field is shown and has the focus.
+  // The first wrong field is shown and has the focus, once for each try.
   useEffect(() => {
-    if (Object.keys(problems).length > 0) ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
-  }, [problems]);
+    if (refusals > 0) ref.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
+  }, [refusals]);
   return {
     ref,
     problems,
@@ -132,8 +137,9 @@ function useCreate(made: () => void) {
     submit: (found: Problems, body: CreateAgent): void => {
       if (mutation.isPending) return;
       setFailure(undefined);
-      setProblems(found);
-      if (Object.keys(found).length === 0) mutation.mutate(body);
+      if (Object.keys(found).length > 0) return refuse(found);
+      setProblems({});
+      mutation.mutate(body);
     },
   };
 }

@@ -1,5 +1,6 @@
 import { ChoiceField } from '../../components/form/choice-field.tsx';
 import { FormCard } from '../../components/form/form-card.tsx';
+import { TemplateNotice } from '../home/template-notice.tsx';
 import type { SectionProps } from './section-props.ts';
 
 /** The runtimes, explained. */
@@ -28,6 +29,7 @@ export function RuntimeSection({ draft, set }: SectionProps) {
           },
         ]}
       />
+      <TemplateNotice />
     </FormCard>
   );
 }

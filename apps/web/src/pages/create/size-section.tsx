@@ -6,6 +6,8 @@ import { FormCard } from '../../components/form/form-card.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { machineWords, sizeNames } from '../../components/agent-words.ts';
 import { Loaded, SkeletonRows } from '../../components/states.tsx';
+import { useAccount } from '../../session.ts';
+import { hostQuery } from '../host/queries.ts';
 import { formatNumber } from '../../format.ts';
 import type { SectionProps } from './section-props.ts';
 import { limitsQuery, sizesQuery } from './queries.ts';
@@ -23,6 +25,7 @@ export function SizeSection({ draft, set }: SectionProps) {
         {(all) => <Choices sizes={all} value={draft.size} choose={(size) => set({ size })} />}
       </Loaded>
       {limits.data !== undefined && <Room quotas={limits.data.quotas} />}
+      <HostRoom />
     </FormCard>
   );
 }
@@ -71,8 +74,26 @@ function Room({ quotas: { agents, running_agents: running } }: { readonly quotas
   return (
     <p className="text-[0.8125rem] text-muted">
       One more fits your account: {formatNumber(agents.used)} of {formatNumber(agents.limit)} agents,{' '}
-      {formatNumber(running.used)} of {formatNumber(running.limit)} running. The host’s memory and disk are checked
-      before anything is made.
+      {formatNumber(running.used)} of {formatNumber(running.limit)} running.
     </p>
   );
 }
+
+/** What the host has left, for the owner. The server decides, and counts what it has promised to others, too. */
+function HostRoom() {
+  const isOwner = useAccount().role === 'owner';
+  const host = useQuery({ ...hostQuery, enabled: isOwner, refetchInterval: false });
+  const { memory, disk } = host.data ?? {};
+  return (
+    <p className="text-[0.8125rem] text-muted">
+      {memory != null && disk != null && (
+        <>
+          This host has {gigabytes(memory.available_mib)} of memory and {gigabytes(disk.free_mib)} of disk left.{' '}
+        </>
+      )}
+      Its room is checked before anything is made.
+    </p>
+  );
+}
+
+const gigabytes = (mebibytes: number): string => `${formatNumber(Number((mebibytes / 1024).toFixed(1)))} GB`;
