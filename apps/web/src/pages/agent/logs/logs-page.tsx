@@ -45,6 +45,7 @@ export function LogsPage() {
   return (
     <TabPage
       title="Logs"
+      width="wide"
       description="What Lodge did with the agent, and what its machine and its programs said."
       actions={
         <LogActions

@@ -4,6 +4,8 @@
  * document, and its style attributes are set property by property: scripts of ours may do both.
  */
 
+import type { Terminal } from '@xterm/xterm';
+
 export interface StyleDocument {
   readonly document: Document;
   /** Removes the style sheets. */
@@ -68,18 +70,28 @@ function styledByProperties(element: HTMLElement): HTMLElement {
   return element;
 }
 
-/** The parts of xterm.js on the way to the maker of its rows. The package is pinned to the version that has them. */
+/** Parts inside xterm.js that take the page's document whatever they are told. The package is pinned to a version that has them. */
 interface Inside {
   readonly _core?: {
+    readonly onWillOpen?: (listener: () => void) => void;
+    readonly _coreBrowserService?: { mainDocument?: Document };
     readonly _renderService?: {
       readonly _renderer?: { readonly value?: { readonly _rowFactory?: { _document?: Document } } };
     };
   };
 }
 
-/** Gives the document to the maker of rows too, which takes the page's own whatever it was told. Call it once opened. */
-export function giveToRows(terminal: object, { document: seen }: StyleDocument): void {
-  const factory = (terminal as Inside)._core?._renderService?._renderer?.value?._rowFactory;
-  if (factory?._document === undefined) throw new TypeError('This version of xterm.js makes its rows in another way.');
-  factory._document = seen;
+/** Opens a terminal, all of whose parts use this document. */
+export function openWith({ document: seen }: StyleDocument, terminal: Terminal, element: HTMLElement): void {
+  const core = (terminal as unknown as Inside)._core;
+  core?.onWillOpen?.(() => {
+    const service = core._coreBrowserService;
+    if (service !== undefined) service.mainDocument = seen;
+  });
+  terminal.open(element);
+  const rows = core?._renderService?._renderer?.value?._rowFactory;
+  if (rows?._document === undefined || core?._coreBrowserService?.mainDocument !== seen) {
+    throw new TypeError('This version of xterm.js uses the document in another way.');
+  }
+  rows._document = seen;
 }

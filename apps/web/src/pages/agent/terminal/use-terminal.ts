@@ -3,7 +3,7 @@ import { Terminal } from '@xterm/xterm';
 import { useEffect, useRef, useState } from 'react';
 import { Shell } from './shell.ts';
 import type { ShellState } from './shell.ts';
-import { giveToRows, styleDocument } from './style-document.ts';
+import { openWith, styleDocument } from './style-document.ts';
 import { currentTheme, onThemeChange } from './themes.ts';
 
 const scrollback = 5000;
@@ -106,8 +106,7 @@ function openTerminal(element: HTMLElement, { onLink, onLeave, onData, onResize 
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
-  terminal.open(element);
-  giveToRows(terminal, styles);
+  openWith(styles, terminal, element);
   terminal.attachCustomKeyEventHandler((event) => keyPressed(event, terminal, onLeave));
   terminal.onData(onData);
   terminal.onResize(({ cols, rows }) => onResize(cols, rows));
