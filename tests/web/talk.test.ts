@@ -2,10 +2,11 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import type { Locator, Page } from 'playwright-core';
+import type { Locator } from 'playwright-core';
 import { answerJson } from '../../packages/testkit/src/leaf/stub-gateway.ts';
 import { buttonIn, fieldIn } from './actions.ts';
 import { look } from './browser.ts';
+import { peek, widest } from './pictures.ts';
 import { badElements, badLinks, bombs, hostileMarkdown, hostileNames } from './talk-hostile.ts';
 import { addMessages, openTalkPlace, record, saying, spend } from './talk-place.ts';
 import type { TalkPlace } from './talk-place.ts';
@@ -31,10 +32,6 @@ const say = async (words: string): Promise<void> => {
   await field().press('Enter');
 };
 const conversation = (): Locator => place.page.getByRole('list', { name: 'Conversation', exact: true });
-
-/** A look at a state that differs little from one that is always looked at. */
-const peek = (page: Page, name: string): Promise<void> =>
-  process.env['LODGE_TEST_SCREENSHOTS'] === undefined ? Promise.resolve() : look(page, name);
 
 /** Nothing of what was shown ran, was loaded, or leads anywhere but where it says. */
 async function nothingBad(): Promise<void> {
@@ -74,6 +71,7 @@ test('an answer streams as Markdown, with the steps of tools as they happen, and
   await conversation().getByRole('cell', { name: '12' }).waitFor();
   await page.getByText('failed', { exact: true }).waitFor();
   await look(page, 'chat');
+  await widest(page, 'chat');
   assert.equal(await field().inputValue(), '');
   assert.match(page.url(), /conversation=web-/);
 });
@@ -208,6 +206,7 @@ test('messages of the channels: what came, its state and why, the answer; a fail
   await page.reload();
   await page.getByText('Where is my parcel?').waitFor();
   await look(page, 'messages');
+  await widest(page, 'messages');
   await page.getByRole('combobox', { name: 'State' }).selectOption('Failed');
   await page.getByText('Where is my parcel?').waitFor({ state: 'detached' });
   assert.match(page.url(), /state=failed$/);
@@ -238,6 +237,7 @@ test('activity: events and model calls in time, filtered by kind; a recorded cal
   await page.goto(at('activity'));
   await page.getByText('Worked with its models').first().waitFor();
   await look(page, 'activity');
+  await widest(page, 'activity');
   await page.getByRole('combobox', { name: 'Kind' }).selectOption('Machine');
   await page.getByText('Worked with its models').first().waitFor({ state: 'detached' });
   assert.match(page.url(), /kind=machine$/);
@@ -303,14 +303,17 @@ test('what an agent or a stranger writes runs no script, loads nothing, and lead
   await addMessages(
     place,
     agentId,
-    hostileNames.map((sender, index) => ({
-      conversation: `h${index}`,
-      sender,
-      text: hostileMarkdown.join('\n'),
-      answer: hostileMarkdown.join('\n\n'),
-      state: 'failed' as const,
-      reason: sender,
-    })),
+    // The database takes no NUL, and no adapter hands one over.
+    hostileNames
+      .map((name) => name.replaceAll('\0', ''))
+      .map((sender, index) => ({
+        conversation: `h${index}`,
+        sender,
+        text: hostileMarkdown.join('\n'),
+        answer: hostileMarkdown.join('\n\n'),
+        state: 'failed' as const,
+        reason: sender,
+      })),
   );
   await page.goto(at('messages'));
   await page.getByText('(evil.example)').first().waitFor();

@@ -53,7 +53,7 @@ export function ChatPage() {
     >
       <div className="grid gap-8 lg:grid-cols-[15rem_minmax(0,1fr)]">
         <div className="sticky top-6 max-h-[calc(100dvh-3rem)] self-start overflow-y-auto max-lg:hidden">{list}</div>
-        <div className="mx-auto flex w-full max-w-3xl min-w-0 flex-col gap-6">
+        <div className="flex w-full max-w-4xl min-w-0 flex-col gap-6">
           {channel === undefined ? (
             <ConversationView
               key={id ?? `new:${member ?? ''}`}

@@ -51,7 +51,7 @@ export class ChatStore {
     this.#state = { conversations: this.#storage.conversations(), turns: {} };
     this.#storage.watch((id) => this.#reread(id));
     window.addEventListener('pagehide', () => {
-      for (const id of this.#running.keys()) this.#save(id);
+      for (const id of this.#running.keys()) this.#storage.saveTurns(id, afterReload(this.#state.turns[id] ?? []));
     });
   }
 
@@ -94,6 +94,11 @@ export class ChatStore {
     const turn: Turn = { id: turnId, at, said, files, member, parts: [], state: asleep ? 'waking' : 'working' };
     this.#replace(id, turn);
     void this.#run(id, turn);
+  }
+
+  /** Whether an answer comes to this tab; another may wait for one, too. */
+  isRunning(id: string): boolean {
+    return this.#running.has(id);
   }
 
   stop(id: string): void {

@@ -85,14 +85,19 @@ export function ConversationView(props: ConversationViewProps) {
           draftKey={id ?? 'new'}
           member={turns.at(-1)?.member ?? props.member ?? null}
           running={running}
-          hint={asleep ? 'The agent sleeps. Your message wakes it.' : undefined}
+          hint={hintOf(asleep, running && !store.isRunning(id ?? ''))}
           onSend={say}
-          onStop={() => store.stop(id ?? '')}
+          onStop={store.isRunning(id ?? '') ? () => store.stop(id ?? '') : undefined}
         />
       </div>
       {dragging && <DropHere />}
     </div>
   );
+}
+
+function hintOf(asleep: boolean, isElsewhere: boolean): string | undefined {
+  if (isElsewhere) return 'Another tab of this browser waits for the answer.';
+  return asleep ? 'The agent sleeps. Your message wakes it.' : undefined;
 }
 
 interface WritingProps extends Pick<ComposerProps, 'draftKey' | 'member' | 'running' | 'hint' | 'onSend' | 'onStop'> {

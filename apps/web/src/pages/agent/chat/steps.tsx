@@ -43,7 +43,9 @@ function StepLine({ step: { tool, title, status }, running }: { step: Step; runn
         {words}
       </bdi>
       {title !== undefined && (
-        <bdi className="shrink-0 font-mono text-xs max-sm:hidden">{visibleName(tool.slice(0, 40))}</bdi>
+        <bdi className="max-w-40 shrink-0 truncate font-mono text-xs max-sm:hidden">
+          {visibleName(tool.slice(0, 40))}
+        </bdi>
       )}
       {status === 'failed' && <span className="shrink-0 text-danger">failed</span>}
     </li>

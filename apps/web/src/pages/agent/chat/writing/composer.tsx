@@ -33,7 +33,8 @@ export interface ComposerProps {
   readonly running: boolean;
   readonly hint: string | undefined;
   readonly onSend: (message: Message) => void;
-  readonly onStop: () => void;
+  /** Undefined: the answer comes to another tab. */
+  readonly onStop: (() => void) | undefined;
 }
 
 const maxChars = 100_000;
@@ -84,7 +85,7 @@ export function Composer(props: ComposerProps) {
         <p className="min-w-0 grow truncate text-xs text-muted max-sm:invisible">
           {uploading ? 'A file is on its way.' : (props.hint ?? 'Enter sends, Shift+Enter begins a line.')}
         </p>
-        {running ? (
+        {running && props.onStop !== undefined ? (
           <Button small onClick={props.onStop}>
             <Square aria-hidden className="size-3.5 fill-current" />
             Stop
