@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import type { Locator, Page } from 'playwright-core';
 import type { StubBot } from '@lodge/testkit/telegram';
 import { until } from '../../packages/testkit/src/plane/plane.ts';
-import { buttonIn, fieldIn, headingIn } from './actions.ts';
+import { buttonIn, fieldIn, headingIn, isFocused } from './actions.ts';
 import { look } from './browser.ts';
 import { openOutside } from './outside-place.ts';
 import type { OutsidePlace } from './outside-place.ts';
@@ -132,6 +132,7 @@ test('a mailbox is connected by a consent in a window of its own, which closes b
 test('a schedule is made from plain choices, run, and shows its answer', async () => {
   await page.goto(place.at('schedules'));
   await page.getByRole('link', { name: 'New schedule' }).first().click();
+  assert.ok(await isFocused(headingIn(page, 'Schedules')), 'the form is read out from its heading on');
   await fieldIn(page, 'Name').fill(hostile[2]);
   await page.getByLabel('When').selectOption('weekdays');
   await fieldIn(page, 'Time').fill('07:30');

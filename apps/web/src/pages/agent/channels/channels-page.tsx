@@ -3,6 +3,7 @@ import { Link, useNavigate } from '@tanstack/react-router';
 import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { LoadedCard } from '../../../components/shown/loaded-card.tsx';
+import { useStepFocus } from '../../../components/shown/use-step-focus.ts';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
 import { ChannelDetail } from './channel-detail.tsx';
@@ -18,6 +19,7 @@ export function ChannelsPage() {
 }
 
 function AllChannels() {
+  useStepFocus();
   const { id } = useAgent();
   const channels = useQuery(channelsQuery(id));
   return (
@@ -32,6 +34,7 @@ function AllChannels() {
 }
 
 function OneChannel({ name }: { readonly name: ChannelName }) {
+  useStepFocus();
   const { id } = useAgent();
   const mayChange = useMay('agents:write');
   const channels = useQuery(channelsQuery(id));

@@ -10,6 +10,7 @@ import { Section, TabPage } from '../../../components/page.tsx';
 import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
 import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
+import { useStepFocus } from '../../../components/shown/use-step-focus.ts';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
 import { ConnectionDetail } from './connection-detail.tsx';
@@ -22,7 +23,9 @@ export function ConnectionsPage() {
   const { connection, form } = connectionsRoute.useSearch();
   const mayChange = useMay('agents:write');
   if (connection !== undefined) {
-    return <OneConnection key={connection} name={connection} isEditing={mayChange && form === 'edit'} />;
+    return (
+      <OneConnection key={`${connection} ${form ?? ''}`} name={connection} isEditing={mayChange && form === 'edit'} />
+    );
   }
   if (form === 'add' && mayChange) return <NewConnection />;
   return <AllConnections mayChange={mayChange} />;
@@ -47,6 +50,7 @@ function Back() {
 }
 
 function NewConnection() {
+  useStepFocus();
   const { agentId, go } = useGo();
   return (
     <TabPage title="Connections" actions={<Back />}>
@@ -61,6 +65,7 @@ function NewConnection() {
 }
 
 function OneConnection({ name, isEditing }: { readonly name: string; readonly isEditing: boolean }) {
+  useStepFocus();
   const { agentId, go } = useGo();
   const mayChange = useMay('agents:write');
   const connections = useQuery(connectionsQuery(agentId));
@@ -125,6 +130,7 @@ const columns: readonly Column<Connection>[] = [
 ];
 
 function AllConnections({ mayChange }: { readonly mayChange: boolean }) {
+  useStepFocus();
   const { id: agentId } = useAgent();
   const connections = useQuery(connectionsQuery(agentId));
   const add = mayChange && (

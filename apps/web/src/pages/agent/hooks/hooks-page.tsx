@@ -3,6 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Plus, Webhook } from 'lucide-react';
 import { useState } from 'react';
+import type { ComponentProps } from 'react';
 import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
 import { buttonClass } from '../../../components/button.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
@@ -11,6 +12,7 @@ import { Section, TabPage } from '../../../components/page.tsx';
 import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
+import { useStepFocus } from '../../../components/shown/use-step-focus.ts';
 import { useMay } from '../../../session.ts';
 import { deliverWords } from '../answers/deliver.ts';
 import { useAgent } from '../use-agent.ts';
@@ -42,13 +44,18 @@ export function HooksPage() {
     return <OneHook key={hook} agentId={agentId} id={hook} mayChange={mayChange} onDeleted={() => go({})} />;
   }
   if (form === 'add' && mayChange) {
-    return (
-      <TabPage title="Hooks" actions={<Back agentId={agentId} />}>
-        <HookForm agentId={agentId} onMade={setMade} onCancel={() => go({})} />
-      </TabPage>
-    );
+    return <NewHook agentId={agentId} onMade={setMade} onCancel={() => go({})} />;
   }
   return <AllHooks agentId={agentId} mayChange={mayChange} />;
+}
+
+function NewHook(props: ComponentProps<typeof HookForm>) {
+  useStepFocus();
+  return (
+    <TabPage title="Hooks" actions={<Back agentId={props.agentId} />}>
+      <HookForm {...props} />
+    </TabPage>
+  );
 }
 
 function Back({ agentId }: { readonly agentId: string }) {
@@ -67,6 +74,7 @@ interface OneProps {
 }
 
 function OneHook({ agentId, id, mayChange, onDeleted }: OneProps) {
+  useStepFocus();
   const hooks = useQuery(hooksQuery(agentId));
   const hook = hooks.data?.find((one) => one.id === id);
   return (
@@ -116,6 +124,7 @@ const columns: readonly Column<Hook>[] = [
 ];
 
 function AllHooks({ agentId, mayChange }: { readonly agentId: string; readonly mayChange: boolean }) {
+  useStepFocus();
   const hooks = useQuery(hooksQuery(agentId));
   const add = mayChange && (
     <Link to={hooksRoute.to} params={{ agentId }} search={{ form: 'add' }} className={buttonClass('primary')}>

@@ -11,6 +11,7 @@ import { Section, TabPage } from '../../../components/page.tsx';
 import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
+import { useStepFocus } from '../../../components/shown/use-step-focus.ts';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
 import { NextRun } from './next-run.tsx';
@@ -25,7 +26,7 @@ export function SchedulesPage() {
   const { schedule, form } = schedulesRoute.useSearch();
   const mayChange = useMay('agents:write');
   if (schedule !== undefined)
-    return <OneSchedule key={schedule} id={schedule} isEditing={mayChange && form === 'edit'} />;
+    return <OneSchedule key={`${schedule} ${form ?? ''}`} id={schedule} isEditing={mayChange && form === 'edit'} />;
   if (form === 'add' && mayChange) return <NewSchedule />;
   return <AllSchedules mayChange={mayChange} />;
 }
@@ -49,6 +50,7 @@ function Back() {
 }
 
 function NewSchedule() {
+  useStepFocus();
   const { agentId, go } = useGo();
   return (
     <TabPage title="Schedules" actions={<Back />}>
@@ -63,6 +65,7 @@ function NewSchedule() {
 }
 
 function OneSchedule({ id, isEditing }: { readonly id: string; readonly isEditing: boolean }) {
+  useStepFocus();
   const { agentId, go } = useGo();
   const mayChange = useMay('agents:write');
   const schedules = useQuery(schedulesQuery(agentId));
@@ -102,6 +105,7 @@ function OneSchedule({ id, isEditing }: { readonly id: string; readonly isEditin
 }
 
 function AllSchedules({ mayChange }: { readonly mayChange: boolean }) {
+  useStepFocus();
   const { id } = useAgent();
   const schedules = useQuery(schedulesQuery(id));
   const add = mayChange && <AddLink agentId={id} />;
