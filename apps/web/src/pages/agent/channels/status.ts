@@ -8,7 +8,7 @@ interface StatusWords {
 
 const words: Readonly<Record<Channel['status'], StatusWords>> = {
   not_configured: { label: 'Not set up', tone: 'quiet' },
-  pending_pairing: { label: 'Waits to be paired', tone: 'warning' },
+  pending_pairing: { label: 'Waits for you', tone: 'warning' },
   connecting: { label: 'Connecting…', tone: 'quiet' },
   connected: { label: 'Connected', tone: 'good' },
   disconnected: { label: 'Disconnected, tried again', tone: 'warning' },

@@ -23,31 +23,39 @@ function check(data: FormData): Problems<Name> {
   return problems;
 }
 
+/** A new hook, with what nobody is told again: its address, and the secret that was given. */
+export interface MadeHook {
+  readonly hook: CreatedHook;
+  readonly secret: string | undefined;
+}
+
 interface FormProps {
   readonly agentId: string;
-  readonly onMade: (hook: CreatedHook) => void;
+  readonly onMade: (made: MadeHook) => void;
   readonly onCancel: () => void;
 }
 
 export function HookForm({ agentId, onMade, onCancel }: FormProps) {
   const queryClient = useQueryClient();
   const draft = useDraft(`hook-template ${agentId}`, '');
-  const form = useForm<Name, CreatedHook>({
+  const form = useForm<Name, MadeHook>({
     check,
-    send: (data) => {
+    send: async (data) => {
       const template = text(data, 'template');
       const conversation = text(data, 'conversation').trim();
-      return hookChanges(agentId).create({
+      const { signature } = signatureOf(data);
+      const hook = await hookChanges(agentId).create({
         name: text(data, 'name').trim(),
         ...(template.trim() === '' ? {} : { template }),
         ...(conversation === '' ? {} : { conversation }),
         deliver: deliverOf(data),
-        ...signatureOf(data),
+        ...(signature === undefined ? {} : { signature }),
       });
+      return { hook, secret: signature?.secret };
     },
-    done: (hook) => {
+    done: (made) => {
       draft.clear();
-      onMade(hook);
+      onMade(made);
       void queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'hooks'] });
     },
   });

@@ -1,4 +1,4 @@
-import type { CreatedHook, Hook } from '@lodge/sdk';
+import type { Hook } from '@lodge/sdk';
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Plus, Webhook } from 'lucide-react';
@@ -18,6 +18,7 @@ import { deliverWords } from '../answers/deliver.ts';
 import { useAgent } from '../use-agent.ts';
 import { HookDetail } from './hook-detail.tsx';
 import { HookForm } from './hook-form.tsx';
+import type { MadeHook } from './hook-form.tsx';
 import { MadeDialog } from './made-dialog.tsx';
 import { hooksQuery, signatureTitles } from './queries.ts';
 import { hooksRoute } from './route.ts';
@@ -27,15 +28,15 @@ export function HooksPage() {
   const mayChange = useMay('agents:write');
   const { id: agentId } = useAgent();
   const navigate = useNavigate();
-  const [made, setMade] = useState<CreatedHook>();
+  const [made, setMade] = useState<MadeHook>();
   const go = (search: { hook?: string }) => void navigate({ to: hooksRoute.to, params: { agentId }, search });
   if (made !== undefined) {
     return (
       <MadeDialog
-        hook={made}
+        made={made}
         onClose={() => {
           setMade(undefined);
-          go({ hook: made.id });
+          go({ hook: made.hook.id });
         }}
       />
     );
