@@ -80,6 +80,16 @@ test('the log is followed, searched and read from a time', async () => {
   await look(page, 'logs-nothing', 'wide');
 });
 
+test('a log that cannot be followed says so, and goes on where it was', async () => {
+  await page.route(/\/logs\?.*follow=true/, (route) => route.abort());
+  await page.goto(place.at('logs'));
+  await page.getByText('The connection was lost. Reconnecting…').waitFor();
+  await log([line('written while nobody could follow')]);
+  await page.unroute(/\/logs\?.*follow=true/);
+  await logLines().getByText('written while nobody could follow').waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+});
+
 test('a file is edited, and a change that the agent makes meanwhile is told', async () => {
   await page.goto(place.at('files'));
   await page.getByText('This folder is empty').waitFor();

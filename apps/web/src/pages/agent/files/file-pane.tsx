@@ -93,7 +93,7 @@ function Contents({ agentId, path, file, isPreview }: PaneProps & { file: Opened
   }
   if (isPreview && text !== null) {
     return (
-      <div className={cx(card, 'max-w-4xl overflow-x-auto px-5 py-4 sm:px-8 sm:py-6')}>
+      <div className={cx(card, 'overflow-x-auto px-5 py-4 sm:px-8 sm:py-6')}>
         <Markdown text={text} />
       </div>
     );

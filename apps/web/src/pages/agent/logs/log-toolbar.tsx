@@ -69,7 +69,7 @@ function SearchBox({ value, onChange }: { value: string; onChange: (value: strin
     onChange(next);
   };
   return (
-    <div className="relative min-w-48 grow">
+    <div className="relative min-w-48 grow max-sm:basis-full">
       <Search aria-hidden className="absolute top-1/2 left-3 size-4 -translate-y-1/2 text-muted" />
       <input
         type="search"
