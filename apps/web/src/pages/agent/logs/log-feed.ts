@@ -35,6 +35,9 @@ const linesBefore = 100;
 /** The server sends a sign of life every 10 s. */
 const silenceMs = 14_000;
 const maxPauseMs = 10_000;
+const hiddenPauseMs = 500;
+const manyLines = 20_000;
+const manyPauseMs = 120;
 /** Lines that wait for a frame in a page that is not seen. */
 const maxWaiting = 5_000;
 
@@ -62,6 +65,7 @@ export class LogFeed {
   #older: Page<LogList> | null = null;
   #newer: Page<LogList> | null = null;
   #isReadingNewer = false;
+  #shownAt = 0;
 
   constructor(agentId: string, filter: LogFilter, at?: string) {
     this.#agentId = agentId;
@@ -218,8 +222,10 @@ export class LogFeed {
     for (const entry of entries) this.#waiting.push(entry);
     if (this.#waiting.length >= maxWaiting) return this.#show();
     if (this.#cancelFrame !== null) return;
-    if (document.hidden) {
-      const timer = setTimeout(() => this.#show(), 500);
+    // Each time the list reckons with all its lines, so a long one is shown new ones less often.
+    const restMs = this.#buffer.entries.length > manyLines ? this.#shownAt + manyPauseMs - performance.now() : 0;
+    if (document.hidden || restMs > 0) {
+      const timer = setTimeout(() => this.#show(), document.hidden ? hiddenPauseMs : restMs);
       this.#cancelFrame = () => clearTimeout(timer);
     } else {
       const frame = requestAnimationFrame(() => this.#show());
@@ -230,6 +236,7 @@ export class LogFeed {
   #show(): void {
     this.#cancelFrame?.();
     this.#cancelFrame = null;
+    this.#shownAt = performance.now();
     const entries = this.#waiting;
     this.#waiting = [];
     const dropped = this.#buffer.append(entries);
