@@ -177,7 +177,7 @@ test('folders and files are made, renamed, previewed, downloaded and deleted', a
   await page.keyboard.press('Control+s');
   await page.getByText('Saved', { exact: true }).waitFor();
   await page.getByRole('link', { name: 'Preview', exact: true }).click();
-  await headingIn(page, 'A plan').waitFor();
+  await page.getByRole('heading', { name: 'A plan', level: 3 }).waitFor();
   await look(page, 'file-markdown', 'wide');
   await page.getByRole('link', { name: 'plans' }).click();
   await buttonIn(page, 'Rename draft.md').click();

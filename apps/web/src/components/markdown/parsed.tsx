@@ -77,11 +77,12 @@ function wordsOf(node: Tree | undefined): string {
   return words;
 }
 
-const withoutFiles = componentsFor(undefined);
+/** Made when first asked for: a module's constants further below are not there before. */
+let withoutFiles: Components | undefined;
 const withFiles = new WeakMap<ShowFile, Components>();
 
 function componentsWith(file: ShowFile | undefined): Components {
-  if (file === undefined) return withoutFiles;
+  if (file === undefined) return (withoutFiles ??= componentsFor(undefined));
   const known = withFiles.get(file) ?? componentsFor(file);
   withFiles.set(file, known);
   return known;
