@@ -35,7 +35,9 @@ export function ChannelConversationView({ agentId, agentName, conversation, file
               </p>
               {message.answer != null && <Markdown text={message.answer} file={file} />}
               {message.state === 'received' && <p className="text-muted">Waits for its answer.</p>}
-              {message.reason !== null && <p className="wrap-anywhere text-muted">{message.reason}</p>}
+              {message.reason !== null && (
+                <p className="wrap-anywhere text-muted">{withoutTurning(message.reason.slice(0, 500))}</p>
+              )}
             </div>
           </li>
         ))}

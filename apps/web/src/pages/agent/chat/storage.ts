@@ -33,7 +33,7 @@ export class ChatStorage {
   saveConversations(conversations: readonly Conversation[]): void {
     const kept = [...conversations].sort((a, b) => b.at.localeCompare(a.at)).slice(0, maxConversations);
     for (const { id } of this.conversations()) {
-      if (!kept.some((one) => one.id === id)) localStorage.removeItem(this.#keyOf(id));
+      if (!kept.some((one) => one.id === id)) browserStorage().removeItem(this.#keyOf(id));
     }
     write(this.#list, JSON.stringify(kept));
   }
@@ -52,7 +52,7 @@ export class ChatStorage {
   }
 
   remove(id: string): void {
-    localStorage.removeItem(this.#keyOf(id));
+    browserStorage().removeItem(this.#keyOf(id));
     this.saveConversations(this.conversations().filter((one) => one.id !== id));
   }
 
@@ -73,9 +73,18 @@ export class ChatStorage {
 export const afterReload = (turns: readonly Turn[]): readonly Turn[] =>
   turns.map((turn) => (isRunning(turn) ? { ...turn, state: 'cut' } : turn));
 
+/** The browser may refuse storage. Conversations then live as long as the page. */
+function browserStorage(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+  try {
+    return localStorage;
+  } catch {
+    return { getItem: () => null, setItem: () => undefined, removeItem: () => undefined };
+  }
+}
+
 function readArray(key: string): readonly object[] {
   try {
-    const read: unknown = JSON.parse(localStorage.getItem(key) ?? '[]');
+    const read: unknown = JSON.parse(browserStorage().getItem(key) ?? '[]');
     return Array.isArray(read) ? read.filter((one) => typeof one === 'object' && one !== null) : [];
   } catch {
     return [];
@@ -85,14 +94,14 @@ function readArray(key: string): readonly object[] {
 /** Without room for it the conversation goes on, and is not kept. */
 function write(key: string, value: string): void {
   try {
-    localStorage.setItem(key, value);
+    browserStorage().setItem(key, value);
   } catch {
-    localStorage.removeItem(key);
+    browserStorage().removeItem(key);
   }
 }
 
 function removeOthers(own: string): void {
-  for (const key of Object.keys(localStorage)) {
-    if (key.startsWith(prefix) && !key.startsWith(own)) localStorage.removeItem(key);
+  for (const key of Object.keys(browserStorage())) {
+    if (key.startsWith(prefix) && !key.startsWith(own)) browserStorage().removeItem(key);
   }
 }

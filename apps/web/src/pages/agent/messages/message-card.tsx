@@ -51,7 +51,7 @@ export function MessageCard({ message }: { message: ChannelMessage }) {
       )}
       {(reason !== null || canRetry) && (
         <p className="wrap-anywhere text-muted">
-          {reason ?? meaning}
+          {withoutTurning(reason?.slice(0, 500) ?? meaning)}
           {attempts > 1 && ` It was tried ${attempts} times.`}
         </p>
       )}
