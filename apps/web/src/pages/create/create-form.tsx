@@ -12,7 +12,7 @@ import { useAccount } from '../../session.ts';
 import { putAgentRow } from '../agents/queries.ts';
 import { CodeAside } from './code-aside.tsx';
 import { secretOf } from './code-samples.ts';
-import { bodyOf, draftOf, problemsOf, refusedField } from './draft.ts';
+import { bodyOf, draftOf, problemsOf, refusedField, withProvider } from './draft.ts';
 import type { Draft, FieldName, Problems } from './draft.ts';
 import { InstructionsSection, LabelsSection, LimitSection, NameSection } from './fields.tsx';
 import { ModelSection } from './model-section.tsx';
@@ -29,9 +29,9 @@ const wordsOf = (error: unknown): Record<string, string> =>
 export function CreateForm() {
   const { id: accountId } = useAccount();
   const kept = useKept(`lodge:new-agent:${accountId}`, draftOf);
-  const draft = kept.value;
   const [key, setKey] = useState('');
   const providers = useQuery(providersQuery);
+  const draft = useMemo(() => withProvider(kept.value, providers.data ?? []), [kept.value, providers.data]);
   const provider = providers.data?.find(({ id }) => id === draft.provider);
   const form = useCreate(kept.drop);
   const set = (part: Partial<Draft>): void => {

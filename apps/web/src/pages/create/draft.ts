@@ -2,6 +2,7 @@
 import type { Agent, CreateAgent, Provider } from '@lodge/sdk';
 import { checks } from '../../components/checks.ts';
 import { labelsProblem, recordOf } from '../../components/form/pairs-field.tsx';
+import { firstModels } from '../../components/model-words.ts';
 import type { Pair } from '../../components/form/pairs-field.tsx';
 
 /** All that is typed but the key, which is kept nowhere. */
@@ -9,7 +10,7 @@ export interface Draft {
   readonly name: string;
   readonly description: string;
   readonly runtime: Agent['runtime_kind'];
-  /** Empty: the model that this Lodge is set up with. */
+  /** Empty while none was chosen. */
   readonly provider: string;
   readonly model: string;
   readonly size: Agent['size'];
@@ -45,6 +46,19 @@ export function draftOf(kept: unknown): Draft {
   );
   return { ...empty, ...(Object.fromEntries(fields) as Partial<Draft>) };
 }
+
+/** Chosen in place of a provider: the model that this Lodge is set up with. No provider has this id. */
+export const ofThisLodge = '-';
+
+/** The draft with the provider that is offered first, where none was chosen yet: one of the operator's own before others. */
+export function withProvider(draft: Draft, providers: readonly Provider[]): Draft {
+  if (draft.provider !== '') return draft;
+  const first =
+    providers.find(({ built_in: isBuiltIn }) => !isBuiltIn) ?? providers.find(({ id }) => id === 'anthropic');
+  return first === undefined ? draft : { ...draft, provider: first.id, model: firstModel(first) };
+}
+
+export const firstModel = ({ id, models }: Provider): string => models[0]?.id ?? firstModels[id] ?? '';
 
 /** What a provider without keys is given, so that Hermes knows the provider. */
 const noKey = 'none';

@@ -5,6 +5,7 @@ import { PasswordField, SelectField, TextField } from '../../components/field.ts
 import { FormCard } from '../../components/form/form-card.tsx';
 import { modelFacts, modelLine } from '../../components/model-words.ts';
 import { Loaded, Skeleton } from '../../components/states.tsx';
+import { firstModel, ofThisLodge } from './draft.ts';
 import type { SectionProps } from './section-props.ts';
 
 interface ModelSectionProps extends SectionProps {
@@ -48,20 +49,21 @@ function Fields({
     <>
       <SelectField
         label="Provider"
-        value={provider === undefined ? '' : draft.provider}
+        value={provider === undefined ? ofThisLodge : draft.provider}
         onChange={({ target: { value } }) => {
-          set({ provider: value, model: list.find(({ id }) => id === value)?.models[0]?.id ?? '' });
+          const next = list.find(({ id }) => id === value);
+          set({ provider: value, model: next === undefined ? '' : firstModel(next) });
           setKey('');
         }}
         hint={
           provider === undefined
-            ? 'The operator of this Lodge has chosen a model. You can take another later.'
+            ? 'The operator of this Lodge has chosen a model, which may need a key of yours. You can take another later.'
             : undefined
         }
       >
-        <option value="">The model of this Lodge</option>
         {own.length > 0 && <optgroup label="Of this Lodge">{options(own)}</optgroup>}
         <optgroup label="Providers">{options(others)}</optgroup>
+        <option value={ofThisLodge}>The model of this Lodge</option>
       </SelectField>
       {provider !== undefined && (
         <>

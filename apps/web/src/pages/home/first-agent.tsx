@@ -7,6 +7,7 @@ import type { ReactNode } from 'react';
 import { change, lodge } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { PasswordField, SelectField, TextField } from '../../components/field.tsx';
+import { firstModels } from '../../components/model-words.ts';
 import { Failure } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
@@ -18,13 +19,6 @@ import { homeQueries } from './queries.ts';
 import { TemplateNotice } from './template-notice.tsx';
 
 const tryOut = 'tryout';
-
-/** A model of each well-known provider, to begin with; any other can be chosen later. */
-const firstModels: Readonly<Record<string, string>> = {
-  anthropic: 'claude-sonnet-5',
-  openai: 'gpt-5',
-  google: 'gemini-2.5-pro',
-};
 
 /** The way to the first agent: three fields. */
 export function FirstAgent() {

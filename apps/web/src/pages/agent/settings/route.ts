@@ -5,6 +5,6 @@ import { agentRoute } from '../route.ts';
 export const settingsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'settings',
-  staticData: { nav: { label: 'Settings', Icon: Settings } },
+  staticData: { nav: { group: 'Agent', label: 'Settings', Icon: Settings } },
   component: lazyRouteComponent(() => import('./settings-page.tsx'), 'SettingsPage'),
 });
