@@ -16,6 +16,9 @@ const numbers = new Intl.NumberFormat(locale);
 
 export const formatDate = (date: Date): string => dates.format(date);
 export const formatDateTime = (date: Date): string => dateTimes.format(date);
+/** The same in another time zone. Throws for one that the browser does not know. */
+export const formatDateTimeIn = (date: Date, timeZone: string): string =>
+  new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(date);
 export const formatTime = (date: Date): string => times.format(date);
 /** Formats decimal US dollars from the API. */
 export const formatUsd = (amount: string): string => dollars.format(Number(amount));

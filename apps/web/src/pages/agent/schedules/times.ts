@@ -1,6 +1,6 @@
 /** A schedule's times: as plain choices, as the API's fields, and in words. */
 import type { Schedule } from '@lodge/sdk';
-import { formatDateTime } from '../../../format.ts';
+import { formatDateTime, formatDateTimeIn } from '../../../format.ts';
 import { cronWords } from './cron-words.ts';
 
 export const timeKinds = ['daily', 'weekdays', 'weekly', 'monthly', 'every', 'once', 'cron'] as const;
@@ -115,8 +115,7 @@ export const zones: readonly string[] = ['UTC', ...Intl.supportedValuesOf('timeZ
 export function thereWords(iso: string, zone: string): string | null {
   if (zone === hereZone) return null;
   try {
-    const words = new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short', timeZone: zone });
-    return `${words.format(new Date(iso))} in ${zone}`;
+    return `${formatDateTimeIn(new Date(iso), zone)} in ${zone}`;
   } catch {
     // The server knows zones that this browser does not.
     return null;
