@@ -22,7 +22,7 @@ export interface AgentsPlace {
   readonly lodge: OpenedLodge;
   readonly url: string;
   readonly sql: Client;
-  /** What goes wrong in the guests of OpenClaw. */
+  /** The faults of the guests of OpenClaw. */
   readonly troubles: GuestTroubles;
   /** A browser in which this person is signed in, with an account of the role. */
   signedIn(browser: Browser, faults: string[], person: Person, role: 'owner' | 'member' | 'viewer'): Promise<SignedIn>;

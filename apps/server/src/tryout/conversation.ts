@@ -1,4 +1,4 @@
-/** What the try-out says: it stands in for a model where nobody has a provider's key yet. */
+/** The words of the try-out: it stands in for a model where nobody has a provider's key yet. */
 
 export interface Message {
   readonly role?: unknown;

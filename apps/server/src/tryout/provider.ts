@@ -12,7 +12,7 @@ import { isJsonObject } from '@lodge/domain';
 import { answerTo } from './conversation.ts';
 import type { Answer, Message } from './conversation.ts';
 
-/** What agents say comes from their machines: a larger conversation is none to try out. It is read in a few milliseconds. */
+/** A conversation comes from an agent's machine: a larger conversation is none to try out. It is read in a few milliseconds. */
 const maxBodyBytes = 1024 * 1024;
 const maxAtOnce = 16;
 const requestMs = 30_000;

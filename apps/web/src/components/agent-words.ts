@@ -13,7 +13,7 @@ export const sizeNames: Readonly<Record<Agent['size'], string>> = {
   xlarge: 'Extra large',
 };
 
-/** What a machine takes: `2 processors, 4 GB of memory, 10 GB of disk`. */
+/** The room that a machine takes: `2 processors, 4 GB of memory, 10 GB of disk`. */
 export function machineWords({ vcpus, memory_mb: memory, disk_gb: disk }: Machine): string {
   const gigabytes = Number((memory / 1024).toFixed(1));
   return `${vcpus} ${vcpus === 1 ? 'processor' : 'processors'}, ${gigabytes} GB of memory, ${disk} GB of disk`;

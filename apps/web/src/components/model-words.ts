@@ -1,4 +1,4 @@
-/** What an offered model costs and takes, in words. */
+/** The cost and the context of an offered model, in words. */
 import type { OfferedModel } from '@lodge/sdk';
 import { formatNumber, formatUsd } from '../format.ts';
 

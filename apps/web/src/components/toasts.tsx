@@ -1,4 +1,4 @@
-/** Messages in a corner that something was done. What shows them is loaded with the first. */
+/** Messages in a corner that something was done. Their list is loaded with the first. */
 import { Suspense, lazy, useSyncExternalStore } from 'react';
 
 export interface Message {

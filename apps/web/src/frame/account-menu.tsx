@@ -6,7 +6,7 @@ import { useAccount } from '../session.ts';
 const loadMenu = () => import('./account-menu-list.tsx');
 const AccountMenuList = lazy(async () => ({ default: (await loadMenu()).AccountMenuList }));
 
-/** The signed-in person, with the theme and the sign-out. What is in the menu is loaded when somebody comes near. */
+/** The signed-in person, with the theme and the sign-out. The menu's content is loaded when somebody comes near. */
 export function AccountMenu() {
   const [isWanted, setWanted] = useState(false);
   const closed = (

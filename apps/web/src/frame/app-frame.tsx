@@ -28,7 +28,7 @@ export function AppFrame() {
         Skip to content
       </a>
       <TopBar />
-      <header className="fixed inset-y-0 left-0 flex w-60 flex-col gap-6 border-r border-line bg-surface p-3 pt-5 max-lg:hidden">
+      <header className="fixed inset-y-0 left-0 flex w-60 flex-col gap-5 border-r border-line bg-surface p-3 pt-5 max-lg:hidden">
         <div className="flex">
           <HomeLink />
         </div>

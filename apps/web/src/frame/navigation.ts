@@ -1,4 +1,4 @@
-/** What the sidebar lists: made of what the routes say of themselves, in the tree's order. */
+/** The lists of the sidebar, made of what the routes say of themselves, in the tree's order. */
 import { useMatches, useRouter } from '@tanstack/react-router';
 import type { AnyRoute } from '@tanstack/react-router';
 import type { Role } from '../api.ts';

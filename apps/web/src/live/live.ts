@@ -1,5 +1,5 @@
 /**
- * What happens in the account, as it happens. One stream of events serves all pages of a tab while it is seen: browsers keep
+ * Follows what happens in the account. One stream of events serves all pages of a tab while it is seen: browsers keep
  * few connections to one server, and tabs that nobody looks at must not use them up.
  */
 import type { QueryClient } from '@tanstack/react-query';
@@ -82,7 +82,7 @@ async function follow(signal: AbortSignal, gathered: Gathered, queryClient: Quer
       doubt = setTimeout(() => become('stale'), patienceMs);
       return;
     }
-    // What the pages show may be from before the stream began, or from before it was cut.
+    // The pages may show something from before the stream began, or from before it was cut.
     if (wasOpen || liveness === 'stale') void queryClient.invalidateQueries();
     wasOpen = true;
     become('live');

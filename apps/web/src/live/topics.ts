@@ -1,4 +1,4 @@
-/** What an event makes old: the keys of the queries that are to be read again. */
+/** The queries that an event makes old: the keys of the queries that are to be read again. */
 import type { QueryKey } from '@tanstack/react-query';
 import type { LodgeEvent } from '@lodge/sdk';
 

@@ -6,7 +6,7 @@ import { Section } from '../page.tsx';
 interface FormSectionProps {
   readonly title: string;
   readonly description?: ReactNode;
-  /** What the form is of, for who does not see it. */
+  /** The subject of the form, for whoever does not see it. */
   readonly label: string;
   readonly form: {
     readonly props: {

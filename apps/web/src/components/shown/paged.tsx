@@ -30,7 +30,7 @@ interface PagedProps<Row> {
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-/** What a list has so far, with a button for more. */
+/** The entries of a list so far, with a button for more. */
 export function Paged<Row>({ query, children }: PagedProps<Row>) {
   const { data, error, hasNextPage, isFetchingNextPage } = query;
   if (data === undefined) {

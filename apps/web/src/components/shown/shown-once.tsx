@@ -10,7 +10,7 @@ interface ShownOnceProps {
   readonly onClose: () => void;
 }
 
-/** What a reply gives this once, to copy. No key closes it by mistake. */
+/** A value that a reply gives this once, to copy. No key closes it by mistake. */
 export function ShownOnceDialog({ title, warning, children, onClose }: ShownOnceProps) {
   return (
     <Dialog title={title} onClose={onClose} dismissable={false} step="shown">

@@ -11,7 +11,7 @@ import { agentQuery } from './queries.ts';
 
 interface GateProps {
   readonly agent: Agent;
-  /** What the page opens: "its files", "a terminal". */
+  /** The thing that the page opens: "its files", "a terminal". */
   readonly what: string;
   readonly children: ReactNode;
 }

@@ -6,7 +6,7 @@ import { Time } from '../../components/time.tsx';
 
 const lookEveryMs = 2_000;
 
-/** What an agent waits for while it is made: a template is made once, and takes minutes; after that an agent takes a second. */
+/** Says what an agent waits for while it is made: a template is made once, and takes minutes; after that an agent takes a second. */
 export function Provisioning({ agent }: { agent: Agent }) {
   const logs = useQuery({
     queryKey: ['agent', agent.id, 'logs', 'newest'],

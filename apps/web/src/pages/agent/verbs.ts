@@ -1,4 +1,4 @@
-/** What can be done with an agent's machine now; the server decides again. */
+/** The verbs that an agent's machine takes now; the server decides again. */
 import type { Agent } from '@lodge/sdk';
 
 export type Verb = 'start' | 'resume' | 'pause' | 'stop' | 'restart';

@@ -14,7 +14,7 @@ interface BulkBarProps {
   readonly mayDelete: boolean;
 }
 
-/** What can be done with the chosen agents. It floats over the end of the list, which does not move for it. */
+/** The actions on the chosen agents. It floats over the end of the list, which does not move for it. */
 export function BulkBar({ chosen, clear, mayWrite, mayDelete }: BulkBarProps) {
   const [work, setWork] = useState<{ readonly verb: BulkVerb; readonly agents: readonly Agent[] }>();
   const button = (verb: BulkVerb, label: string, Icon: typeof Play) => {

@@ -28,7 +28,7 @@ interface FiltersProps {
   readonly change: ChangeView;
 }
 
-/** What narrows the list: all of it is in the page's address. */
+/** The filters of the list: all of them are in the page's address. */
 export function Filters({ agents, view, change }: FiltersProps) {
   const labels = usedLabels(agents).slice(0, maxLabels);
   if (view.label !== undefined && !labels.includes(view.label)) labels.unshift(view.label);

@@ -11,7 +11,7 @@ export interface Selection {
   readonly clear: () => void;
 }
 
-/** The agents that were ticked. What a filter hides is not chosen: nobody acts on what they do not see. */
+/** The agents that were ticked. An agent that a filter hides is not chosen: nobody acts on what they do not see. */
 export function useSelection(shown: readonly Agent[]): Selection {
   const [ids, setIds] = useState<ReadonlySet<string>>(new Set());
   const last = useRef<string>(undefined);

@@ -5,7 +5,7 @@ export const sortKeys = ['name', 'status', 'model', 'active', 'spend', 'created'
 export type SortKey = (typeof sortKeys)[number];
 export type Direction = 'asc' | 'desc';
 
-/** The search of the page's address. What is left out is not narrowed. */
+/** The search of the page's address. A field that is left out narrows nothing. */
 export interface AgentsView {
   readonly q?: string;
   readonly status?: Agent['status'];

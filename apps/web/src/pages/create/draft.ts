@@ -60,7 +60,7 @@ export function withProvider(draft: Draft, providers: readonly Provider[]): Draf
 
 export const firstModel = ({ id, models }: Provider): string => models[0]?.id ?? firstModels[id] ?? '';
 
-/** What a provider without keys is given, so that Hermes knows the provider. */
+/** The key that a provider without keys is given, so that Hermes knows the provider. */
 const noKey = 'none';
 
 /** The request. `key` is the secret, or a placeholder for it. */

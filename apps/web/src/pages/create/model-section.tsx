@@ -14,7 +14,7 @@ interface ModelSectionProps extends SectionProps {
   readonly setKey: (key: string) => void;
 }
 
-/** Who computes the answers: provider, model and key. */
+/** The source of the answers: provider, model and key. */
 export function ModelSection(props: ModelSectionProps) {
   return (
     <FormCard

@@ -111,7 +111,7 @@ function Step({ state, title, children }: StepProps) {
   );
 }
 
-/** What it waits for, in the words of its log: the first agents of a new Lodge wait for their template. */
+/** Says what it waits for, in the words of its log: the first agents of a new Lodge wait for their template. */
 function Waiting({ agent }: { readonly agent: Agent }) {
   const log = useQuery({
     queryKey: ['agent', agent.id, 'progress'],

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { list, lodge, read } from '../../api.ts';
 
-/** What an operator's restart alone changes. */
+/** An operator's restart alone changes these. */
 const rarely = 300_000;
 
 export const providersQuery = queryOptions({

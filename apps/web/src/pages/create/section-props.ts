@@ -1,6 +1,6 @@
 import type { Draft, Problems } from './draft.ts';
 
-/** What each section of the form gets. */
+/** The properties of each section of the form. */
 export interface SectionProps {
   readonly draft: Draft;
   readonly set: (part: Partial<Draft>) => void;

@@ -79,7 +79,7 @@ function Room({ quotas: { agents, running_agents: running } }: { readonly quotas
   );
 }
 
-/** What the host has left, for the owner. The server decides, and counts what it has promised to others, too. */
+/** The room that the host has left, for the owner. The server decides, and counts what it has promised to others, too. */
 function HostRoom() {
   const isOwner = useAccount().role === 'owner';
   const host = useQuery({ ...hostQuery, enabled: isOwner, refetchInterval: false });

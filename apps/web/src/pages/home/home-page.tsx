@@ -10,7 +10,7 @@ import { FirstAgent } from './first-agent.tsx';
 import { homeQueries } from './queries.ts';
 import { Overview } from './overview.tsx';
 
-/** What there is and what needs somebody; before the first agent, the way to it. */
+/** Shows what there is and what needs somebody; before the first agent, the way to it. */
 export function HomePage() {
   const agents = useQuery(homeQueries.newest);
   const mayCreate = useMay('agents:write');

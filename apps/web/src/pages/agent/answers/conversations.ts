@@ -6,7 +6,7 @@ export interface Conversation {
   readonly channel: ChannelMessage['channel'];
   readonly id: string;
   readonly kind: 'direct' | 'group';
-  /** Who wrote there last, by their own name. */
+  /** The last writer there, by their own name. */
   readonly lastSender: string;
 }
 

@@ -13,7 +13,7 @@ import { cut } from './stranger.tsx';
 interface DeliverFieldProps {
   readonly agentId: string;
   readonly deliver: Deliver;
-  /** What becomes of an answer that goes nowhere. */
+  /** The fate of an answer that goes nowhere. */
   readonly kept: string;
   readonly problems: Problems<DeliverName>;
 }

@@ -33,7 +33,7 @@ interface AccessFieldsProps {
   readonly problems: Problems<AccessName>;
 }
 
-/** Who may write to the agent, with everything that the API has for it. */
+/** The people who may write to the agent, with everything that the API has for it. */
 export function AccessFields({ channel, access, problems }: AccessFieldsProps) {
   const [mode, setMode] = useState(access.mode);
   const { senderHint } = platforms[channel];

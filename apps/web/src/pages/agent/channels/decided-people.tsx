@@ -8,7 +8,7 @@ import { Stranger } from '../answers/stranger.tsx';
 import type { ChannelName } from './channel-names.ts';
 import { approvalsQuery, shownApprovals } from './queries.ts';
 
-/** Who was let in or turned away before. It is read when somebody looks. */
+/** The people who were let in or turned away before. It is read when somebody looks. */
 export function DecidedPeople({ agentId, channel }: { readonly agentId: string; readonly channel: ChannelName }) {
   const [open, setOpen] = useState(false);
   return (

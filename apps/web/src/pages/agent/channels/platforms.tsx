@@ -1,4 +1,4 @@
-/** What setting up a channel takes, platform by platform. The guides in the documents say more. */
+/** The steps of setting up a channel, platform by platform. The guides in the documents say more. */
 import type { ReactNode } from 'react';
 import { CopyBlock } from '../../../components/shown/copy-block.tsx';
 import { OutwardLink } from '../../../components/shown/outward-link.tsx';

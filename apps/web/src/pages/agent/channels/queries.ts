@@ -25,5 +25,5 @@ export const channelChanges = (agentId: string, channel: ChannelName) => ({
     change(() => lodge.channels.decide(agentId, channel, { code, action })),
 });
 
-/** What a PUT must repeat, because it replaces all but the secrets. */
+/** The settings that a PUT must repeat, because it replaces all but the secrets. */
 export const keptOf = ({ access, enabled }: Channel): PutChannel => ({ access, enabled });

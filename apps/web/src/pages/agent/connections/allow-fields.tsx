@@ -9,7 +9,7 @@ interface AllowProps {
   readonly problems: Problems<string>;
 }
 
-/** What the agent may ask of an HTTP service. */
+/** The requests that the agent may send to an HTTP service. */
 export function AllowFields({ allow, problems }: AllowProps) {
   const rows = useRows(Math.max(1, allow.length));
   return (

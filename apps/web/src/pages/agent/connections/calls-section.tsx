@@ -6,7 +6,7 @@ import { Time } from '../../../components/time.tsx';
 import { cut } from '../answers/stranger.tsx';
 import { connectionCallsQuery } from './queries.ts';
 
-/** What the agent's log says of a connection lately: requests, refusals, and servers without tools. */
+/** The newest lines of the agent's log about a connection: requests, refusals, and servers without tools. */
 export function CallsSection({ agentId, name }: { readonly agentId: string; readonly name: string }) {
   const calls = useQuery(connectionCallsQuery(agentId, name));
   return (

@@ -1,4 +1,4 @@
-/** What the form of a connection says, as the API takes it. */
+/** The form of a connection, as the API takes it. */
 import type { Connection, ConnectionAllow, PutConnection } from '@lodge/sdk';
 import { text } from '../../../components/use-form.ts';
 import type { Problems } from '../../../components/use-form.ts';

@@ -12,7 +12,7 @@ import { linesRead, putEgress, refusedQuery } from './queries.ts';
 import { isAllowed, refusedOf } from './refused.ts';
 import type { Refused } from './refused.ts';
 
-/** What the agent asked for and did not get, by place, with a click to allow it. */
+/** The places that the agent asked for and did not get, with a click to allow it. */
 export function RefusedSection({ agent, mayChange }: { readonly agent: Agent; readonly mayChange: boolean }) {
   const lines = useQuery(refusedQuery(agent.id));
   return (

@@ -1,4 +1,4 @@
-/** What an agent was refused, out of the lines of its log. */
+/** The refusals of an agent, out of the lines of its log. */
 import type { LogEntry } from '@lodge/sdk';
 
 export interface Refused {

@@ -5,7 +5,7 @@ import { saveFile } from '../../../components/save-file.ts';
 import { nameOf } from './file-paths.ts';
 
 const maxEntries = 20_000;
-/** What a page holds in memory. */
+/** The bytes that a page holds in memory. */
 const maxMemoryBytes = 256 * 1024 * 1024;
 /** Below this size nobody is asked where to. */
 const minStreamedBytes = 64 * 1024 * 1024;

@@ -1,4 +1,4 @@
-/** What was typed into a file and not saved yet. It outlives a reload, an ended session and a visit to another page of this tab. */
+/** Texts that were typed into a file and not saved yet. It outlives a reload, an ended session and a visit to another page of this tab. */
 
 export interface Draft {
   readonly text: string;

@@ -6,7 +6,7 @@ export const maxFiles = 5000;
 
 /** Throws a RangeError for more files than the page takes. */
 export async function filesOfDrop(transfer: DataTransfer): Promise<readonly GivenFile[]> {
-  // What was dropped can be read only now, before the first wait.
+  // The dropped files can be read only now, before the first wait.
   const entries = [...transfer.items].map((item) => item.webkitGetAsEntry()).filter((entry) => entry !== null);
   if (entries.length === 0) return [...transfer.files].map((file) => ({ file, path: file.name }));
   const found: GivenFile[] = [];

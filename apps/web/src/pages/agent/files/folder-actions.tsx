@@ -18,7 +18,7 @@ interface ActionsProps {
   readonly open: (action: FileAction) => void;
 }
 
-/** What can be done with the folder. */
+/** The actions on the folder. */
 export function FolderActions({ agentId, path, mayWrite, isRefreshing, refresh, give, open }: ActionsProps) {
   const files = useRef<HTMLInputElement>(null);
   const folder = useRef<HTMLInputElement>(null);

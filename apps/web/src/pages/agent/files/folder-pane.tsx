@@ -23,7 +23,7 @@ interface PaneProps {
   readonly queue: UploadQueue;
 }
 
-/** What is in a folder. Files are dropped anywhere on it. */
+/** The content of a folder. Files are dropped anywhere on it. */
 export function FolderPane({ agentId, path, queue }: PaneProps) {
   const folder = useInfiniteQuery(folderQuery(agentId, path));
   const mayWrite = useMay('agents:write');

@@ -18,7 +18,7 @@ export function UploadList({ queue }: { queue: UploadQueue }) {
   const count = (phase: UploadItem['phase']): number => items.filter((item) => item.phase === phase).length;
   const done = count('done');
   const exists = count('exists');
-  // What needs somebody comes first.
+  // Uploads that need somebody come first.
   const order: readonly UploadItem['phase'][] = ['exists', 'failed', 'sending', 'waiting', 'done'];
   const shown = [...items]
     .sort((one, other) => order.indexOf(one.phase) - order.indexOf(other.phase))

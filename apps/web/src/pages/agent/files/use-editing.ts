@@ -18,7 +18,7 @@ export interface Edited {
   readonly etag: string;
 }
 
-/** What is there now instead of the version that was edited; a null text where nothing is, or no text. */
+/** The content there now instead of the version that was edited; a null text where nothing is, or no text. */
 export interface Conflict {
   readonly text: string | null;
   readonly etag: string | null;

@@ -1,3 +1,4 @@
+import { useRouter } from '@tanstack/react-router';
 import { Clock, Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { FormEvent } from 'react';
@@ -15,7 +16,7 @@ interface ToolbarProps {
   readonly change: (change: { readonly [Name in keyof LogSearch]?: LogSearch[Name] | undefined }) => void;
 }
 
-/** What is shown of the log. Every choice is in the page's address. */
+/** The choice of lines that are shown. Every choice is in the page's address. */
 export function LogToolbar({ search, change }: ToolbarProps) {
   return (
     <div role="group" aria-label="Filters" className="flex flex-wrap items-center gap-2">
@@ -58,6 +59,8 @@ function SearchBox({ value, onChange }: { value: string; onChange: (value: strin
   const [typed, setTyped] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const sent = useRef(value);
+  const router = useRouter();
+  const [page] = useState(() => router.latestLocation.pathname);
   useEffect(() => {
     // The address changed by itself: by a link, or by going back.
     if (value !== sent.current) setTyped((sent.current = value));
@@ -65,6 +68,8 @@ function SearchBox({ value, onChange }: { value: string; onChange: (value: strin
   useEffect(() => () => clearTimeout(timer.current), []);
   const send = (next: string): void => {
     clearTimeout(timer.current);
+    // Another page is being opened: changing this one's address would bring it back.
+    if (router.latestLocation.pathname !== page) return;
     sent.current = next;
     onChange(next);
   };

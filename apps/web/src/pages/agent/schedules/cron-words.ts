@@ -1,4 +1,4 @@
-/** What a cron expression means, in a sentence. */
+/** The meaning of a cron expression, in a sentence. */
 const dayNames = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 const monthNames = [
   'January',

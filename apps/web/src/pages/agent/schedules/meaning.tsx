@@ -11,7 +11,7 @@ function wordsOf(form: HTMLFormElement): string {
   return timing.cron === undefined ? `${whenWords(timing)}.` : `${whenWords(timing)}, ${text(data, 'time_zone')} time.`;
 }
 
-/** What the times of the form around it mean. */
+/** The meaning of the times in the form around it. */
 export function Meaning() {
   const ref = useRef<HTMLDivElement>(null);
   const [words, setWords] = useState('');

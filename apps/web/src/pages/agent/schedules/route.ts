@@ -5,7 +5,7 @@ import { agentRoute } from '../route.ts';
 interface SchedulesSearch {
   /** The schedule that is looked at. */
   readonly schedule?: string;
-  /** What is done with it; `add` is without one. */
+  /** The action on it; `add` is without one. */
   readonly form?: 'add' | 'edit';
 }
 

@@ -7,7 +7,7 @@ export const timeKinds = ['daily', 'weekdays', 'weekly', 'monthly', 'every', 'on
 export type TimeKind = (typeof timeKinds)[number];
 export type TimeName = 'time' | 'days' | 'month_day' | 'count' | 'at' | 'cron';
 
-/** What the fields of the form begin with. */
+/** The values that the fields of the form begin with. */
 export interface Times {
   readonly kind: TimeKind;
   readonly time: string;

@@ -11,7 +11,7 @@ import { Failure } from '../../../components/notice.tsx';
 import { toast } from '../../../components/toasts.tsx';
 import { putAgentRow } from '../../agents/queries.ts';
 
-/** What cannot be undone. */
+/** Actions that cannot be undone. */
 export function DangerZone({ agent }: { readonly agent: Agent }) {
   const [isOpen, setIsOpen] = useState(false);
   return (

@@ -1,5 +1,5 @@
 /**
- * A group of settings that is edited and saved together. What is typed is kept with the values that it began from. Others may
+ * A group of settings that is edited and saved together. The typed text is kept with the values that it began from. Others may
  * change the agent meanwhile: a change of other settings does not matter, and a change of these is shown before anything is
  * saved.
  */
@@ -24,7 +24,7 @@ export interface Kind<V extends Values> {
   readonly of: (agent: Agent) => V;
   /** The request that leads from the values before to these. */
   readonly patch: (values: V, before: V) => UpdateAgent;
-  /** What is wrong, by the value's name. */
+  /** The problems, by the value's name. */
   readonly check?: (values: V) => Partial<Record<keyof V, string | undefined>>;
 }
 
@@ -40,7 +40,7 @@ export interface Setting<V extends Values> {
   /** How often a save was refused for its problems. */
   readonly refusals: number;
   readonly isChanged: boolean;
-  /** What somebody else made of these settings meanwhile; null when nobody did. */
+  /** The values that somebody else gave these settings meanwhile; null when nobody did. */
   readonly theirs: V | null;
   readonly keepMine: () => void;
   readonly discard: () => void;
