@@ -67,8 +67,8 @@ export function TabPage({ title, description, actions, width = 'normal', childre
   return (
     <section aria-label={title} className={cx('flex flex-col gap-5', width === 'normal' && 'w-full max-w-5xl')}>
       <header className="flex flex-wrap items-end justify-between gap-4">
-        <div className="flex max-w-2xl flex-col gap-1">
-          <h2 tabIndex={-1} className="text-lg font-semibold tracking-tight">
+        <div className="flex max-w-2xl min-w-0 flex-col gap-1">
+          <h2 tabIndex={-1} className="text-lg font-semibold tracking-tight wrap-anywhere">
             {title}
           </h2>
           {description !== undefined && <p className="text-muted">{description}</p>}
