@@ -2,7 +2,7 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query';
 import type { FileList } from '@lodge/sdk';
 import { FileUp, FolderOpen } from 'lucide-react';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { cx } from '../../../components/cx.ts';
 import { Notice } from '../../../components/notice.tsx';
@@ -131,6 +131,7 @@ async function add(
 /** A place where files are dropped. `isOver` while some are held above it. */
 function useDrop(enabled: boolean, onDrop: (transfer: DataTransfer) => void) {
   const [depth, setDepth] = useState(0);
+  useNoStrayDrop();
   if (!enabled) return { isOver: false, handlers: {} };
   const hasFiles = (event: React.DragEvent): boolean => event.dataTransfer.types.includes('Files');
   return {
@@ -153,4 +154,19 @@ function useDrop(enabled: boolean, onDrop: (transfer: DataTransfer) => void) {
       },
     },
   };
+}
+
+/** A file that falls beside the place would replace the page. */
+function useNoStrayDrop(): void {
+  useEffect(() => {
+    const stay = (event: DragEvent): void => {
+      if (event.dataTransfer?.types.includes('Files') === true) event.preventDefault();
+    };
+    window.addEventListener('dragover', stay);
+    window.addEventListener('drop', stay);
+    return () => {
+      window.removeEventListener('dragover', stay);
+      window.removeEventListener('drop', stay);
+    };
+  }, []);
 }

@@ -160,9 +160,15 @@ export class UploadQueue {
   }
 
   #changed(): void {
+    const isBusy = this.#items.some(({ phase }) => phase === 'sending' || phase === 'waiting');
+    // A closed tab would end them.
+    if (isBusy) window.addEventListener('beforeunload', askBeforeClosing);
+    else window.removeEventListener('beforeunload', askBeforeClosing);
     for (const listener of this.#listeners) listener();
   }
 }
+
+const askBeforeClosing = (event: BeforeUnloadEvent): void => event.preventDefault();
 
 const isPassing = (error: unknown): boolean =>
   error instanceof ApiError &&
