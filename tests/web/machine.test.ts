@@ -289,7 +289,12 @@ test('hostile names, contents and log lines are text', async () => {
   await page.goto(`${place.at('files')}?file=drawing.svg`);
   const drawing = page.getByRole('img', { name: 'drawing.svg' });
   await drawing.waitFor();
-  await page.waitForFunction(`document.querySelector('img[alt="drawing.svg"]').naturalWidth === 80`);
+  const width = await page.evaluate(`(async () => {
+    const image = document.querySelector('img[alt="drawing.svg"]');
+    await image.decode();
+    return image.naturalWidth;
+  })()`);
+  assert.equal(width, 80);
   await page.goto(`${place.at('files')}?file=fake.png`);
   await page.getByRole('img', { name: 'fake.png' }).waitFor({ state: 'attached' });
   await page.goto(`${place.at('files')}?file=readme.md`);
