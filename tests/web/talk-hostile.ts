@@ -60,6 +60,9 @@ export const hostileNames: readonly string[] = [
   'W'.repeat(5000),
 ];
 
+/** The same as adapters hand them over: the database takes no NUL. */
+export const storableNames = hostileNames.map((name) => name.replaceAll('\0', ''));
+
 /** Texts that take a parser long, or a page much. */
 export const bombs: readonly string[] = [
   '>'.repeat(50_000),

@@ -19,6 +19,7 @@ import type {
   SpendLimit,
 } from '@lodge/sdk';
 import type { Role, Scope } from '@lodge/contract';
+import { forget } from './forget.ts';
 
 export type {
   AccountLink,
@@ -128,6 +129,7 @@ export const api = {
   async signOut(): Promise<void> {
     await change(() => account.signOut());
     current = undefined;
+    forget();
   },
 
   sessions: () => list(account.sessions()),

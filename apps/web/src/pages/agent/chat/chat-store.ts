@@ -6,6 +6,7 @@
  * each case. A turn can be sent again, in its place.
  */
 import { hasCode } from '../../../api.ts';
+import { onForget } from '../../../forget.ts';
 import { ask, countCost, Cut, problemOf } from './ask.ts';
 import { isRunning, nameOf, newId, withStep, withText } from './conversation.ts';
 import type { Conversation, SentFile, Turn } from './conversation.ts';
@@ -42,6 +43,7 @@ export class ChatStore {
   readonly #listeners = new Set<() => void>();
   readonly #running = new Map<string, Running>();
   #state: ChatState;
+  #isClosed = false;
   /** Called after each turn, and when the session has ended. */
   onEnded: (error: unknown) => void = () => undefined;
 
@@ -115,6 +117,13 @@ export class ChatStore {
     this.#storage.remove(id);
     const { [id]: _gone, ...turns } = this.#state.turns;
     this.#set({ turns, conversations: this.#state.conversations.filter((one) => one.id !== id) });
+  }
+
+  /** Ends what runs, and keeps nothing more. */
+  close(): void {
+    this.#isClosed = true;
+    for (const { stop } of this.#running.values()) stop.abort();
+    this.#set({ conversations: [], turns: {} });
   }
 
   async #run(id: string, { id: turnId, said, files, member }: Turn): Promise<void> {
@@ -193,7 +202,7 @@ export class ChatStore {
 
   #save(id: string): void {
     const turns = this.#state.turns[id];
-    if (turns !== undefined) this.#storage.saveTurns(id, turns);
+    if (turns !== undefined && !this.#isClosed) this.#storage.saveTurns(id, turns);
   }
 
   #reread(id: string | undefined): void {
@@ -230,6 +239,10 @@ function ended(turn: Turn, failure: unknown, wasStopped: boolean): Turn {
 export const isSignedOut = (error: unknown): boolean => hasCode(error, 'not_signed_in');
 
 const stores = new Map<string, ChatStore>();
+onForget(() => {
+  for (const store of stores.values()) store.close();
+  stores.clear();
+});
 
 export function chatOf(accountId: string, agentId: string): ChatStore {
   const key = `${accountId}:${agentId}`;

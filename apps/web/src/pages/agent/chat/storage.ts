@@ -2,10 +2,10 @@
  * Conversations as this browser keeps them: a list for each agent, and the turns of each conversation, bounded. Those of another
  * account are removed when somebody else signs in.
  */
+import { conversationPrefix } from '../../../forget.ts';
 import { isRunning } from './conversation.ts';
 import type { Conversation, Turn } from './conversation.ts';
 
-const prefix = 'lodge.chat:';
 const maxConversations = 50;
 const maxTurns = 100;
 const maxConversationChars = 400_000;
@@ -14,8 +14,8 @@ export class ChatStorage {
   readonly #list: string;
 
   constructor(accountId: string, agentId: string) {
-    removeOthers(`${prefix}${accountId}:`);
-    this.#list = `${prefix}${accountId}:${agentId}`;
+    removeOthers(`${conversationPrefix}${accountId}:`);
+    this.#list = `${conversationPrefix}${accountId}:${agentId}`;
   }
 
   conversations(): readonly Conversation[] {
@@ -102,6 +102,6 @@ function write(key: string, value: string): void {
 
 function removeOthers(own: string): void {
   for (const key of Object.keys(browserStorage())) {
-    if (key.startsWith(prefix) && !key.startsWith(own)) browserStorage().removeItem(key);
+    if (key.startsWith(conversationPrefix) && !key.startsWith(own)) browserStorage().removeItem(key);
   }
 }

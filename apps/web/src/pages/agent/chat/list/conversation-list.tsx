@@ -51,8 +51,7 @@ export function ConversationList(props: ConversationListProps) {
       )}
       {channels.length > 0 && <OnChannels to={to} channels={channels} current={current} onChosen={onChosen} />}
       <p className="px-2.5 text-xs text-muted">
-        Conversations are kept in this browser, until you remove them or somebody else signs in. The agent remembers
-        them by itself.
+        Conversations are kept in this browser until you sign out. The agent remembers them by itself.
       </p>
       {change?.kind === 'rename' && (
         <RenameDialog
