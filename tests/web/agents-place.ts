@@ -96,12 +96,14 @@ async function signedIn(
     headers: { origin: url },
   });
   assert.ok(entered.ok(), await entered.text());
-  const { account, csrf_token: csrf } = (await entered.json()) as { account: { id: string }; csrf_token: string };
+  const { account } = (await entered.json()) as { account: { id: string } };
   if (role === 'viewer') await sql.query(`update accounts set role = 'viewer' where id = $1`, [account.id]);
   return {
     page,
     accountId: account.id,
     async call(method, path, body) {
+      const session = await request.get(`${url}/v1/account/session`);
+      const { csrf_token: csrf } = (await session.json()) as { csrf_token: string };
       const reply = await request.fetch(`${url}/v1${path}`, {
         method,
         headers: { origin: url, 'x-csrf-token': csrf },

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { buttonIn, fieldIn, headingIn, isFocused } from './actions.ts';
+import { buttonIn, fieldIn, headingIn, isFocused, signIn } from './actions.ts';
 import { addAgents, goodKey, openAgentsPlace } from './agents-place.ts';
 import type { AgentsPlace, SignedIn } from './agents-place.ts';
 import { launch, look } from './browser.ts';
@@ -107,6 +107,16 @@ async function ranByShell(sample: string): Promise<string> {
   return stdout;
 }
 
+test('a session that ended on the way loses nothing: sign-in leads back to the draft', async () => {
+  await page.context().clearCookies();
+  await field('API key of House models').fill(goodKey);
+  await button('Create agent').click();
+  await signIn(ada, page);
+  await heading('New agent').waitFor();
+  assert.equal(await field('Name').inputValue(), "Ada's helper");
+  await page.getByText('A million tokens cost $3.00 in').waitFor();
+});
+
 test('a made agent is waited for, and its page opens when it runs', async () => {
   await field('API key of House models').fill(goodKey);
   await button('Create agent').click();
@@ -175,7 +185,7 @@ test('many agents are started and deleted at once, and one that fails is named',
     .waitFor();
 
   await field('Search agents').fill('agent 398');
-  await page.getByText('1 of 1,001 agents').waitFor();
+  await page.getByText('1 of 1,000 agents').waitFor();
   await page.getByRole('checkbox', { name: 'Choose all shown agents' }).click();
   await button('Delete 1 agent').click();
   await button('Delete 1 agent', page.getByRole('dialog')).click();
@@ -184,7 +194,7 @@ test('many agents are started and deleted at once, and one that fails is named',
   await button('Delete 1 agent', page.getByRole('dialog')).click();
   await heading('1 agent deleted').waitFor();
   await button('Close', page.getByRole('dialog')).last().click();
-  await page.getByText('0 of 1,000 agents').waitFor();
+  await page.getByText('0 of 999 agents').waitFor();
 });
 
 test('what happens elsewhere is seen at once, by one row that is read again', async () => {
@@ -258,6 +268,16 @@ test('a change of somebody else is told before anything is saved, and nothing th
   await button('Save', instructions).waitFor({ state: 'detached' });
   const { body } = await owner.call('GET', `/agents/${agentId}`);
   assert.deepEqual([body['description'], body['instructions']], ['Mine', 'Mine, still being written.']);
+});
+
+test('an upgrade says what it does before it is done', async () => {
+  await place.sql.query(`update agents set template_id = 'of-an-older-image' where id = $1`, [agentId]);
+  await page.reload();
+  await page.getByText('A newer version of its software is ready').waitFor();
+  await button('Upgrade').click();
+  await page.getByRole('dialog').getByText('the old one comes back with its memory').waitFor();
+  await look(page, 'settings-upgrade', 'wide');
+  await button('Cancel', page.getByRole('dialog')).click();
 });
 
 test('keys are added, checked and removed, and never shown', async () => {

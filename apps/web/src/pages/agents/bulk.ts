@@ -95,6 +95,7 @@ async function outcome(
   try {
     return [await act(client, verb, agent), []];
   } catch (error) {
+    if (hasCode(error, 'agent_not_found')) putAgentRow(client, agent.id, null);
     return ['failed', [{ agent, error }]];
   }
 }

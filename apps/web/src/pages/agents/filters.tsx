@@ -1,5 +1,5 @@
 import { Search } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { ComponentProps } from 'react';
 import type { Agent } from '@lodge/sdk';
 import { runtimeNames } from '../../components/agent-words.ts';
@@ -116,8 +116,14 @@ function SortChoice({ view, change }: Omit<FiltersProps, 'agents'>) {
 
 function SearchBox({ view, change }: Omit<FiltersProps, 'agents'>) {
   const [typed, setTyped] = useState(view.q ?? '');
-  // The address may change without the box: by Back, or when all agents are to be shown.
-  useEffect(() => setTyped((text) => (text.trim() === (view.q ?? '').trim() ? text : (view.q ?? ''))), [view.q]);
+  /** Typed and on their way into the address, oldest first. */
+  const sent = useRef<string[]>([]);
+  useEffect(() => {
+    const at = sent.current.indexOf(view.q ?? '');
+    if (at >= 0) sent.current.splice(0, at + 1);
+    // The address changed without the box: by Back, or because all agents are to be shown.
+    else setTyped(view.q ?? '');
+  }, [view.q]);
   return (
     <div className="relative col-span-2 grow sm:max-w-80 sm:min-w-56">
       <Search aria-hidden className="pointer-events-none absolute inset-y-0 left-3 my-auto size-4 text-muted" />
@@ -129,8 +135,12 @@ function SearchBox({ view, change }: Omit<FiltersProps, 'agents'>) {
         spellCheck={false}
         autoComplete="off"
         value={typed}
+        onBlur={() => {
+          sent.current = [];
+        }}
         onChange={({ target: { value } }) => {
           setTyped(value);
+          sent.current.push(value);
           change({ ...view, q: value });
         }}
         className={cx(controlClass, 'pl-9')}

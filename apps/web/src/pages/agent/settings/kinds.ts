@@ -27,6 +27,7 @@ const twice = (pairs: readonly Pair[]): string | undefined => {
 export type About = { name: string; description: string; labels: readonly Pair[]; metadata: readonly Pair[] };
 export const about: Kind<About> = {
   id: 'about',
+  name: 'About',
   of: ({ name, description, labels, metadata }) => ({
     name,
     description: description ?? '',
@@ -49,6 +50,7 @@ export const about: Kind<About> = {
 export type Instructions = { instructions: string };
 export const instructions: Kind<Instructions> = {
   id: 'instructions',
+  name: 'Instructions',
   of: (agent) => ({ instructions: agent.instructions ?? '' }),
   patch: ({ instructions: text }) => ({ instructions: text.trim() === '' ? null : text }),
   check: ({ instructions: text }) => ({
@@ -59,6 +61,7 @@ export const instructions: Kind<Instructions> = {
 export type Model = { model: string; others: 'any' | 'some'; models: string };
 export const model: Kind<Model> = {
   id: 'model',
+  name: 'Model',
   of: (agent) => ({
     model: agent.model,
     others: agent.models === null ? 'any' : 'some',
@@ -82,6 +85,7 @@ export const model: Kind<Model> = {
 export type SizeValues = { size: Agent['size'] };
 export const size: Kind<SizeValues> = {
   id: 'size',
+  name: 'Machine',
   of: (agent) => ({ size: agent.size }),
   patch: (now) => ({ size: now.size }),
 };
@@ -103,6 +107,7 @@ const minutesProblem = (text: string): string | undefined =>
 
 export const sleep: Kind<Sleep> = {
   id: 'sleep',
+  name: 'Sleep',
   of: ({ lifecycle }) => ({
     idle: minutes(lifecycle.idle_timeout_seconds),
     stop: minutes(lifecycle.stop_after_seconds),
@@ -127,6 +132,7 @@ export const sleep: Kind<Sleep> = {
 export type Limit = { daily: string; monthly: string; action: 'block' | 'pause' };
 export const limit: Kind<Limit> = {
   id: 'limit',
+  name: 'Spend limit',
   of: ({ spend_limit: own }) => ({
     daily: own?.daily_usd ?? '',
     monthly: own?.monthly_usd ?? '',
@@ -144,6 +150,7 @@ export const limit: Kind<Limit> = {
 export type Peers = { who: 'none' | 'all' | 'some'; ids: readonly string[] };
 export const peers: Kind<Peers> = {
   id: 'peers',
+  name: 'Peers',
   of: ({ peers: ids }) => {
     const who = ids.includes('*') ? 'all' : ids.length === 0 ? 'none' : 'some';
     return { who, ids: ids.filter((id) => id !== '*') };
@@ -156,6 +163,7 @@ export type Dashboard = { dashboard: boolean };
 /** `dashboard_url` is null where it is off. */
 export const dashboard: Kind<Dashboard> = {
   id: 'dashboard',
+  name: 'Dashboard',
   of: ({ dashboard_url: url }) => ({ dashboard: url !== null }),
   patch: (now) => ({ dashboard: now.dashboard }),
 };

@@ -21,6 +21,7 @@ export type Values = Readonly<Record<string, unknown>>;
 export interface Kind<V extends Values> {
   /** Names the group in the browser's storage. */
   readonly id: string;
+  readonly name: string;
   readonly of: (agent: Agent) => V;
   /** The request that leads from the values before to these. */
   readonly patch: (values: V, before: V) => UpdateAgent;
@@ -134,7 +135,7 @@ function useSave<V extends Values>({ agent: { id }, etag }: Versioned, kind: Kin
       client.setQueryData<Versioned>(query.queryKey, (old) => ({ agent, etag: old?.etag }));
       client.setQueryData(agentQuery(id).queryKey, agent);
       putAgentRow(client, id, agent);
-      toast('Saved.');
+      toast(`${kind.name}: saved.`);
       return client.invalidateQueries(query);
     },
   });
