@@ -36,7 +36,7 @@ export function TextEditor({ mayWrite, ...file }: Edited & { readonly mayWrite: 
         aria-label={`Contents of ${visibleName(nameOf(file.path))}`}
         value={typed}
         readOnly={!mayWrite}
-        onChange={({ target }) => editing.setTyped(target.value)}
+        onChange={({ target }) => editing.type(target.value)}
         spellCheck={false}
         autoCapitalize="none"
         autoComplete="off"

@@ -6,6 +6,7 @@ import { toast } from '../../../components/toasts.tsx';
 import { visibleName } from '../../../components/visible-text.ts';
 import { signInPath } from '../../../paths.ts';
 import { draftOf, dropDraft, keepDraft } from './drafts.ts';
+import type { Draft } from './drafts.ts';
 import { nameOf } from './file-paths.ts';
 import { forEditing, forSaving, lineEndsOf } from './line-ends.ts';
 import { openFile } from './open-file.ts';
@@ -37,17 +38,17 @@ export function useEditing({ agentId, path, text, etag }: Edited) {
   const [ends] = useState(() => lineEndsOf(text));
   const [conflict, setConflict] = useState<Conflict | null>(isOld ? { text, etag } : null);
   const isChanged = typed !== base.text;
-  useDraft({ agentId, path, text: typed, etag: base.etag }, isChanged);
+  const kept = useKeptDraft(agentId, path);
 
   const save = useMutation({
     mutationFn: async (over: Conflict | null) => {
       const sent = typed;
-      const condition =
-        over === null ? { ifMatch: base.etag } : over.etag === null ? { isNew: true } : { ifMatch: over.etag };
       const body = forSaving(sent, ends);
-      return { sent, saved: await change(() => lodge.files.write(agentId, path, body, condition)) };
+      const options = over?.etag === null ? { isNew: true } : { ifMatch: over?.etag ?? base.etag };
+      return { sent, saved: await change(() => lodge.files.write(agentId, path, body, options)) };
     },
     onSuccess: ({ sent, saved }) => {
+      kept.saved(sent, saved.etag);
       setBase({ text: sent, etag: saved.etag });
       setConflict(null);
       queryClient.setQueryData(fileQuery(agentId, path).queryKey, (before) =>
@@ -64,7 +65,10 @@ export function useEditing({ agentId, path, text, etag }: Edited) {
 
   return {
     typed,
-    setTyped,
+    type: (next: string) => {
+      setTyped(next);
+      kept.keep(next === base.text ? null : { text: next, etag: base.etag });
+    },
     isChanged,
     isRestored: draft !== null && draft.text !== forEditing(text),
     isMixed: ends.isMixed,
@@ -72,11 +76,10 @@ export function useEditing({ agentId, path, text, etag }: Edited) {
     save: () => {
       if (!save.isPending && conflict === null) save.mutate(null);
     },
-    saveOver: () => {
-      if (!save.isPending) save.mutate(conflict);
-    },
+    saveOver: () => (save.isPending ? undefined : save.mutate(conflict)),
     takeTheirs: () => {
       if (conflict?.text === null || conflict?.text === undefined || conflict.etag === null) return;
+      kept.keep(null);
       setBase({ text: forEditing(conflict.text), etag: conflict.etag });
       setTyped(forEditing(conflict.text));
       setConflict(null);
@@ -98,27 +101,44 @@ async function currentOf(agentId: string, path: string): Promise<Conflict> {
   }
 }
 
-/** Keeps what was typed a moment after the last key, and at once when the page goes. */
-function useDraft({ agentId, path, text, etag }: Edited, isChanged: boolean): void {
-  const latest = useRef({ text, etag, isChanged });
-  latest.current = { text, etag, isChanged };
+/**
+ * What was typed, in the browser's store: a moment after the last key, and at once when the page goes. Only saving, or typing what
+ * is in the file, removes it.
+ */
+function useKeptDraft(agentId: string, path: string) {
+  const waiting = useRef<Draft>(undefined);
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
-    const timer = setTimeout(() => store(agentId, path, latest.current), draftDelayMs);
-    return () => clearTimeout(timer);
-  }, [agentId, path, text, etag, isChanged]);
-  useEffect(() => {
-    const keep = (): void => store(agentId, path, latest.current);
-    window.addEventListener('pagehide', keep);
+    const write = (): void => {
+      clearTimeout(timer.current);
+      if (waiting.current !== undefined) keepDraft(agentId, path, waiting.current);
+      waiting.current = undefined;
+    };
+    window.addEventListener('pagehide', write);
     return () => {
-      window.removeEventListener('pagehide', keep);
-      keep();
+      window.removeEventListener('pagehide', write);
+      write();
     };
   }, [agentId, path]);
-}
-
-function store(agentId: string, path: string, now: { text: string; etag: string; isChanged: boolean }): void {
-  if (now.isChanged) keepDraft(agentId, path, { text: now.text, etag: now.etag });
-  else dropDraft(agentId, path);
+  const keep = (draft: Draft | null): void => {
+    clearTimeout(timer.current);
+    waiting.current = draft ?? undefined;
+    if (draft === null) dropDraft(agentId, path);
+    else {
+      timer.current = setTimeout(() => {
+        waiting.current = undefined;
+        keepDraft(agentId, path, draft);
+      }, draftDelayMs);
+    }
+  };
+  return {
+    keep,
+    /** The person may have typed on while it was saved: then the rest is a draft of the new version. */
+    saved: (sent: string, etag: string): void => {
+      const latest = waiting.current ?? draftOf(agentId, path);
+      keep(latest === null || latest.text === sent ? null : { text: latest.text, etag });
+    },
+  };
 }
 
 /** Asks before the person leaves. An ended session leads to the sign-in page without a question: the draft waits. */
