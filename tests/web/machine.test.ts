@@ -135,7 +135,7 @@ test('what was typed outlives a way off the page and a session that ends', async
   await editor('todo.txt').waitFor();
   assert.equal(await editor('todo.txt').inputValue(), 'not saved yet');
   await buttonIn(page, 'Save').click();
-  await toast('“todo.txt” is saved.');
+  await page.getByText('Saved', { exact: true }).waitFor();
   assert.equal(await place.readGuest('todo.txt'), 'not saved yet');
 });
 
