@@ -36,10 +36,7 @@ export function NameSection({ draft, set, problems }: SectionProps) {
 export function InstructionsSection({ draft, set, problems }: SectionProps) {
   const bytes = bytesOf(draft.instructions);
   return (
-    <FormCard
-      title="Instructions"
-      description="Who the agent is and how it works, in your words. It reads them before each turn."
-    >
+    <FormCard title="Instructions" description="Who the agent is and how it works, in your words.">
       <TextAreaField
         label="Instructions"
         optional

@@ -20,7 +20,7 @@ export function RuntimeSection({ draft, set }: SectionProps) {
             value: 'runtime_a',
             label: 'OpenClaw',
             meaning:
-              'A personal assistant for chats and channels. One machine can hold several members, each with a role of its own.',
+              'A personal assistant that works with tools and files. One machine can hold several members, each with a role of its own.',
           },
           {
             value: 'runtime_b',

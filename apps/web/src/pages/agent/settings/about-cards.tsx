@@ -71,7 +71,7 @@ export function InstructionsCard({ record }: CardProps) {
   return (
     <SettingCard
       title="Instructions"
-      description="Who the agent is and how it works. It reads them before each turn."
+      description="Who the agent is and how it works, in your words."
       setting={setting}
       effect="soon"
       pending={record.agent.settings_pending && 'Not in the machine yet'}

@@ -17,7 +17,7 @@ export function PeersCard({ record }: CardProps) {
   return (
     <SettingCard
       title="Peers"
-      description="Other agents of this account that it may ask questions, with its tool ask_agent. What their answers cost counts for it."
+      description="Other agents of this account that it may ask questions, with its tool ask_agent. It pays for their answers."
       setting={setting}
       effect="live"
       labels={{ who: 'Who', ids: 'The list' }}
