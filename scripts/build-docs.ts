@@ -39,7 +39,7 @@ async function hashOfSources(): Promise<string> {
   for await (const file of glob(['src/*.ts', '.vitepress/config.ts', '.vitepress/theme/*'], { cwd: site })) {
     files.push(join('apps/docs', file));
   }
-  for await (const file of glob(packageSources, { cwd: root })) files.push(file);
+  for await (const file of glob([...packageSources, 'docs/pictures/*'], { cwd: root })) files.push(file);
   for (const file of [...files, 'scripts/build-docs.ts', 'package-lock.json'].sort()) {
     hash.update(`${file}\0`).update(await readFile(join(root, file)));
   }

@@ -14,7 +14,8 @@ const mark = join(built, '.built-from');
 const source = await hashOfSources();
 if ((await readFile(mark, 'utf8').catch(() => '')) !== source) {
   process.stderr.write('Building the account area (a few seconds).\n');
-  const next = join(web, 'dist.next');
+  // Tests beside one another may build at once.
+  const next = join(web, `dist.next-${process.pid}`);
   await rm(next, { recursive: true, force: true });
   await mkdir(next, { recursive: true });
   const vite = join(root, 'node_modules/vite/bin/vite.js');
@@ -22,7 +23,10 @@ if ((await readFile(mark, 'utf8').catch(() => '')) !== source) {
   execFileSync(process.execPath, args, { cwd: web, stdio: ['ignore', 'inherit', 'inherit'] });
   await writeFile(join(next, '.built-from'), source);
   await rm(built, { recursive: true, force: true });
-  await rename(next, built);
+  await rename(next, built).catch(async (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
+    await rm(next, { recursive: true, force: true });
+  });
 }
 
 async function hashOfSources(): Promise<string> {

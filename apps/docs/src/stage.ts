@@ -1,5 +1,5 @@
 /** Lays the pages out for the generator, and the files for language models beside what it made. */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { withAddresses, withLinks } from './links.ts';
 import { base, llmsFullTxt, llmsTxt } from './llms.ts';
@@ -13,8 +13,15 @@ const pagesOf = (sections: readonly FilledSection[]): ReadonlyMap<string, Page> 
 export async function stage(root: string, folder: string): Promise<void> {
   const pages = pagesOf(await readSections(root));
   await rm(folder, { recursive: true, force: true });
-  for (const page of pages.values()) await put(join(folder, `${page.place}.md`), withLinks(page, pages, root));
+  for (const page of pages.values()) {
+    await put(join(folder, `${page.place}.md`), withPictures(withLinks(page, pages, root)));
+  }
+  await cp(join(root, 'docs/pictures'), join(folder, 'public/pictures'), { recursive: true });
 }
+
+/** The generator finds pictures from the root of the site, wherever a page is. */
+const withPictures = (text: string): string =>
+  text.replaceAll('"docs/pictures/', '"/pictures/').replaceAll('"../pictures/', '"/pictures/');
 
 /** Writes llms.txt, llms-full.txt and the Markdown of every page into the made site. */
 export async function addTexts(root: string, site: string): Promise<void> {

@@ -6,6 +6,7 @@ import remarkGfm from 'remark-gfm';
 import { cx } from '../cx.ts';
 import { canBeParsed, withoutTurning } from './bounds.ts';
 import { CodeBlock } from './code-block.tsx';
+import { headingLevels } from './heading-levels.ts';
 import { Plain } from './plain.tsx';
 import { SafeLink } from './safe-link.tsx';
 import type { ShowFile } from './safe-link.tsx';
@@ -62,7 +63,7 @@ function bound() {
 
 const options: Options = {
   remarkPlugins: [[remarkGfm, { singleTilde: false }]],
-  rehypePlugins: [bound],
+  rehypePlugins: [bound, headingLevels],
   // SafeLink decides what is a link.
   urlTransform: (url) => url,
 };

@@ -39,7 +39,7 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
       }}
       className="mx-auto mt-[12vh] mb-auto w-[calc(100vw-2rem)] max-w-xl animate-rise overflow-hidden rounded-card border border-line bg-raised p-0 text-ink shadow-float backdrop:bg-backdrop"
     >
-      <Command label="Find" loop>
+      <Command label="Find" loop filter={fits}>
         <Command.Input
           placeholder="Find a page, an agent or an action"
           className="h-12 w-full border-b border-line bg-transparent px-4 text-base text-ink outline-none placeholder:text-muted"
@@ -51,6 +51,14 @@ export function PaletteDialog({ onClose }: { onClose: () => void }) {
       </Command>
     </dialog>
   );
+}
+
+/** Every word must be in the name; a name that begins so comes first. Letters that are only somewhere in it find too much. */
+function fits(value: string, search: string): number {
+  const name = value.toLowerCase();
+  const asked = search.trim().toLowerCase();
+  if (!asked.split(/\s+/).every((word) => name.includes(word))) return 0;
+  return name.startsWith(asked) ? 1 : 0.5;
 }
 
 function Choices({ onClose }: { onClose: () => void }) {

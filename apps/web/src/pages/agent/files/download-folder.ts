@@ -106,7 +106,7 @@ async function* contents({ agentId, folder, entries, allBytes, signal, onProgres
  */
 const zipSafe = (name: string): string =>
   // oxlint-disable-next-line no-control-regex -- they are what is replaced
-  name.replaceAll(/[\\:*?"<>|\u0000-\u001F\u007F]/g, '_').replace(/[. ]+$/, '_');
+  name.replaceAll(/[\\:*?"<>|\u0000-\u001F\u007F]/g, '_').replace(/[. ]$/, '_');
 
 /** Two names may have become one. */
 function unused(name: string, names: Set<string>): string {

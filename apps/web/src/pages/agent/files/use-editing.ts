@@ -102,7 +102,7 @@ async function currentOf(agentId: string, path: string): Promise<Conflict> {
 }
 
 /**
- * What was typed, in the browser's store: a moment after the last key, and at once when the page goes. Only saving, or typing what
+ * The typed text, in the browser's store: a moment after the last key, and at once when the page goes. Only saving, or typing what
  * is in the file, removes it.
  */
 function useKeptDraft(agentId: string, path: string) {
