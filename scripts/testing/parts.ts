@@ -84,6 +84,7 @@ export const parts: readonly Part[] = [
 /** Files of `npm run test:long`: those whose tests have a long form, and those that have no short one. */
 export const longForms: readonly string[] = [
   'tests/long',
+  'tests/web',
   'tests/hands/cli/faults.test.ts',
   'tests/hands/killed.test.ts',
   'tests/hands/packed/cli.test.ts',
@@ -102,6 +103,7 @@ export const longForms: readonly string[] = [
   'tests/failure/two-servers.test.ts',
   'tests/failure/webhooks-storm.test.ts',
   'packages/channels/conformance/storm.test.ts',
+  'packages/runtimes/conformance/hands.test.ts',
   'packages/runtimes/conformance/hermes.test.ts',
   'packages/runtimes/conformance/openclaw.test.ts',
   'packages/vm/conformance/qemu-beside.test.ts',

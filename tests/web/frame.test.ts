@@ -78,6 +78,7 @@ test('pages, agents and actions are found by a few letters, and keys lead to the
   await page.getByRole('option', { name: 'Bess' }).waitFor();
   await look(page, 'palette');
   await page.keyboard.type('api k');
+  await page.getByRole('option', { name: 'API Keys', selected: true }).waitFor();
   await page.keyboard.press('Enter');
   await headingIn(page, 'API Keys').waitFor();
   await page.keyboard.press('?');
@@ -88,7 +89,9 @@ test('pages, agents and actions are found by a few letters, and keys lead to the
   await page.keyboard.press('h');
   await headingIn(page, 'Home').waitFor();
   await page.keyboard.press('Control+k');
+  await input.waitFor();
   await page.keyboard.type('bess');
+  await page.getByRole('option', { name: 'Bess', selected: true }).waitFor();
   await page.keyboard.press('Enter');
   await headingIn(page, 'Bess').waitFor();
   await page.keyboard.press('Control+k');

@@ -9,10 +9,10 @@ import { safePath, signedOutPath } from '../../apps/web/src/paths.ts';
 
 test('signing in leads to pages of ours only', () => {
   for (const elsewhere of ['//evil.example', 'https://evil.example', '/\\evil.example', 'javascript:alert(1)', '', 7]) {
-    assert.equal(safePath(elsewhere), '/keys', String(elsewhere));
+    assert.equal(safePath(elsewhere), '/', String(elsewhere));
   }
   assert.equal(safePath('/security'), '/security');
-  assert.deepEqual(signedOutPath('/keys'), {});
+  assert.deepEqual(signedOutPath('/'), {});
   assert.deepEqual(signedOutPath('/people'), { to: '/people' });
 });
 

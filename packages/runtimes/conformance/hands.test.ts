@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { hands, playHand } from '../../../tests/hands/round/play.ts';
 import type { Hand } from '../../../tests/hands/round/play.ts';
+import { isLongRun } from '@lodge/testkit/forms';
 import { allRuntimes } from '../../../apps/server/src/runtimes.ts';
 import { openclaw } from './subjects.ts';
 import { templateOf } from './templates.ts';
@@ -25,7 +26,9 @@ before(
 );
 after(() => world?.close());
 
-for (const hand of Object.keys(hands) as Hand[]) {
+/** The dashboard does the same by the JavaScript SDK, in `browser.test.ts`. */
+const isProvedElsewhere = (hand: Hand): boolean => hand === 'JavaScript' && !isLongRun;
+for (const hand of (Object.keys(hands) as Hand[]).filter((hand) => !isProvedElsewhere(hand))) {
   test(`README's round by ${hand}`, { timeout: roundMs }, async () => {
     const { llm, keys, service } = world;
     llm.reset();
