@@ -53,6 +53,6 @@ export function SafeLink({ href = '', words, file, children }: SafeLinkProps) {
 const schemes: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:']);
 
 function addressOf(href: string): URL | undefined {
-  const url = /^[a-z]/i.test(href) ? URL.parse(href) : null;
+  const url = /^[a-z]/i.test(href) && URL.canParse(href) ? new URL(href) : null;
   return url !== null && schemes.has(url.protocol) ? url : undefined;
 }
