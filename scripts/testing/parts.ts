@@ -19,7 +19,7 @@ export interface Part {
    * `warm` are those of all runtimes.
    */
   readonly templates?: 'early' | 'warm';
-  /** Its files boot machines. A busy host understates how much of a core such a file wants. */
+  /** Its files boot machines or browsers. A busy host understates how much of a core such a file wants. */
   readonly boots?: true;
   /** Bounds on one file and on the whole part, in ms. */
   readonly fileTimeoutMs: number;
@@ -55,7 +55,7 @@ const thorough: readonly string[] = [
 ];
 
 export const parts: readonly Part[] = [
-  { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], except: thorough, ...light },
+  { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], except: thorough, boots: true, ...light },
   {
     name: 'api',
     stage: 'quick',

@@ -17,7 +17,7 @@ export const fieldIn = (place: Place, name: string): Locator => place.getByLabel
 /** Whether the focus is there, or comes there at once. */
 export async function isFocused(locator: Locator): Promise<boolean> {
   const focused = locator.and(locator.page().locator(':focus'));
-  return focused.waitFor({ state: 'attached', timeout: 1000 }).then(
+  return focused.waitFor({ state: 'attached', timeout: 10_000 }).then(
     () => true,
     () => false,
   );

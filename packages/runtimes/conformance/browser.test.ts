@@ -43,6 +43,7 @@ before(
     await world.service.awaitTemplate(templateTimeoutMs, openclaw.name);
     browser = await launch(Number(new URL(world.service.baseUrl).port));
     page = await openBrowser(browser, faults);
+    page.setDefaultTimeout(turnMs);
   },
   { timeout: 3 * templateTimeoutMs },
 );
