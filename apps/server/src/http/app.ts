@@ -19,7 +19,7 @@ import { serverFactory } from './listener/listener.ts';
 import { ConnectionPlaces } from './listener/places.ts';
 import { isAgentId } from './reply/agent-record.ts';
 import { AgentHosts } from './agent-urls/hosts.ts';
-import { admitRequest, isOfPages } from './identity/admit.ts';
+import { admitRequest, isOfDashboard, isOfPages } from './identity/admit.ts';
 import type { Admitting } from './identity/admit.ts';
 import { Endings } from './identity/ended.ts';
 import { checkScope } from './identity/scopes.ts';
@@ -349,9 +349,9 @@ function challenge(
   reply.header('www-authenticate', bearerChallenge(account.origin(), challenges, isInvalid));
 }
 
-/** Whether somebody opened the service's bare address in a browser. Programs get the usual answer there. */
+/** Whether somebody opened the dashboard in a browser. Programs get the usual answer there. */
 const isOfFrontDoor = ({ method, url, headers }: FastifyRequest): boolean =>
-  (method === 'GET' || method === 'HEAD') && url.split('?', 1)[0] === '/' && wantsPage(headers);
+  (method === 'GET' || method === 'HEAD') && isOfDashboard(url) && wantsPage(headers);
 
 /** Counts running creates, per key, after the replay of an earlier reply has been tried. */
 function addPlaces(app: App, limiter: Limits): void {

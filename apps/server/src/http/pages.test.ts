@@ -22,10 +22,16 @@ after(async () => {
 
 const asBrowser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' };
 
-test('a browser at the bare address gets the dashboard, and programs are told what they were', async () => {
+test('a browser gets the dashboard at its addresses, and programs are told what they were', async () => {
   const opened = await area.call('GET', '/?x', { key: null, headers: asBrowser });
   assert.deepEqual([opened.status, opened.headers['content-type']], [200, 'text/html; charset=utf-8']);
   assert.equal((await area.call('HEAD', '/', { key: null, headers: asBrowser })).status, 200);
+  for (const path of ['/agents', '/agents/one/logs?level=error', '/host']) {
+    assert.equal((await area.call('GET', path, { key: null, headers: asBrowser })).status, 200, path);
+    assert.equal((await area.call('GET', path, { key: null })).status, 401, path);
+    assert.equal((await area.call('GET', path)).body.error.code, 'route_not_found', path);
+  }
+  assert.equal((await area.call('GET', '/agentsx', { key: null, headers: asBrowser })).status, 401);
   const program = await area.call('GET', '/', { key: null, headers: { accept: '*/*' } });
   assert.deepEqual([program.status, program.body.error.code], [401, 'missing_api_key']);
   assert.equal((await area.call('GET', '/', { headers: asBrowser })).status, 404, 'with a key');

@@ -24,8 +24,8 @@ export const policy = [
 
 /** An asset's name holds a hash of its content. */
 const assetCaching = 'public, max-age=31536000, immutable';
-/** Beside the bare address, which is the page for browsers alone. */
-const paths = ['/account', '/account/*', '/agents', '/agents/*', '/host'];
+/** At the dashboard's other addresses it is the page for browsers alone (`isOfDashboard`). */
+const paths = ['/account', '/account/*'];
 const isPublic = { public: true } as const;
 
 export class WebPages {

@@ -10,9 +10,11 @@ export interface Admitting extends Identities {
   readonly strangers: Strangers;
 }
 
-/** The account area's pages and the documents: they accept no key, and anyone may learn that a page does not exist. */
-export const isOfPages = (url: string): boolean =>
-  /^\/(account|agents|host|docs|llms(?:-full)?\.txt)([/?]|$)/.test(url);
+/** The account's pages and the documents: they accept no key, and anyone may learn that a page does not exist. */
+export const isOfPages = (url: string): boolean => /^\/(account|docs|llms(?:-full)?\.txt)([/?]|$)/.test(url);
+
+/** Where a browser gets the dashboard, and a program what it is told anywhere that is no path of the API. */
+export const isOfDashboard = (url: string): boolean => /^\/(?:(?:agents|host)(?:[/?]|$)|\?|$)/.test(url);
 
 /**
  * Checks the caller, and its rate. A valid key or session has its own count, whatever else comes from its address. A request
@@ -27,7 +29,7 @@ export async function admitRequest(
   const { limiter, strangers } = admitting;
   if (isPublic) {
     const { config } = request.routeOptions;
-    if (isOfPages(request.url)) await limiter?.byPages(request, reply);
+    if (isOfPages(request.url) || isOfDashboard(request.url)) await limiter?.byPages(request, reply);
     else if (!config?.ownToken) await limiter?.byAddress(request, reply);
     if (config?.ownPagesOnly) admitting.sessions?.checkOwnPage(request);
     return;
