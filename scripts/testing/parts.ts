@@ -103,6 +103,7 @@ export const longForms: readonly string[] = [
   'tests/failure/two-servers.test.ts',
   'tests/failure/webhooks-storm.test.ts',
   'packages/channels/conformance/storm.test.ts',
+  'packages/runtimes/conformance/browser.test.ts',
   'packages/runtimes/conformance/hands.test.ts',
   'packages/runtimes/conformance/hermes.test.ts',
   'packages/runtimes/conformance/openclaw.test.ts',

@@ -191,6 +191,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_GMAIL_PUBSUB_KEY_FILE: ['key.json', '/etc/'],
   LODGE_WHATSAPP_ROOT: ['00', 'G'.repeat(64)],
   LODGE_WHATSAPP_URL: ['web.whatsapp.com', 'https://x', 'ws://example.com/ws', 'wss://u:p@x', 'wss://x/#a'],
+  LODGE_TRYOUT: ['true', 'On'],
   LODGE_WEBHOOK_ADDRESSES: ['private', 'true'],
   LODGE_WEBHOOKS_PER_ACCOUNT: ['-1', '1001'],
   LODGE_MAX_AGENTS: ['0', '16385'],
