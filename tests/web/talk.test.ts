@@ -158,7 +158,8 @@ test('files go into the workspace with a message, and come out by links of the a
   await peek(page, 'chat-file');
   let path = '';
   gateway.answer = async (reply) => {
-    path = /\/workspace\/(uploads\/[\w/.-]+)/.exec(JSON.stringify(gateway.requests.at(-1)!.body))![1]!;
+    const asked = gateway.requests.findLast(({ body }) => JSON.stringify(body).includes('Read this'));
+    path = /\/workspace\/(uploads\/[\w/.-]+)/.exec(JSON.stringify(asked))![1]!;
     await saying(`Here: [the report](/workspace/${path}) and [none](missing.txt)`)(reply);
   };
   await say('Read this');
