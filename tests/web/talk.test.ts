@@ -154,8 +154,9 @@ test('files go into the workspace with a message, and come out by links of the a
   const { page, gateway } = place;
   const report = { name: 'my report.md', mimeType: 'text/markdown', buffer: Buffer.from('# Report') };
   await page.getByLabel('Files for the workspace').setInputFiles(report);
+  // It is not sent before the file has come in.
   await page.getByRole('button', { name: 'Remove my report.md' }).waitFor();
-  await peek(page, 'chat-file');
+  await page.getByText('is being uploaded').waitFor({ state: 'detached' });
   let path = '';
   gateway.answer = async (reply) => {
     const asked = gateway.requests.findLast(({ body }) => JSON.stringify(body).includes('Read this'));

@@ -77,7 +77,7 @@ test('channels are listed, and refuse what their platform cannot have', async ()
 
 test('a webhook is made, named by its address, rotated and deleted', async () => {
   const address = 'https://hooks.example.com/lodge';
-  const made = await json(['webhooks', 'create', address, '--event', 'agent.*']);
+  const made = await json(['webhooks', 'create', address, '--event', 'usage.*']);
   const rotated = await json(['webhooks', 'rotate', address]);
   assert.notEqual(rotated.secret, made.secret);
   const shown = await done(['webhooks', 'show', address]);
