@@ -112,10 +112,10 @@ async function filesOf(part: Part): Promise<string[]> {
 }
 
 /** Gives a file's place in the pool: how long it takes, and how much of a core it keeps busy meanwhile. */
-function placeOf({ boots }: Part, file: string): Job['cost'] {
+function placeOf({ cores: least = 0 }: Part, file: string): Job['cost'] {
   const { seconds, cpu } = costOf(file);
   // A file that keeps all cores busy would not begin before all others are over.
-  return { seconds, cores: Math.max(boots ? 0.6 : 0, Math.min(cpu / seconds, 0.6 * availableParallelism())) };
+  return { seconds, cores: Math.max(least, Math.min(cpu / seconds, 0.6 * availableParallelism())) };
 }
 
 async function runInPart(running: Running, file: string): Promise<void> {

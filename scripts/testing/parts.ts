@@ -19,8 +19,8 @@ export interface Part {
    * `warm` are those of all runtimes.
    */
   readonly templates?: 'early' | 'warm';
-  /** Its files boot machines or browsers. A busy host understates how much of a core such a file wants. */
-  readonly boots?: true;
+  /** Each of its files boots a machine or a browser, and wants at least so much of a core. A busy host understates that. */
+  readonly cores?: number;
   /** Bounds on one file and on the whole part, in ms. */
   readonly fileTimeoutMs: number;
   readonly timeoutMs: number;
@@ -30,7 +30,7 @@ const minuteMs = isLongRun ? 8 * 60_000 : 60_000;
 // Parts run beside one another, so the last file of each comes near the end of all: this ends a run that hangs, on a slow host too.
 const wholeMs = 80 * minuteMs;
 const light = { fileTimeoutMs: 10 * minuteMs, timeoutMs: wholeMs };
-const machines = { boots: true, fileTimeoutMs: 30 * minuteMs, timeoutMs: wholeMs } as const;
+const machines = { cores: 0.6, fileTimeoutMs: 30 * minuteMs, timeoutMs: wholeMs } as const;
 
 const attacksOnTheApi = 'tests/security/api.test.ts';
 const realPort = 'tests/e2e/published-port.test.ts';
@@ -55,7 +55,7 @@ const thorough: readonly string[] = [
 ];
 
 export const parts: readonly Part[] = [
-  { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], except: thorough, boots: true, ...light },
+  { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], except: thorough, cores: 1, ...light },
   {
     name: 'api',
     stage: 'quick',
