@@ -54,8 +54,18 @@ const thorough: readonly string[] = [
   'tests/web/{account,documents}.test.ts',
 ];
 
+/** Page by page in every state, with hostile texts. They take five minutes of a processor: too much for each change. */
+const pages: readonly string[] = ['tests/web/{account-pages,agents,machine,outside,talk}.test.ts'];
+
 export const parts: readonly Part[] = [
-  { name: 'web', stage: 'quick', files: ['tests/web/**/*.test.ts'], except: thorough, cores: 1, ...light },
+  {
+    name: 'web',
+    stage: 'quick',
+    files: ['tests/web/**/*.test.ts'],
+    except: [...pages, ...thorough],
+    cores: 1,
+    ...light,
+  },
   {
     name: 'api',
     stage: 'quick',
@@ -78,6 +88,7 @@ export const parts: readonly Part[] = [
   { name: 'runtimes', stage: 'rest', files: [runtimes], except: [rounds], templates: 'warm', ...machines },
   { name: 'failure', stage: 'rest', files: ['tests/failure/**/*.test.ts', realPort], ...machines },
   { name: 'security', stage: 'rest', files: ['tests/security/**/*.test.ts'], except: [attacksOnTheApi], ...machines },
+  { name: 'pages', stage: 'long', files: pages, cores: 1, ...light },
   { name: 'long', stage: 'long', files: ['tests/long/**/*.test.ts'], ...light },
 ];
 
