@@ -1,11 +1,8 @@
 /** A Lodge with both runtimes, a provider of its own that tells good keys from bad ones, and people who are signed in. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { openLodge } from '@lodge/testkit/lodge';
 import type { OpenedLodge } from '@lodge/testkit/lodge';
 import { FakeHost } from '@lodge/vm/fake';
@@ -14,6 +11,7 @@ import type { Browser, Page } from 'playwright-core';
 import { guestRuntime, noTroubles } from '../../packages/testkit/src/plane/guest-runtime.ts';
 import type { GuestTroubles } from '../../packages/testkit/src/plane/guest-runtime.ts';
 import { openBrowser } from './browser.ts';
+import { buildPages } from './place.ts';
 import type { Person } from './actions.ts';
 
 export const goodKey = 'sk-house-good-key-1234';
@@ -37,8 +35,7 @@ export interface SignedIn {
 }
 
 export async function openAgentsPlace(): Promise<AgentsPlace> {
-  const root = join(import.meta.dirname, '../..');
-  await promisify(execFile)(process.execPath, [join(root, 'scripts/build-web.ts')], { timeout: 120_000 });
+  await buildPages();
   const house = createServer((request, response) => {
     response.writeHead(request.headers.authorization === `Bearer ${goodKey}` ? 200 : 401).end('{}');
   }).listen(0, '127.0.0.1');

@@ -1,8 +1,6 @@
 /** A signed-in browser at the pages of one agent, whose machine is the real guest daemon on a folder of this host. */
-import { execFile } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Lodge } from '@lodge/sdk';
 import type { Browser, Page } from 'playwright-core';
 import { openWorld } from '../e2e/api/world.ts';
@@ -10,9 +8,7 @@ import type { World } from '../e2e/api/world.ts';
 import { ownerOf } from '../e2e/people.ts';
 import type { Person } from '../e2e/people.ts';
 import { launch, openBrowser } from './browser.ts';
-
-const run = promisify(execFile);
-const root = join(import.meta.dirname, '../..');
+import { buildPages } from './place.ts';
 
 export interface MachinePlace {
   readonly world: World;
@@ -38,7 +34,7 @@ export interface MachinePlace {
 }
 
 export async function openMachinePlace(): Promise<MachinePlace> {
-  await run(process.execPath, [join(root, 'scripts/build-web.ts')], { timeout: 120_000 });
+  await buildPages();
   const world = await openWorld({ withGuest: true });
   const lodge = new Lodge({ baseUrl: world.url, apiKey: world.key });
   const { id: agentId } = await lodge.agents.create({ name: 'Fern' });

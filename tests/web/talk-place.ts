@@ -1,10 +1,7 @@
 /** A Lodge with an agent whose gateway answers as a test says, over a real guest daemon, and a browser that is signed in. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { openSecretBox } from '@lodge/access';
 import { guestClient, noCredential } from '@lodge/guest';
 import { callContentContext } from '@lodge/ports';
@@ -19,6 +16,7 @@ import { Daemon } from '../../apps/guestd/src/testing.ts';
 import { chunk, done, event, StubGateway } from '../../packages/testkit/src/leaf/stub-gateway.ts';
 import { guestRuntime, noTroubles } from '../../packages/testkit/src/plane/guest-runtime.ts';
 import { launch, openBrowser } from './browser.ts';
+import { buildPages } from './place.ts';
 
 export interface TalkPlace {
   readonly lodge: OpenedLodge;
@@ -43,8 +41,7 @@ const masterKey = Buffer.alloc(32, 7);
 const owner = { name: 'Ada Lovelace', email: 'ada@example.test', password: 'analytical engine 1843' };
 
 export async function openTalkPlace(): Promise<TalkPlace> {
-  const root = join(import.meta.dirname, '../..');
-  const built = promisify(execFile)(process.execPath, [join(root, 'scripts/build-web.ts')], { timeout: 120_000 });
+  const built = buildPages();
   const gateway = new StubGateway();
   gateway.server.listen(0, '127.0.0.1');
   await once(gateway.server, 'listening');

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import type { Agent } from '@lodge/sdk';
 import { Button, IconButton } from '../../components/button.tsx';
 import { formatNumber } from '../../format.ts';
-import { isFor } from './bulk.ts';
+import { countOf, isFor } from './bulk.ts';
 import type { BulkVerb } from './bulk.ts';
 import { BulkDialog } from './bulk-dialog.tsx';
 
@@ -68,5 +68,3 @@ export function BulkBar({ chosen, clear, mayWrite, mayDelete }: BulkBarProps) {
     </>
   );
 }
-
-export const countOf = (count: number): string => `${formatNumber(count)} ${count === 1 ? 'agent' : 'agents'}`;

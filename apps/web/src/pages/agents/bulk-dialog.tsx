@@ -6,7 +6,7 @@ import { TextField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { formatNumber } from '../../format.ts';
 import { explain } from '../../messages.ts';
-import { useBulk } from './bulk.ts';
+import { countOf, useBulk } from './bulk.ts';
 import type { BulkFailure, BulkProgress, BulkVerb } from './bulk.ts';
 
 const words: Readonly<Record<BulkVerb, { readonly title: string; readonly done: string; readonly meaning: string }>> = {
@@ -25,7 +25,6 @@ const words: Readonly<Record<BulkVerb, { readonly title: string; readonly done: 
 
 /** More names than this say no more. */
 const maxNames = 8;
-const countOf = (count: number): string => `${formatNumber(count)} ${count === 1 ? 'agent' : 'agents'}`;
 
 interface BulkDialogProps {
   readonly verb: BulkVerb;

@@ -3,6 +3,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import type { Agent } from '@lodge/sdk';
 import { change, hasCode, lodge } from '../../api.ts';
+import { formatNumber } from '../../format.ts';
 import { putAgentRow } from './queries.ts';
 
 export type BulkVerb = 'start' | 'stop' | 'delete';
@@ -99,3 +100,5 @@ async function outcome(
     return ['failed', [{ agent, error }]];
   }
 }
+
+export const countOf = (count: number): string => `${formatNumber(count)} ${count === 1 ? 'agent' : 'agents'}`;

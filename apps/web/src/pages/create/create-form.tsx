@@ -16,7 +16,8 @@ import { bodyOf, draftOf, problemsOf, refusedField, withProvider } from './draft
 import type { Draft, FieldName, Problems } from './draft.ts';
 import { InstructionsSection, LabelsSection, LimitSection, NameSection } from './fields.tsx';
 import { ModelSection } from './model-section.tsx';
-import { limitsQuery, providersQuery } from './queries.ts';
+import { limitsQuery } from '../limits/queries.ts';
+import { providersQuery } from './queries.ts';
 import { RuntimeSection } from './runtime-section.tsx';
 import type { SectionProps } from './section-props.ts';
 import { SizeSection } from './size-section.tsx';

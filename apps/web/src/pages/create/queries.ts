@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
-import { list, lodge, read } from '../../api.ts';
+import { list, lodge } from '../../api.ts';
 
 /** An operator's restart alone changes these. */
 const rarely = 300_000;
@@ -14,4 +14,3 @@ export const sizesQuery = queryOptions({
   queryFn: () => list(lodge.service.sizes()),
   staleTime: rarely,
 });
-export const limitsQuery = queryOptions({ queryKey: ['limits'], queryFn: () => read(lodge.service.limits()) });

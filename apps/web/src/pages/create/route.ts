@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
 import { appRoute } from '../../frame/app-route.ts';
-import { limitsQuery, providersQuery, sizesQuery } from './queries.ts';
+import { limitsQuery } from '../limits/queries.ts';
+import { providersQuery, sizesQuery } from './queries.ts';
 
 export const createAgentRoute = createRoute({
   getParentRoute: () => appRoute,

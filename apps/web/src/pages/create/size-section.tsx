@@ -10,7 +10,8 @@ import { useAccount } from '../../session.ts';
 import { hostQuery } from '../host/queries.ts';
 import { formatNumber } from '../../format.ts';
 import type { SectionProps } from './section-props.ts';
-import { limitsQuery, sizesQuery } from './queries.ts';
+import { limitsQuery } from '../limits/queries.ts';
+import { sizesQuery } from './queries.ts';
 
 /** The machine: what it takes here, and whether the account has room for one more. */
 export function SizeSection({ draft, set }: SectionProps) {

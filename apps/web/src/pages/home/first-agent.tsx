@@ -15,14 +15,14 @@ import { text, useForm } from '../../components/use-form.ts';
 import { pathTo } from '../../paths.ts';
 import { useMay } from '../../session.ts';
 import { agentQuery } from '../agent/queries.ts';
-import { homeQueries } from './queries.ts';
+import { providersQuery } from '../create/queries.ts';
 import { TemplateNotice } from './template-notice.tsx';
 
 const tryOut = 'tryout';
 
 /** The way to the first agent: three fields. */
 export function FirstAgent() {
-  const providers = useQuery(homeQueries.providers);
+  const providers = useQuery(providersQuery);
   const mayCreate = useMay('agents:write');
   if (!mayCreate) {
     return (

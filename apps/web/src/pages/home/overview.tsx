@@ -8,12 +8,13 @@ import { Loaded, SkeletonRows } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber, formatUsd } from '../../format.ts';
 import { pathTo } from '../../paths.ts';
+import { limitsQuery } from '../limits/queries.ts';
 import { StatusBadge } from '../agent/status-badge.tsx';
 import { homeQueries } from './queries.ts';
 
 /** Figures of the account, agents that need somebody, and the newest ones. */
 export function Overview({ newest }: { newest: readonly Agent[] }) {
-  const limits = useQuery(homeQueries.limits);
+  const limits = useQuery(limitsQuery);
   const inError = useQuery(homeQueries.inError);
   return (
     <>

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { LoaderCircle } from 'lucide-react';
-import { lodge, read } from '../../api.ts';
 import { useAccount } from '../../session.ts';
+import { hostQuery } from '../host/queries.ts';
 
 const lookEveryMs = 3_000;
 
@@ -9,8 +9,7 @@ const lookEveryMs = 3_000;
 export function TemplateNotice() {
   const isOwner = useAccount().role === 'owner';
   const host = useQuery({
-    queryKey: ['host'],
-    queryFn: () => read(lodge.service.host()),
+    ...hostQuery,
     enabled: isOwner,
     refetchInterval: lookEveryMs,
   });

@@ -3,9 +3,9 @@
  * lines are read when asked for. A cut connection is opened again, and told meanwhile. Lines that come together are shown
  * together, once a frame.
  */
-import { ApiError } from '@lodge/sdk';
 import type { LogEntry, LogList, Page } from '@lodge/sdk';
 import { lodge, read } from '../../../api.ts';
+import { isPassing, pause } from '../../../live/again.ts';
 import { LogBuffer } from './log-buffer.ts';
 import type { LogLevel, LogSource } from './log-words.ts';
 
@@ -138,7 +138,7 @@ export class LogFeed {
         if (signal.aborted) return;
         this.#set({ phase: 'failed', error, connection: 'cut' });
         if (!isPassing(error)) return;
-        await pause(failures, signal);
+        await pause(failures, maxPauseMs, signal);
       }
     }
   }
@@ -198,7 +198,7 @@ export class LogFeed {
         if (signal.aborted) return;
         this.#set({ connection: 'cut' });
         if (!isPassing(error)) return this.#set({ phase: 'failed', error });
-        await pause(failures, signal);
+        await pause(failures, maxPauseMs, signal);
       }
     }
   }
@@ -256,22 +256,4 @@ export class LogFeed {
     this.#state = { ...this.#state, ...change, entries: this.#buffer.entries };
     for (const listener of this.#listeners) listener();
   }
-}
-
-/** Whether it may be over by itself. */
-const isPassing = (error: unknown): boolean =>
-  !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500;
-
-function pause(failures: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.min(maxPauseMs, 500 * 2 ** failures));
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }

@@ -2,9 +2,9 @@
  * A shell on the agent's machine, behind a terminal on the page. A cut connection ends the shell with all that runs in it; the
  * page then opens another by itself, and says so. A shell that ended by itself stays ended until the person asks.
  */
-import { ApiError } from '@lodge/sdk';
 import type { Terminal as Session } from '@lodge/sdk';
 import { lodge, read } from '../../../api.ts';
+import { isPassing, pause } from '../../../live/again.ts';
 
 export type ShellState =
   | { readonly kind: 'connecting' }
@@ -68,7 +68,7 @@ export class Shell {
       if (end.kind !== 'cut') return onState(end);
       onState(end);
       isAnother = true;
-      await pause(failures, signal);
+      await pause(failures, maxPauseMs, signal);
       if (!signal.aborted && (await this.#isAsleep())) return onState({ kind: 'asleep' });
     }
   }
@@ -107,21 +107,4 @@ export class Shell {
       return false;
     }
   }
-}
-
-const isPassing = (error: unknown): boolean =>
-  !(error instanceof ApiError) || error.status === 0 || error.status === 429 || error.status >= 500;
-
-function pause(failures: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, Math.min(maxPauseMs, 500 * 2 ** failures));
-    signal.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
 }
