@@ -2,7 +2,7 @@ import { QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
-import { Toasts } from './components/toasts.tsx';
+import { Toasts } from './components/toasts/toasts.tsx';
 import { createAppRouter } from './router.tsx';
 import { createQueryClient } from './queries.ts';
 import { signInPath, signedOutPath } from './paths.ts';

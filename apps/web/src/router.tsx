@@ -1,7 +1,7 @@
 /** All pages. A new page is its folder and its route's line in the tree; the navigation is made of what the routes say. */
 import type { QueryClient } from '@tanstack/react-query';
 import { createRoute, createRouter, redirect } from '@tanstack/react-router';
-import { focusHeading } from './components/focus.ts';
+import { focusHeading } from './components/form/focus.ts';
 import { appRoute, entryRoute, rootRoute } from './frame/app-route.ts';
 import { RouteError } from './frame/route-states.tsx';
 import { parseSearch, stringifySearch } from './paths.ts';

@@ -2,7 +2,7 @@ import { Check, Copy } from 'lucide-react';
 import { useEffect, useId, useState } from 'react';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
-import { controlClass } from './field.tsx';
+import { controlClass } from './form/field.tsx';
 
 /** Copies a value and says so for a while. `from` is the pressed button. */
 export function useCopy(): { copied: boolean; copy: (value: string, from: HTMLElement) => void } {

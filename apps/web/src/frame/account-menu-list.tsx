@@ -5,7 +5,7 @@ import { DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { api } from '../api.ts';
-import { toast } from '../components/toasts.tsx';
+import { toast } from '../components/toasts/toasts.tsx';
 import { explain } from '../messages.ts';
 import { chooseTheme, currentTheme, themes } from '../theme.ts';
 import type { Theme } from '../theme.ts';

@@ -3,7 +3,7 @@ import { Link, Outlet } from '@tanstack/react-router';
 import { Menu, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
-import { useModal } from '../components/dialog.tsx';
+import { useModal } from '../components/dialogs/dialog.tsx';
 import { Logo } from '../components/logo.tsx';
 import { Skeleton, SkeletonRows } from '../components/states.tsx';
 import { goLive } from '../live/live.ts';

@@ -3,7 +3,7 @@ import { useId, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { Button, IconButton } from '../button.tsx';
 import { cx } from '../cx.ts';
-import { controlClass } from '../field.tsx';
+import { controlClass } from './field.tsx';
 
 /** A name and a value, as typed. */
 export type Pair = readonly [name: string, value: string];

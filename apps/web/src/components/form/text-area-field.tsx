@@ -1,6 +1,6 @@
 import type { ComponentProps, ReactNode } from 'react';
 import { cx } from '../cx.ts';
-import { Field, controlClass } from '../field.tsx';
+import { Field, controlClass } from './field.tsx';
 
 interface TextAreaProps extends ComponentProps<'textarea'> {
   readonly label: string;

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { Button } from '../button.tsx';
-import { Dialog, DialogActions } from '../dialog.tsx';
+import { Dialog, DialogActions } from '../dialogs/dialog.tsx';
 import { Notice } from '../notice.tsx';
 
 interface ShownOnceProps {

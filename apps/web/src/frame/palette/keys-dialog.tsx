@@ -1,4 +1,4 @@
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog } from '../../components/dialogs/dialog.tsx';
 import { shortcuts } from './shortcuts.ts';
 
 export function KeysDialog({ onClose }: { onClose: () => void }) {

@@ -7,7 +7,7 @@ import type { LucideIcon } from 'lucide-react';
 import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { lodge, list } from '../../api.ts';
-import { useModal } from '../../components/dialog.tsx';
+import { useModal } from '../../components/dialogs/dialog.tsx';
 import { explain } from '../../messages.ts';
 import { agentQuery } from '../../pages/agent/queries.ts';
 import { useAct, verbIcons } from '../../pages/agent/use-act.ts';

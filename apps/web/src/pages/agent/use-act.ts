@@ -3,7 +3,7 @@ import type { Agent } from '@lodge/sdk';
 import { Moon, Play, RotateCw, Square, Sun } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import { change, lodge } from '../../api.ts';
-import { toast } from '../../components/toasts.tsx';
+import { toast } from '../../components/toasts/toasts.tsx';
 import { agentQuery } from './queries.ts';
 import { verbWords } from './verbs.ts';
 import type { Verb } from './verbs.ts';

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { memo } from 'react';
 import type { Agent } from '@lodge/sdk';
-import { runtimeNames, sizeNames } from '../../components/agent-words.ts';
+import { runtimeNames, sizeNames } from '../../components/words/agent-words.ts';
 import { cx } from '../../components/cx.ts';
 import { Skeleton } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';

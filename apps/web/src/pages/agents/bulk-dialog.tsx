@@ -1,8 +1,8 @@
 import { useState } from 'react';
 import type { Agent } from '@lodge/sdk';
 import { Button } from '../../components/button.tsx';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { TextField } from '../../components/field.tsx';
+import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
+import { TextField } from '../../components/form/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { formatNumber } from '../../format.ts';
 import { explain } from '../../messages.ts';

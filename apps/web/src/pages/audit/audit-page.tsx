@@ -3,7 +3,7 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { ScrollText, X } from 'lucide-react';
 import { Code } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { SelectField } from '../../components/field.tsx';
+import { SelectField } from '../../components/form/field.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { Paged } from '../../components/shown/paged.tsx';
 import { EmptyState } from '../../components/states.tsx';

@@ -3,8 +3,8 @@ import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
-import { ScopesField, scopesOf } from '../../components/scopes-field.tsx';
-import { useForm } from '../../components/use-form.ts';
+import { ScopesField, scopesOf } from '../../components/form/scopes-field.tsx';
+import { useForm } from '../../components/form/use-form.ts';
 
 type Decision = { readonly approve: true; readonly scopes: readonly Scope[] } | { readonly approve: false };
 

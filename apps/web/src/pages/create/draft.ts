@@ -1,8 +1,8 @@
 /** The agent that is being described, and the request that makes it. */
 import type { Agent, CreateAgent, Provider } from '@lodge/sdk';
-import { checks } from '../../components/checks.ts';
+import { checks } from '../../components/form/checks.ts';
 import { labelsProblem, recordOf } from '../../components/form/pairs-field.tsx';
-import { firstModels } from '../../components/model-words.ts';
+import { firstModels } from '../../components/words/model-words.ts';
 import type { Pair } from '../../components/form/pairs-field.tsx';
 
 /** All that is typed but the key, which is kept nowhere. */

@@ -1,4 +1,4 @@
-import { SelectField, TextField } from '../../components/field.tsx';
+import { SelectField, TextField } from '../../components/form/field.tsx';
 import { PairsField } from '../../components/form/pairs-field.tsx';
 import { TextAreaField } from '../../components/form/text-area-field.tsx';
 import { FormCard } from '../../components/form/form-card.tsx';

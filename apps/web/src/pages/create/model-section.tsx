@@ -1,9 +1,9 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import type { Provider } from '@lodge/sdk';
-import { PasswordField, SelectField, TextField } from '../../components/field.tsx';
+import { PasswordField, SelectField, TextField } from '../../components/form/field.tsx';
 import { FormCard } from '../../components/form/form-card.tsx';
-import { modelFacts, modelLine } from '../../components/model-words.ts';
+import { modelFacts, modelLine } from '../../components/words/model-words.ts';
 import { Loaded, Skeleton } from '../../components/states.tsx';
 import { firstModel, ofThisLodge } from './draft.ts';
 import type { SectionProps } from './section-props.ts';

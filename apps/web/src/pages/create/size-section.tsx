@@ -4,7 +4,7 @@ import type { Limits, Size } from '@lodge/sdk';
 import { ChoiceField } from '../../components/form/choice-field.tsx';
 import { FormCard } from '../../components/form/form-card.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { machineWords, sizeNames } from '../../components/agent-words.ts';
+import { machineWords, sizeNames } from '../../components/words/agent-words.ts';
 import { Loaded, SkeletonRows } from '../../components/states.tsx';
 import { useAccount } from '../../session.ts';
 import { hostQuery } from '../host/queries.ts';

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import type { SessionBody } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { checkAll, checks } from '../../components/checks.ts';
-import { TextField } from '../../components/field.tsx';
+import { checkAll, checks } from '../../components/form/checks.ts';
+import { TextField } from '../../components/form/field.tsx';
 import { Failure } from '../../components/notice.tsx';
-import { text, useForm } from '../../components/use-form.ts';
+import { text, useForm } from '../../components/form/use-form.ts';
 import { EntryCard } from '../../frame/entry-frame.tsx';
 
 interface CodeStepProps {

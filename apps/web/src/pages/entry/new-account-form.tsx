@@ -1,9 +1,9 @@
 import type { Credentials, SessionBody } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { checkAll, checks } from '../../components/checks.ts';
-import { PasswordField, TextField } from '../../components/field.tsx';
+import { checkAll, checks } from '../../components/form/checks.ts';
+import { PasswordField, TextField } from '../../components/form/field.tsx';
 import { Failure } from '../../components/notice.tsx';
-import { text, useForm } from '../../components/use-form.ts';
+import { text, useForm } from '../../components/form/use-form.ts';
 import { useEnter } from '../../session.ts';
 
 interface NewAccountProps {

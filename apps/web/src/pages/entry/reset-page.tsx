@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { api, hasCode } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { checkAll, checks } from '../../components/checks.ts';
-import { PasswordField } from '../../components/field.tsx';
+import { checkAll, checks } from '../../components/form/checks.ts';
+import { PasswordField } from '../../components/form/field.tsx';
 import { Failure } from '../../components/notice.tsx';
-import { text, useForm } from '../../components/use-form.ts';
+import { text, useForm } from '../../components/form/use-form.ts';
 import { useEnter } from '../../session.ts';
 import { CodeStep } from './code-step.tsx';
 import { LinkPage } from './link-page.tsx';

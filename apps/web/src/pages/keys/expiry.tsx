@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { SelectField, TextField } from '../../components/field.tsx';
-import { text } from '../../components/use-form.ts';
+import { SelectField, TextField } from '../../components/form/field.tsx';
+import { text } from '../../components/form/use-form.ts';
 import { formatDate } from '../../format.ts';
 
 const choices = [

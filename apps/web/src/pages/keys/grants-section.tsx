@@ -4,10 +4,10 @@ import { api } from '../../api.ts';
 import type { Grant } from '../../api.ts';
 import { Code } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
 import { Section } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
-import { toast } from '../../components/toasts.tsx';
+import { toast } from '../../components/toasts/toasts.tsx';
 import { queries } from '../../queries.ts';
 import { Quoted } from '../consent/facts.tsx';
 

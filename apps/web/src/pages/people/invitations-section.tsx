@@ -5,11 +5,11 @@ import { api } from '../../api.ts';
 import type { Invitation } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
 import { Section } from '../../components/page.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { toast } from '../../components/toasts.tsx';
+import { toast } from '../../components/toasts/toasts.tsx';
 import { queries } from '../../queries.ts';
 
 const nameOf = ({ email }: Invitation): string => email ?? 'Anyone with the link';

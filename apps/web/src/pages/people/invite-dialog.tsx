@@ -2,12 +2,12 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { checkAll, checks } from '../../components/checks.ts';
+import { checkAll, checks } from '../../components/form/checks.ts';
 import { CopyField } from '../../components/copy-field.tsx';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
+import { SelectField, TextField } from '../../components/form/field.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
-import { text, useForm } from '../../components/use-form.ts';
+import { text, useForm } from '../../components/form/use-form.ts';
 import { queries } from '../../queries.ts';
 
 export function InviteDialog({ onClose }: { onClose: () => void }) {

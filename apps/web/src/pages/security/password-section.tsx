@@ -2,13 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { againInWords, checkAll, checks } from '../../components/checks.ts';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { PasswordField } from '../../components/field.tsx';
+import { againInWords, checkAll, checks } from '../../components/form/checks.ts';
+import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
+import { PasswordField } from '../../components/form/field.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
-import { toast } from '../../components/toasts.tsx';
-import { text, useForm } from '../../components/use-form.ts';
+import { toast } from '../../components/toasts/toasts.tsx';
+import { text, useForm } from '../../components/form/use-form.ts';
 import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
 

@@ -4,13 +4,13 @@ import { useState } from 'react';
 import { encode } from 'uqr';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { againInWords, checkAll, checks } from '../../components/checks.ts';
+import { againInWords, checkAll, checks } from '../../components/form/checks.ts';
 import { useCopy } from '../../components/copy-field.tsx';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { PasswordField, TextField } from '../../components/field.tsx';
+import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
+import { PasswordField, TextField } from '../../components/form/field.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
-import { toast } from '../../components/toasts.tsx';
-import { text, useForm } from '../../components/use-form.ts';
+import { toast } from '../../components/toasts/toasts.tsx';
+import { text, useForm } from '../../components/form/use-form.ts';
 import { queries } from '../../queries.ts';
 
 interface Begun {

@@ -5,13 +5,13 @@ import { api } from '../../api.ts';
 import type { SessionRecord } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirm-dialog.tsx';
-import { focusHeading } from '../../components/focus.ts';
+import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { focusHeading } from '../../components/form/focus.ts';
 import { Failure } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
-import { toast } from '../../components/toasts.tsx';
+import { toast } from '../../components/toasts/toasts.tsx';
 import { queries } from '../../queries.ts';
 import { deviceOf } from './device.ts';
 

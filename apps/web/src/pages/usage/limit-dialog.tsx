@@ -3,12 +3,12 @@ import type { ComponentProps } from 'react';
 import { api } from '../../api.ts';
 import type { SpendLimit } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { checkAll, checks } from '../../components/checks.ts';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { checkAll, checks } from '../../components/form/checks.ts';
+import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
+import { SelectField, TextField } from '../../components/form/field.tsx';
 import { Failure } from '../../components/notice.tsx';
-import { toast } from '../../components/toasts.tsx';
-import { text, useForm } from '../../components/use-form.ts';
+import { toast } from '../../components/toasts/toasts.tsx';
+import { text, useForm } from '../../components/form/use-form.ts';
 import { queries } from '../../queries.ts';
 import { actionWords } from './limit-words.ts';
 

@@ -4,7 +4,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
-import { toast } from '../../components/toasts.tsx';
+import { toast } from '../../components/toasts/toasts.tsx';
 import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
 

@@ -2,10 +2,10 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { change, lodge } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { Dialog, DialogActions } from '../../components/dialog.tsx';
-import { SelectField } from '../../components/field.tsx';
+import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
+import { SelectField } from '../../components/form/field.tsx';
 import { Failure } from '../../components/notice.tsx';
-import { text, useForm } from '../../components/use-form.ts';
+import { text, useForm } from '../../components/form/use-form.ts';
 import { webhooksQuery } from './queries.ts';
 import { SecretShown } from './secret-shown.tsx';
 

@@ -1,6 +1,6 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { Activity } from 'lucide-react';
-import { FilterSelect } from '../../../components/filter-select.tsx';
+import { FilterSelect } from '../../../components/form/filter-select.tsx';
 import { Button } from '../../../components/button.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { TabPage } from '../../../components/page.tsx';

@@ -4,7 +4,7 @@ import type { LlmCallDetail } from '@lodge/sdk';
 import type { ReactNode } from 'react';
 import { lodge, read } from '../../../api.ts';
 import { Badge } from '../../../components/badge.tsx';
-import { Dialog } from '../../../components/dialog.tsx';
+import { Dialog } from '../../../components/dialogs/dialog.tsx';
 import { withoutTurning } from '../../../components/markdown/bounds.ts';
 import { CodeBlock } from '../../../components/markdown/code-block.tsx';
 import { Notice } from '../../../components/notice.tsx';

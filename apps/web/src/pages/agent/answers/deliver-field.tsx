@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
-import { SelectField, TextField } from '../../../components/field.tsx';
-import type { Problems } from '../../../components/use-form.ts';
+import { SelectField, TextField } from '../../../components/form/field.tsx';
+import type { Problems } from '../../../components/form/use-form.ts';
 import { channelNames, channelTitles } from '../channels/channel-names.ts';
 import { conversationsQuery } from './conversations.ts';
 import type { Conversation } from './conversations.ts';

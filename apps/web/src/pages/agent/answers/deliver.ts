@@ -1,6 +1,6 @@
 import type { Schedule } from '@lodge/sdk';
-import type { Problems } from '../../../components/use-form.ts';
-import { text } from '../../../components/use-form.ts';
+import type { Problems } from '../../../components/form/use-form.ts';
+import { text } from '../../../components/form/use-form.ts';
 import { channelTitles } from '../channels/channel-names.ts';
 import type { ChannelName } from '../channels/channel-names.ts';
 import { cut } from './stranger.tsx';

@@ -1,6 +1,6 @@
 import type { ChannelAccess } from '@lodge/sdk';
-import type { Problems } from '../../../components/use-form.ts';
-import { text } from '../../../components/use-form.ts';
+import type { Problems } from '../../../components/form/use-form.ts';
+import { text } from '../../../components/form/use-form.ts';
 
 export type AccessName = 'allow_from' | 'group_allow' | 'per_sender_hourly';
 

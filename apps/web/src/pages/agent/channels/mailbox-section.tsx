@@ -2,7 +2,7 @@ import type { Channel } from '@lodge/sdk';
 import { useRef } from 'react';
 import { change, lodge } from '../../../api.ts';
 import { Button } from '../../../components/button.tsx';
-import { TextField } from '../../../components/field.tsx';
+import { TextField } from '../../../components/form/field.tsx';
 import { Section } from '../../../components/page.tsx';
 import { ConsentProgress } from '../answers/consent-progress.tsx';
 import { useConsent } from '../answers/use-consent.ts';

@@ -3,11 +3,11 @@ import { LoaderCircle } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useEffect, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
-import { TextField } from '../../../components/field.tsx';
+import { TextField } from '../../../components/form/field.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { QrCode } from '../../../components/shown/qr-code.tsx';
-import { text, useForm } from '../../../components/use-form.ts';
+import { text, useForm } from '../../../components/form/use-form.ts';
 import { usePairing } from './use-pairing.ts';
 
 /** Links a phone with WhatsApp: a code to scan that renews itself, or one to type in. */

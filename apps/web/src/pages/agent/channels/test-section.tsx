@@ -2,7 +2,7 @@ import type { Channel, ChannelTest } from '@lodge/sdk';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
-import { SelectField } from '../../../components/field.tsx';
+import { SelectField } from '../../../components/form/field.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { conversationsQuery } from '../answers/conversations.ts';

@@ -3,7 +3,7 @@ import { Markdown } from '../../../components/markdown.tsx';
 import { withoutTurning } from '../../../components/markdown/bounds.ts';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { Notice } from '../../../components/notice.tsx';
-import { visibleName } from '../../../components/visible-text.ts';
+import { visibleName } from '../../../components/words/visible-text.ts';
 import { pathTo } from '../../../paths.ts';
 import { channelTitles } from '../channels/channel-names.ts';
 import type { ChannelConversation } from './list/channel-conversations.ts';

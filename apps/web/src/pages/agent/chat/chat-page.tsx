@@ -4,7 +4,7 @@ import type { Agent } from '@lodge/sdk';
 import { MessagesSquare } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
-import { Dialog } from '../../../components/dialog.tsx';
+import { Dialog } from '../../../components/dialogs/dialog.tsx';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { EmptyState } from '../../../components/states.tsx';

@@ -4,7 +4,7 @@ import { Download, LoaderCircle } from 'lucide-react';
 import { useCallback } from 'react';
 import type { ReactNode } from 'react';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
-import { visibleName } from '../../../components/visible-text.ts';
+import { visibleName } from '../../../components/words/visible-text.ts';
 import { explain } from '../../../messages.ts';
 import { pathTo } from '../../../paths.ts';
 import { download } from './files.ts';

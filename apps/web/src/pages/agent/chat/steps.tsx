@@ -1,5 +1,5 @@
 import { Check, Circle, LoaderCircle, X } from 'lucide-react';
-import { visibleName } from '../../../components/visible-text.ts';
+import { visibleName } from '../../../components/words/visible-text.ts';
 import type { Step } from './conversation.ts';
 
 /** More steps than these are folded, once their turn is over. */

@@ -1,6 +1,6 @@
 import type { ConnectionAllow } from '@lodge/sdk';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
-import type { Problems } from '../../../components/use-form.ts';
+import type { Problems } from '../../../components/form/use-form.ts';
 import { methods, mostAllowed } from './form-data.ts';
 import { Rows, useRows } from './rows.tsx';
 

@@ -1,14 +1,14 @@
 import type { Connection } from '@lodge/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { TextField } from '../../../components/field.tsx';
+import { TextField } from '../../../components/form/field.tsx';
 import { CheckField } from '../../../components/form/check-field.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
 import { FormSection } from '../../../components/form/form-section.tsx';
-import { toast } from '../../../components/toasts.tsx';
-import type { Problems } from '../../../components/use-form.ts';
-import { text, useForm } from '../../../components/use-form.ts';
+import { toast } from '../../../components/toasts/toasts.tsx';
+import type { Problems } from '../../../components/form/use-form.ts';
+import { text, useForm } from '../../../components/form/use-form.ts';
 import { AccessFields } from './access-fields.tsx';
 import { AllowFields } from './allow-fields.tsx';
 import { checkConnection, connectionOf } from './form-data.ts';

@@ -1,7 +1,7 @@
 /** The form of a connection, as the API takes it. */
 import type { Connection, ConnectionAllow, PutConnection } from '@lodge/sdk';
-import { text } from '../../../components/use-form.ts';
-import type { Problems } from '../../../components/use-form.ts';
+import { text } from '../../../components/form/use-form.ts';
+import type { Problems } from '../../../components/form/use-form.ts';
 import { linesOf } from '../channels/access-form.ts';
 
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;

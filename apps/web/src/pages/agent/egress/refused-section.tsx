@@ -7,7 +7,7 @@ import { Failure } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
-import { toast } from '../../../components/toasts.tsx';
+import { toast } from '../../../components/toasts/toasts.tsx';
 import { linesRead, putEgress, refusedQuery } from './queries.ts';
 import { isAllowed, refusedOf } from './refused.ts';
 import type { Refused } from './refused.ts';

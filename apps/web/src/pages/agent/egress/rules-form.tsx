@@ -7,8 +7,8 @@ import type { Choice } from '../../../components/form/choice-field.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
-import { toast } from '../../../components/toasts.tsx';
-import { text, useForm } from '../../../components/use-form.ts';
+import { toast } from '../../../components/toasts/toasts.tsx';
+import { text, useForm } from '../../../components/form/use-form.ts';
 import { linesOf } from '../channels/access-form.ts';
 import { putEgress } from './queries.ts';
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { ChevronRight, House } from 'lucide-react';
-import { visibleName } from '../../../components/visible-text.ts';
+import { visibleName } from '../../../components/words/visible-text.ts';
 import { nameOf, stepsTo } from './file-paths.ts';
 import { filesRoute } from './route.ts';
 

@@ -6,14 +6,14 @@ import { buttonClass } from '../../../components/button.tsx';
 import { cx } from '../../../components/cx.ts';
 import { Markdown } from '../../../components/markdown.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx';
-import { visibleName } from '../../../components/visible-text.ts';
+import { visibleName } from '../../../components/words/visible-text.ts';
 import { useMay } from '../../../session.ts';
 import { downloadAddress, formatSize, folderOf, nameOf } from './file-paths.ts';
 import { isMarkdown, maxPictureBytes, maxTextBytes, pictureTypeOf } from './open-file.ts';
 import type { OpenedFile } from './open-file.ts';
 import { fileQuery } from './queries.ts';
 import { filesRoute } from './route.ts';
-import { TextEditor } from './text-editor.tsx';
+import { TextEditor } from './editing/text-editor.tsx';
 
 interface PaneProps {
   readonly agentId: string;

@@ -5,7 +5,7 @@ import type { LucideIcon } from 'lucide-react';
 import { IconButton } from '../../../components/button.tsx';
 import { cx } from '../../../components/cx.ts';
 import { Time } from '../../../components/time.tsx';
-import { visibleName } from '../../../components/visible-text.ts';
+import { visibleName } from '../../../components/words/visible-text.ts';
 import { downloadAddress, formatSize } from './file-paths.ts';
 import { isMarkdown, pictureTypeOf } from './open-file.ts';
 import { filesRoute } from './route.ts';

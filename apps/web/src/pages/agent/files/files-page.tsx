@@ -7,9 +7,9 @@ import { Breadcrumbs } from './breadcrumbs.tsx';
 import { FilePane } from './file-pane.tsx';
 import { FolderPane } from './folder-pane.tsx';
 import { filesRoute } from './route.ts';
-import { uploadsOf } from './upload-queue.ts';
-import type { UploadQueue } from './upload-queue.ts';
-import { UploadList } from './upload-list.tsx';
+import { uploadsOf } from './upload/upload-queue.ts';
+import type { UploadQueue } from './upload/upload-queue.ts';
+import { UploadList } from './upload/upload-list.tsx';
 
 /** The agent's workspace: one folder, or one file in it. */
 export function FilesPage() {

@@ -3,10 +3,10 @@ import { useRef } from 'react';
 import type { ChangeEvent } from 'react';
 import { Button, IconButton } from '../../../components/button.tsx';
 import { cx } from '../../../components/cx.ts';
-import { filesOfInput } from './dropped-files.ts';
+import { filesOfInput } from './upload/dropped-files.ts';
 import type { FileAction } from './file-table.tsx';
-import { FolderDownload } from './folder-download.tsx';
-import type { GivenFile } from './upload-queue.ts';
+import { FolderDownload } from './download/folder-download.tsx';
+import type { GivenFile } from './upload/upload-queue.ts';
 
 interface ActionsProps {
   readonly agentId: string;

@@ -8,14 +8,14 @@ import { cx } from '../../../components/cx.ts';
 import { Notice } from '../../../components/notice.tsx';
 import { EmptyState, ErrorState, SkeletonRows } from '../../../components/states.tsx';
 import { useMay } from '../../../session.ts';
-import { filesOfDrop, maxFiles } from './dropped-files.ts';
+import { filesOfDrop, maxFiles } from './upload/dropped-files.ts';
 import { FileTable } from './file-table.tsx';
 import type { FileAction } from './file-table.tsx';
 import { FileDialog } from './file-dialogs.tsx';
 import { joined } from './file-paths.ts';
 import { FolderActions } from './folder-actions.tsx';
 import { folderQuery } from './queries.ts';
-import type { GivenFile, UploadQueue } from './upload-queue.ts';
+import type { GivenFile, UploadQueue } from './upload/upload-queue.ts';
 
 interface PaneProps {
   readonly agentId: string;

@@ -1,11 +1,11 @@
 import type { CreatedHook } from '@lodge/sdk';
 import { useQueryClient } from '@tanstack/react-query';
-import { TextField } from '../../../components/field.tsx';
+import { TextField } from '../../../components/form/field.tsx';
 import { FormSection } from '../../../components/form/form-section.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
 import { useDraft } from '../../../components/form/use-draft.ts';
-import type { Problems } from '../../../components/use-form.ts';
-import { text, useForm } from '../../../components/use-form.ts';
+import type { Problems } from '../../../components/form/use-form.ts';
+import { text, useForm } from '../../../components/form/use-form.ts';
 import { DeliverField } from '../answers/deliver-field.tsx';
 import { checkDeliver, deliverOf } from '../answers/deliver.ts';
 import type { DeliverName } from '../answers/deliver.ts';

@@ -2,9 +2,9 @@ import type { CreateHook } from '@lodge/sdk';
 import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
-import { SelectField, TextField } from '../../../components/field.tsx';
-import type { Problems } from '../../../components/use-form.ts';
-import { text } from '../../../components/use-form.ts';
+import { SelectField, TextField } from '../../../components/form/field.tsx';
+import type { Problems } from '../../../components/form/use-form.ts';
+import { text } from '../../../components/form/use-form.ts';
 import { signatureTitles } from './queries.ts';
 
 type Signature = NonNullable<CreateHook['signature']>;

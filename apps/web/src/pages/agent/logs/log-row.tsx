@@ -2,7 +2,7 @@ import type { LogEntry } from '@lodge/sdk';
 import { ChevronDown, ChevronRight } from 'lucide-react';
 import { memo, useMemo } from 'react';
 import { cx } from '../../../components/cx.ts';
-import { visibleLogText } from '../../../components/visible-text.ts';
+import { visibleLogText } from '../../../components/words/visible-text.ts';
 import { formatDateTime } from '../../../format.ts';
 import { Marked } from './marked.tsx';
 import { clockTime, shortDate } from './log-times.ts';

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { FormEvent } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { cx } from '../../../components/cx.ts';
-import { controlClass } from '../../../components/field.tsx';
+import { controlClass } from '../../../components/form/field.tsx';
 import { fieldTime } from './log-times.ts';
 import { levelLabels, levelNames, sourceLabels, sourceNames } from './log-words.ts';
 import type { LogSearch } from './route.ts';

@@ -2,13 +2,13 @@ import { useQueryClient } from '@tanstack/react-query';
 import type { AgentMember } from '@lodge/sdk';
 import { change, lodge } from '../../../api.ts';
 import { Button } from '../../../components/button.tsx';
-import { Dialog, DialogActions } from '../../../components/dialog.tsx';
-import { TextField } from '../../../components/field.tsx';
+import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
+import { TextField } from '../../../components/form/field.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
 import { useDraft } from '../../../components/form/use-draft.ts';
 import { Failure } from '../../../components/notice.tsx';
-import { toast } from '../../../components/toasts.tsx';
-import { text, useForm } from '../../../components/use-form.ts';
+import { toast } from '../../../components/toasts/toasts.tsx';
+import { text, useForm } from '../../../components/form/use-form.ts';
 import { useAgent } from '../use-agent.ts';
 
 interface MemberDialogProps {

@@ -7,7 +7,7 @@ import { Markdown } from '../../../components/markdown.tsx';
 import { withoutTurning } from '../../../components/markdown/bounds.ts';
 import { ScrollBox, isLong } from '../../../components/scroll-box.tsx';
 import { Time } from '../../../components/time.tsx';
-import { visibleName } from '../../../components/visible-text.ts';
+import { visibleName } from '../../../components/words/visible-text.ts';
 import { pathTo } from '../../../paths.ts';
 import { useMay } from '../../../session.ts';
 import { channelTitles } from '../channels/channel-names.ts';

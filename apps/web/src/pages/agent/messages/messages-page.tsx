@@ -2,7 +2,7 @@ import { Link, getRouteApi } from '@tanstack/react-router';
 import { Inbox } from 'lucide-react';
 import { lodge } from '../../../api.ts';
 import { buttonClass } from '../../../components/button.tsx';
-import { FilterSelect } from '../../../components/filter-select.tsx';
+import { FilterSelect } from '../../../components/form/filter-select.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { Paged, usePages } from '../../../components/shown/paged.tsx';
 import { EmptyState } from '../../../components/states.tsx';

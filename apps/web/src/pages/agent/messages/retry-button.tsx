@@ -4,9 +4,9 @@ import { RotateCw } from 'lucide-react';
 import { useState } from 'react';
 import { change, lodge } from '../../../api.ts';
 import { Button } from '../../../components/button.tsx';
-import { Dialog, DialogActions } from '../../../components/dialog.tsx';
+import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
 import { Failure } from '../../../components/notice.tsx';
-import { toast } from '../../../components/toasts.tsx';
+import { toast } from '../../../components/toasts/toasts.tsx';
 
 const here = { message_not_retryable: 'Its state has changed meanwhile: there is nothing to try again.' };
 

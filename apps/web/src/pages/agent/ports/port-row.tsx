@@ -4,10 +4,10 @@ import { ExternalLink } from 'lucide-react';
 import { useState } from 'react';
 import { Badge } from '../../../components/badge.tsx';
 import { Button } from '../../../components/button.tsx';
-import { ConfirmDialog } from '../../../components/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { OutwardLink } from '../../../components/shown/outward-link.tsx';
-import { toast } from '../../../components/toasts.tsx';
+import { toast } from '../../../components/toasts/toasts.tsx';
 import { portChanges } from './queries.ts';
 import { useOpenPage } from './use-open-page.ts';
 

@@ -2,11 +2,11 @@ import type { Port } from '@lodge/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { Button } from '../../../components/button.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
-import { Dialog, DialogActions } from '../../../components/dialog.tsx';
-import { TextField } from '../../../components/field.tsx';
+import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
+import { TextField } from '../../../components/form/field.tsx';
 import { Failure } from '../../../components/notice.tsx';
-import { toast } from '../../../components/toasts.tsx';
-import { text, useForm } from '../../../components/use-form.ts';
+import { toast } from '../../../components/toasts/toasts.tsx';
+import { text, useForm } from '../../../components/form/use-form.ts';
 import { portChanges } from './queries.ts';
 
 export function PublishDialog({ agentId, onClose }: { readonly agentId: string; readonly onClose: () => void }) {

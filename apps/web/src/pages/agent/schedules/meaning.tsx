@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from 'react';
 import { Notice } from '../../../components/notice.tsx';
-import { text } from '../../../components/use-form.ts';
+import { text } from '../../../components/form/use-form.ts';
 import { checkTimes, timingOf, whenWords } from './times.ts';
 
 /** The sentence of the times that a form says now, where they are right. */

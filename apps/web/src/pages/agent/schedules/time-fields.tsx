@@ -1,6 +1,6 @@
 import { useState } from 'react';
-import { SelectField, TextField } from '../../../components/field.tsx';
-import type { Problems } from '../../../components/use-form.ts';
+import { SelectField, TextField } from '../../../components/form/field.tsx';
+import type { Problems } from '../../../components/form/use-form.ts';
 import { hereZone, zones } from './times.ts';
 import type { TimeKind, TimeName, Times } from './times.ts';
 

@@ -2,9 +2,9 @@ import type { Schedule } from '@lodge/sdk';
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
-import { ConfirmDialog } from '../../../components/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
 import { Failure } from '../../../components/notice.tsx';
-import { toast } from '../../../components/toasts.tsx';
+import { toast } from '../../../components/toasts/toasts.tsx';
 import { runsKey, scheduleChanges } from './queries.ts';
 
 interface VerbsProps {

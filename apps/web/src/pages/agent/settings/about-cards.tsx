@@ -1,6 +1,6 @@
 import { PairsField } from '../../../components/form/pairs-field.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
-import { TextField } from '../../../components/field.tsx';
+import { TextField } from '../../../components/form/field.tsx';
 import { formatNumber } from '../../../format.ts';
 import { useMay } from '../../../session.ts';
 import { bytesOf, maxInstructionBytes } from '../../create/draft.ts';

@@ -5,10 +5,10 @@ import { useState } from 'react';
 import type { Agent } from '@lodge/sdk';
 import { change, hasCode, lodge } from '../../../api.ts';
 import { Button } from '../../../components/button.tsx';
-import { Dialog, DialogActions } from '../../../components/dialog.tsx';
-import { TextField } from '../../../components/field.tsx';
+import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
+import { TextField } from '../../../components/form/field.tsx';
 import { Failure } from '../../../components/notice.tsx';
-import { toast } from '../../../components/toasts.tsx';
+import { toast } from '../../../components/toasts/toasts.tsx';
 import { putAgentRow } from '../../agents/queries.ts';
 
 /** Actions that cannot be undone. */

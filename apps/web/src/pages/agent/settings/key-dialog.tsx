@@ -3,11 +3,11 @@ import { useState } from 'react';
 import type { Agent } from '@lodge/sdk';
 import { change, lodge } from '../../../api.ts';
 import { Button } from '../../../components/button.tsx';
-import { checkAll } from '../../../components/checks.ts';
-import { Dialog, DialogActions } from '../../../components/dialog.tsx';
-import { PasswordField, SelectField } from '../../../components/field.tsx';
+import { checkAll } from '../../../components/form/checks.ts';
+import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
+import { PasswordField, SelectField } from '../../../components/form/field.tsx';
 import { Failure } from '../../../components/notice.tsx';
-import { text, useForm } from '../../../components/use-form.ts';
+import { text, useForm } from '../../../components/form/use-form.ts';
 import { providersQuery } from '../../create/queries.ts';
 
 interface KeyDialogProps {

@@ -1,6 +1,6 @@
 /** The groups of settings: the record's fields as forms have them, and the requests that change them. */
 import type { Agent } from '@lodge/sdk';
-import { checks } from '../../../components/checks.ts';
+import { checks } from '../../../components/form/checks.ts';
 import { labelsProblem, pairsOf, recordOf } from '../../../components/form/pairs-field.tsx';
 import type { Pair } from '../../../components/form/pairs-field.tsx';
 import { bytesOf, maxInstructionBytes } from '../../create/draft.ts';

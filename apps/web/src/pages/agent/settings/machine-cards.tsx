@@ -1,8 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { CheckField } from '../../../components/form/check-field.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
-import { SelectField, TextField } from '../../../components/field.tsx';
-import { machineWords, sizeNames } from '../../../components/agent-words.ts';
+import { SelectField, TextField } from '../../../components/form/field.tsx';
+import { machineWords, sizeNames } from '../../../components/words/agent-words.ts';
 import { Notice } from '../../../components/notice.tsx';
 import { Loaded } from '../../../components/states.tsx';
 import { actionWords } from '../../usage/limit-words.ts';

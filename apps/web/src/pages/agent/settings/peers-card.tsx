@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { X } from 'lucide-react';
 import { IconButton } from '../../../components/button.tsx';
-import { SelectField } from '../../../components/field.tsx';
+import { SelectField } from '../../../components/form/field.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
 import { useMay } from '../../../session.ts';
 import { allAgents } from '../../agents/queries.ts';

@@ -4,10 +4,10 @@ import { useState } from 'react';
 import type { Agent } from '@lodge/sdk';
 import { ApiError, change, lodge } from '../../../api.ts';
 import { Button } from '../../../components/button.tsx';
-import { ConfirmDialog } from '../../../components/confirm-dialog.tsx';
+import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
 import { FormCard } from '../../../components/form/form-card.tsx';
 import { Failure } from '../../../components/notice.tsx';
-import { toast } from '../../../components/toasts.tsx';
+import { toast } from '../../../components/toasts/toasts.tsx';
 import { agentQuery } from '../queries.ts';
 
 const waitMs = 150_000;

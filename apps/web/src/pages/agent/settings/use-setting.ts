@@ -8,7 +8,7 @@ import { useState } from 'react';
 import type { Agent, UpdateAgent } from '@lodge/sdk';
 import { change, hasCode, lodge } from '../../../api.ts';
 import { useKept } from '../../../components/form/use-kept.ts';
-import { toast } from '../../../components/toasts.tsx';
+import { toast } from '../../../components/toasts/toasts.tsx';
 import { useAccount } from '../../../session.ts';
 import { putAgentRow } from '../../agents/queries.ts';
 import { agentQuery } from '../queries.ts';

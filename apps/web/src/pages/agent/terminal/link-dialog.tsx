@@ -1,7 +1,7 @@
 import { ExternalLink } from 'lucide-react';
 import { Button, buttonClass } from '../../../components/button.tsx';
-import { Dialog, DialogActions } from '../../../components/dialog.tsx';
-import { visibleText } from '../../../components/visible-text.ts';
+import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
+import { visibleText } from '../../../components/words/visible-text.ts';
 
 /** A longer address is not for people. */
 const maxAddress = 4000;

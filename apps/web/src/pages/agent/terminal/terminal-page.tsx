@@ -6,7 +6,7 @@ import { ApiError } from '@lodge/sdk';
 import { Button } from '../../../components/button.tsx';
 import { useCopy } from '../../../components/copy-field.tsx';
 import { cx } from '../../../components/cx.ts';
-import { controlClass } from '../../../components/field.tsx';
+import { controlClass } from '../../../components/form/field.tsx';
 import { Notice } from '../../../components/notice.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { EmptyState } from '../../../components/states.tsx';

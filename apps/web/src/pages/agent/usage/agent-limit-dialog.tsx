@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import type { Agent } from '@lodge/sdk';
 import { change, lodge } from '../../../api.ts';
-import { toast } from '../../../components/toasts.tsx';
+import { toast } from '../../../components/toasts/toasts.tsx';
 import { LimitForm } from '../../usage/limit-dialog.tsx';
 import { agentQuery } from '../queries.ts';
 

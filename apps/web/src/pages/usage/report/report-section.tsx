@@ -2,7 +2,7 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { ChartColumn, Download } from 'lucide-react';
 import { Button } from '../../../components/button.tsx';
-import { SelectField } from '../../../components/field.tsx';
+import { SelectField } from '../../../components/form/field.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { StackedBars } from '../../../components/plot/plot.tsx';

@@ -1,7 +1,7 @@
 /** Conversations of people on the agent's channels, made of its messages. */
 import { queryOptions } from '@tanstack/react-query';
 import type { ChannelMessage } from '@lodge/sdk';
-import { visibleName } from '../../../../components/visible-text.ts';
+import { visibleName } from '../../../../components/words/visible-text.ts';
 import { list, lodge } from '../../../../api.ts';
 
 /** The newest messages; older ones are on the page Messages. */

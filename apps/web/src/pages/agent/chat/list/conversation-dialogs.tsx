@@ -1,6 +1,6 @@
 import { Button } from '../../../../components/button.tsx';
-import { Dialog, DialogActions } from '../../../../components/dialog.tsx';
-import { TextField } from '../../../../components/field.tsx';
+import { Dialog, DialogActions } from '../../../../components/dialogs/dialog.tsx';
+import { TextField } from '../../../../components/form/field.tsx';
 import type { Conversation } from '../conversation.ts';
 
 interface ChangeProps {

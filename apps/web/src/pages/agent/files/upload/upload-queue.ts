@@ -4,7 +4,7 @@
  * person says so.
  */
 import { ApiError } from '@lodge/sdk';
-import { change, hasCode, lodge, read } from '../../../api.ts';
+import { change, hasCode, lodge, read } from '../../../../api.ts';
 
 export interface UploadItem {
   readonly id: number;

@@ -1,6 +1,6 @@
 /** The cost and the context of an offered model, in words. */
 import type { OfferedModel } from '@lodge/sdk';
-import { formatNumber, formatUsd } from '../format.ts';
+import { formatNumber, formatUsd } from '../../format.ts';
 
 /** A model of each well-known provider, to begin with; any other can be chosen later. */
 export const firstModels: Readonly<Record<string, string>> = {

@@ -1,16 +1,16 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useBlocker } from '@tanstack/react-router';
 import { useEffect, useRef, useState } from 'react';
-import { change, hasCode, lodge } from '../../../api.ts';
-import { toast } from '../../../components/toasts.tsx';
-import { visibleName } from '../../../components/visible-text.ts';
-import { signInPath } from '../../../paths.ts';
+import { change, hasCode, lodge } from '../../../../api.ts';
+import { toast } from '../../../../components/toasts/toasts.tsx';
+import { visibleName } from '../../../../components/words/visible-text.ts';
+import { signInPath } from '../../../../paths.ts';
 import { draftOf, dropDraft, keepDraft } from './drafts.ts';
 import type { Draft } from './drafts.ts';
-import { nameOf } from './file-paths.ts';
+import { nameOf } from '../file-paths.ts';
 import { forEditing, forSaving, lineEndsOf } from './line-ends.ts';
-import { openFile } from './open-file.ts';
-import { fileQuery } from './queries.ts';
+import { openFile } from '../open-file.ts';
+import { fileQuery } from '../queries.ts';
 
 export interface Edited {
   readonly agentId: string;

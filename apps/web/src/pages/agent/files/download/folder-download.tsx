@@ -1,12 +1,12 @@
 import type { LucideIcon } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
-import { Button } from '../../../components/button.tsx';
-import { Notice } from '../../../components/notice.tsx';
-import { toast } from '../../../components/toasts.tsx';
-import { explain } from '../../../messages.ts';
+import { Button } from '../../../../components/button.tsx';
+import { Notice } from '../../../../components/notice.tsx';
+import { toast } from '../../../../components/toasts/toasts.tsx';
+import { explain } from '../../../../messages.ts';
 import { DownloadRefused, downloadFolder } from './download-folder.ts';
 import type { ZipProgress } from './download-folder.ts';
-import { formatSize, nameOf } from './file-paths.ts';
+import { formatSize, nameOf } from '../file-paths.ts';
 
 interface DownloadProps {
   readonly agentId: string;

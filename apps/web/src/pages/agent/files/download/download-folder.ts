@@ -1,8 +1,8 @@
 /** Downloads a folder as a ZIP: straight into a file where the browser lets a page write one, else through memory. */
 import type { AgentFile } from '@lodge/sdk';
-import { lodge, read } from '../../../api.ts';
-import { saveFile } from '../../../components/save-file.ts';
-import { nameOf } from './file-paths.ts';
+import { lodge, read } from '../../../../api.ts';
+import { saveFile } from '../../../../components/save-file.ts';
+import { nameOf } from '../file-paths.ts';
 
 const maxEntries = 20_000;
 /** The bytes that a page holds in memory. */

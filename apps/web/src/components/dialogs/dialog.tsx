@@ -1,8 +1,8 @@
 import { X } from 'lucide-react';
 import { useEffect, useId, useLayoutEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
-import { IconButton } from './button.tsx';
-import { cx } from './cx.ts';
+import { IconButton } from '../button.tsx';
+import { cx } from '../cx.ts';
 
 interface DialogProps {
   readonly title: string;

@@ -1,11 +1,11 @@
 import { Check, RotateCw, X } from 'lucide-react';
 import { useSyncExternalStore } from 'react';
-import { Button, IconButton } from '../../../components/button.tsx';
-import { cx } from '../../../components/cx.ts';
-import { visibleName } from '../../../components/visible-text.ts';
-import { formatNumber } from '../../../format.ts';
-import { explain } from '../../../messages.ts';
-import { formatSize } from './file-paths.ts';
+import { Button, IconButton } from '../../../../components/button.tsx';
+import { cx } from '../../../../components/cx.ts';
+import { visibleName } from '../../../../components/words/visible-text.ts';
+import { formatNumber } from '../../../../format.ts';
+import { explain } from '../../../../messages.ts';
+import { formatSize } from '../file-paths.ts';
 import type { UploadItem, UploadQueue } from './upload-queue.ts';
 
 /** More rows would not be looked at one by one. */

@@ -1,6 +1,6 @@
 import type { Scope } from '@lodge/contract';
 import { useId } from 'react';
-import { scopeSentences } from '../scopes.ts';
+import { scopeSentences } from '../../scopes.ts';
 
 interface ScopesFieldProps {
   readonly legend: string;

@@ -1,10 +1,10 @@
 import { Save } from 'lucide-react';
 import { useEffect, useRef } from 'react';
-import { Button } from '../../../components/button.tsx';
-import { Dialog, DialogActions } from '../../../components/dialog.tsx';
-import { Failure, Notice } from '../../../components/notice.tsx';
-import { visibleName } from '../../../components/visible-text.ts';
-import { nameOf } from './file-paths.ts';
+import { Button } from '../../../../components/button.tsx';
+import { Dialog, DialogActions } from '../../../../components/dialogs/dialog.tsx';
+import { Failure, Notice } from '../../../../components/notice.tsx';
+import { visibleName } from '../../../../components/words/visible-text.ts';
+import { nameOf } from '../file-paths.ts';
 import { useEditing } from './use-editing.ts';
 import type { Conflict, Edited } from './use-editing.ts';
 

@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { Button } from './button.tsx';
+import { Button } from '../button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
-import { focusHeading } from './focus.ts';
-import { Failure } from './notice.tsx';
+import { focusHeading } from '../form/focus.ts';
+import { Failure } from '../notice.tsx';
 
 interface ConfirmProps {
   readonly title: string;

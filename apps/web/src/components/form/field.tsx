@@ -1,7 +1,7 @@
 import { Eye, EyeOff } from 'lucide-react';
 import { useId, useState } from 'react';
 import type { ComponentProps, ReactNode } from 'react';
-import { cx } from './cx.ts';
+import { cx } from '../cx.ts';
 
 export const controlClass =
   'h-10 w-full min-w-0 rounded-control border border-control bg-surface px-3 text-base text-ink placeholder:text-muted aria-invalid:border-danger sm:h-9 sm:text-sm';
