@@ -100,6 +100,17 @@ test('what fails is tried again, later events of the same agent wait for it, and
   assert.equal(new Set(ids.map((each) => each.id)).size, 1, 'a repetition has the id of the first');
 });
 
+test('a webhook is told of others, as the API shows it, and not of itself', async () => {
+  const { id } = await made({ events: ['webhook.*'] });
+  await call('PATCH', `/v1/webhooks/${id}`, { description: 'Told of others' });
+  const other = await call('POST', '/v1/webhooks', { url: `${receiver.url}/other?token=1`, events: ['usage.*'] });
+  const told = () => receiver.received.map(({ event }) => event).filter(({ type }) => type.startsWith('webhook.'));
+  await until('it is told', () => told().length > 0);
+  const [shown] = (await call('GET', '/v1/events?type=webhook.created&limit=1')).body.data;
+  assert.deepEqual(told(), [shown]);
+  assert.deepEqual(shown.data, { url: new URL(receiver.url).origin, webhook_id: other.body.id });
+});
+
 test('a test goes at once and once, and its reply tells how it went', async () => {
   const { id } = await made({ events: ['usage.*'] });
   const good = await call('POST', `/v1/webhooks/${id}/test`, {});

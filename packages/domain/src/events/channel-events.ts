@@ -1,17 +1,21 @@
 /** Events of messaging channels. No event contains the text of a message. Names of senders are their own words, bounded. */
 import { channelTitles } from '../channels/channel.ts';
 import type { ChannelName, ChannelReasonCode } from '../channels/channel.ts';
-import { kind, quiet } from './kind.ts';
+import { kind, told } from './kind.ts';
 
 type Of = { readonly channel: ChannelName };
 type Why = Of & { readonly code: ChannelReasonCode; readonly message: string };
 type Message = Of & { readonly message_id: string };
 
 export const channelEvents = {
-  'channel.configured': quiet<Of & { readonly enabled: boolean }>(),
-  'channel.removed': quiet<Of>(),
-  'channel.restarted': quiet<Of>(),
-  'channel.sender_decided': quiet<Of & { readonly sender_id: string; readonly approved: boolean }>(),
+  'channel.configured': told<Of & { readonly enabled: boolean }>(
+    'A channel was set up or changed; its credentials are in no event.',
+  ),
+  'channel.removed': told<Of>('A channel was removed.'),
+  'channel.restarted': told<Of>('Somebody asked for a channel to connect anew.'),
+  'channel.sender_decided': told<Of & { readonly sender_id: string; readonly approved: boolean }>(
+    'Somebody who had asked to talk to the agent was let in, or was not.',
+  ),
   'channel.connected': kind<Of & { readonly identity: string }>({
     level: 'info',
     public: 'The channel is connected; `identity` is who the agent is there.',
@@ -41,7 +45,7 @@ export const channelEvents = {
     public: 'A message for the agent was taken up.',
     sentence: null,
   }),
-  'message.retried': quiet<Message>(),
+  'message.retried': told<Message>('Somebody asked for a message to be answered, or an answer to be sent, once more.'),
   'message.answered': kind<Message & { readonly duration_ms: number }>({
     level: 'info',
     public: 'The answer to a message was sent, in all its parts.',

@@ -1,11 +1,13 @@
 /** Events of agents' connections. No event contains a credential or a server's words. */
-import { kind, quiet } from './kind.ts';
+import { kind, told } from './kind.ts';
 
 type Of = { readonly connection: string };
 
 export const connectionEvents = {
-  'connection.put': quiet<Of & { readonly kind: string; readonly enabled: boolean }>(),
-  'connection.removed': quiet<Of>(),
+  'connection.put': told<Of & { readonly kind: string; readonly enabled: boolean }>(
+    'A connection was made or changed; its credential is in no event.',
+  ),
+  'connection.removed': told<Of>('A connection was removed.'),
   'connection.connected': kind<Of>({
     level: 'info',
     public: 'Somebody consented: the agent has the tools of the connection.',

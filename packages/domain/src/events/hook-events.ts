@@ -3,7 +3,7 @@
  * hook's owner requests it.
  */
 import type { DeliverTarget } from '../answer-delivery.ts';
-import { kind, quiet } from './kind.ts';
+import { kind, told } from './kind.ts';
 import { duration } from './words.ts';
 
 type Of = { readonly hook_id: string; readonly name: string };
@@ -16,8 +16,8 @@ type Answered = Message & {
 };
 
 export const hookEvents = {
-  'hook.created': quiet<Of>(),
-  'hook.removed': quiet<Of>(),
+  'hook.created': told<Of>('A hook was made; its address is in no event.'),
+  'hook.removed': told<Of>('A hook was deleted.'),
   'hook.received': kind<Message>({
     level: 'info',
     public: "A third party's request to a hook was taken up as a message to the agent.",

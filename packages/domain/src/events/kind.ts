@@ -18,7 +18,17 @@ export interface EventKind<Data> {
 
 export const kind = <Data extends EventData>(of: EventKind<Data>): EventKind<Data> => of;
 
-/** A type that is neither in an agent's log nor among the public events. The audit log and counters use it. */
+/** A public type without a line in an agent's log: a record of the API is another from here on. */
+export const told = <Data extends EventData = NoData>(meaning: string): EventKind<Data> => ({
+  level: 'info',
+  public: meaning,
+  sentence: null,
+});
+
+/**
+ * A type that is neither in an agent's log nor among the public events, because no record of the API changes with it. The
+ * audit log and counters use it.
+ */
 export const quiet = <Data extends EventData = NoData>(): EventKind<Data> => ({
   level: 'info',
   public: null,

@@ -4,7 +4,7 @@ import type { EgressMode } from '../egress.ts';
 import type { OperationCause, Verb } from '../operation.ts';
 import type { SizeName } from '../sizes.ts';
 import type { VmDeathCode } from '../vm-death.ts';
-import { kind, quiet } from './kind.ts';
+import { kind, quiet, told } from './kind.ts';
 import type { EventKind, NoData } from './kind.ts';
 import { because, duration, machineWords } from './words.ts';
 import type { MachineData } from './words.ts';
@@ -65,9 +65,9 @@ function stoppedSentence({ cause, kept, duration_ms, memory_mib, message }: Stop
 /** The outcome of a stop or an upgrade that failed: the agent runs on, is as before, or was started from its disk. */
 type NotDone = { readonly why: string | null; readonly outcome: 'runs_on' | 'as_before' | 'boots' };
 
-const notDone = (what: string): EventKind<NotDone> => ({
+const notDone = (what: string, meaning: string): EventKind<NotDone> => ({
   level: 'warn',
-  public: null,
+  public: meaning,
   sentence({ why, outcome }) {
     if (why === null)
       return 'The VM did not go on so that its work could end; the agent is being started from its disk.';
@@ -91,11 +91,14 @@ function egressWords(mode: EgressMode, entries: number): string {
   }
 }
 
-const said = (sentence: string) => kind<NoData>({ level: 'warn', public: null, sentence: () => sentence });
+const said = (sentence: string, meaning: string | null = null) =>
+  kind<NoData>({ level: 'warn', public: meaning, sentence: () => sentence });
 
 export const lifecycleEvents = {
   'agent.operation_begun': quiet<{ readonly kind: Verb; readonly cause: OperationCause }>(),
-  'agent.operation_ended': quiet<{ readonly kind: Verb | null; readonly cause: OperationCause | null }>(),
+  'agent.operation_ended': told<{ readonly kind: Verb | null; readonly cause: OperationCause | null }>(
+    'An operation had nothing left to do: the agent is as it was.',
+  ),
   'agent.waiting': kind<{ readonly runtime: string; readonly step: string }>({
     level: 'info',
     public: null,
@@ -116,29 +119,35 @@ export const lifecycleEvents = {
     public: 'The CPUs of the agent are frozen; its memory stays.',
     sentence: ({ cause, duration_ms }) => `Paused ${because(cause)} (${duration(duration_ms)}).`,
   }),
-  'agent.pause_failed': said('Not paused: the VM did not stop in time. It goes on running.'),
+  'agent.pause_failed': said(
+    'Not paused: the VM did not stop in time. It goes on running.',
+    'The agent was not paused, and goes on running.',
+  ),
   'agent.stopped': kind<Stopped>({
     level: ({ kept }) => (kept === 'disk_after_crash' ? 'warn' : 'info'),
     public: 'The agent holds no CPU and no memory; `kept` says what its next start begins with.',
     sentence: stoppedSentence,
   }),
-  'agent.stop_failed': notDone('stopped'),
+  'agent.stop_failed': notDone('stopped', 'The agent was not stopped; `outcome` says how it goes on.'),
   'agent.start_failed': kind<{ readonly code: StatusReasonCode; readonly message: string }>({
     level: 'warn',
-    public: null,
+    public: 'The agent was not started, and stays stopped; `code` and `message` say why.',
     sentence: ({ message }) => `Not started: ${message}`,
   }),
   'agent.starting': kind<Because>({
     level: 'info',
-    public: null,
+    public: 'The agent is being started from its disk.',
     sentence: ({ cause }) => `Starting from its disk ${because(cause)}.`,
   }),
   'agent.restarting': kind<Because>({
     level: 'info',
-    public: null,
+    public: 'The agent is being restarted.',
     sentence: ({ cause }) => `Restarting ${because(cause)}.`,
   }),
-  'agent.gateway_unhealthy': said('The gateway did not answer; the agent is being started again from its disk.'),
+  'agent.gateway_unhealthy': said(
+    'The gateway did not answer; the agent is being started again from its disk.',
+    'The gateway of the agent did not answer; the agent is being started again from its disk.',
+  ),
   'agent.crashed': kind<Died>({
     level: 'warn',
     public: 'The VM of the agent ended by itself; it is started again from its disk. `code` and `message` say why.',
@@ -154,7 +163,10 @@ export const lifecycleEvents = {
       return `The snapshot of the agent's memory ${why}; it is being started from its disk instead.`;
     },
   }),
-  'agent.resume_failed': said('The paused VM could not be resumed; the agent is being started from its disk instead.'),
+  'agent.resume_failed': said(
+    'The paused VM could not be resumed; the agent is being started from its disk instead.',
+    'A paused agent could not go on; it is being started from its disk.',
+  ),
   'agent.error': kind<{ readonly code: StatusReasonCode; readonly message: string }>({
     level: 'error',
     public: 'Lodge gave up on the agent until somebody asks again; `code` and `message` say why.',
@@ -167,16 +179,19 @@ export const lifecycleEvents = {
   }),
   'agent.upgrading': kind<Because>({
     level: 'info',
-    public: null,
+    public: 'The agent is being moved to the newest image.',
     sentence: ({ cause }) => `Upgrading ${because(cause)}: its machine is made anew from the newest image.`,
   }),
   'agent.upgraded': kind<Took & MachineData & { readonly runtime: string; readonly version: string }>({
     level: 'info',
-    public: null,
+    public: 'The agent runs on the newest image.',
     sentence: ({ runtime, version, duration_ms, ...machine }) =>
       `Running on the newest image, ${runtime} ${version} (${duration(duration_ms)}), with ${machineWords(machine)}.`,
   }),
-  'agent.upgrade_failed': notDone('upgraded'),
+  'agent.upgrade_failed': notDone(
+    'upgraded',
+    'The agent was not moved to the newest image; `outcome` says how it goes on.',
+  ),
   'agent.resized': kind<
     Took &
       MachineData & {
@@ -187,7 +202,7 @@ export const lifecycleEvents = {
       }
   >({
     level: 'info',
-    public: null,
+    public: 'The machine of the agent has the size that was asked for, or as much of it as a running machine can take.',
     sentence({ size, size_vcpus, size_memory_mib, duration_ms, ...machine }) {
       const wanted = machineWords({ vcpus: size_vcpus, memory_mib: size_memory_mib });
       const rest = size === null ? '' : `; ${wanted}, as size ${size} has, at its next start`;
@@ -196,18 +211,18 @@ export const lifecycleEvents = {
   }),
   'agent.resize_failed': kind<{ readonly size: SizeName }>({
     level: 'warn',
-    public: null,
+    public: 'The machine keeps its size until the next start.',
     sentence: ({ size }) => `The machine keeps its size for now; size ${size} is in effect at its next start.`,
   }),
   'agent.settings_applied': kind<Took>({
     level: 'info',
-    public: null,
+    public: 'Changed settings are in effect in the machine.',
     sentence: ({ duration_ms }) => `Changed settings are in effect (${duration(duration_ms)}).`,
   }),
   'agent.settings_delayed': said('Changed settings are not in effect in the machine yet; it is tried again.'),
   'agent.egress_applied': kind<{ readonly mode: EgressMode; readonly entries: number }>({
     level: 'info',
-    public: null,
+    public: 'Changed egress rules are in effect.',
     sentence: ({ mode, entries }) => `Changed egress rules are in effect: ${egressWords(mode, entries)}.`,
   }),
   'agent.egress_delayed': said('Changed egress rules are not in effect on the machine yet; it is tried again.'),

@@ -1,6 +1,6 @@
 /** Events of schedules. An event contains the text of an answer only when the schedule's owner requests it. */
 import type { DeliverTarget } from '../answer-delivery.ts';
-import { kind, quiet } from './kind.ts';
+import { kind, told } from './kind.ts';
 import { duration } from './words.ts';
 
 type Of = { readonly schedule_id: string; readonly name: string };
@@ -15,10 +15,10 @@ type Ended = Run & {
 const costWords = (cost: string | null): string => (cost === null ? '' : `, $${cost}`);
 
 export const scheduleEvents = {
-  'schedule.created': quiet<Of>(),
-  'schedule.updated': quiet<Of>(),
-  'schedule.deleted': quiet<Of>(),
-  'schedule.run_asked': quiet<Of & { readonly run_id: string }>(),
+  'schedule.created': told<Of>('A schedule was made.'),
+  'schedule.updated': told<Of>('A schedule was changed, paused or resumed.'),
+  'schedule.deleted': told<Of>('A schedule was deleted.'),
+  'schedule.run_asked': told<Of & { readonly run_id: string }>('Somebody asked for a run of a schedule now.'),
   'schedule.ran': kind<Ended & { readonly deliver: DeliverTarget; readonly answer?: string }>({
     level: 'info',
     public:

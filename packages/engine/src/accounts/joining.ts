@@ -1,7 +1,16 @@
 /** People get accounts by the owner link, by an invitation, or by registering where registration is open. */
 import { Refusal, networkOf } from '@lodge/domain';
 import { EmailTakenError } from '@lodge/ports';
-import type { AccountRow, AccountTransaction, Caller, LinkKind, LinkRow, NewPerson, OpenedSession } from '@lodge/ports';
+import type {
+  AccountRow,
+  AccountTransaction,
+  Caller,
+  LinkKind,
+  LinkRow,
+  NewEvent,
+  NewPerson,
+  OpenedSession,
+} from '@lodge/ports';
 import { registrationLimit } from './attempt-limits.ts';
 import { checkPerson } from './person.ts';
 import { countAttempt, emailTaken, eventOf, hashed, linkNotValid, openSession } from './deps.ts';
@@ -28,7 +37,10 @@ export async function register(deps: AccountDeps, input: NewPerson, caller: Call
   const { password, ...person } = checkPerson(input);
   await countAttempt(deps, [registrationLimit(caller.address)]);
   const passwordHash = await hashed(deps, password, caller);
-  return join(deps, caller, (tx) => tx.createAccount({ ...person, passwordHash, role: 'member' }), 'registration');
+  const become = async (tx: AccountTransaction): Promise<Joined> => ({
+    account: await tx.createAccount({ ...person, passwordHash, role: 'member' }),
+  });
+  return join(deps, caller, become, 'registration');
 }
 
 async function joinByLink(
@@ -47,30 +59,46 @@ async function joinByLink(
     throw new Refusal('invalid_request', 'email must be the one that was invited.');
   }
   const passwordHash = await hashed(deps, password, caller);
-  const taken = async (tx: AccountTransaction): Promise<AccountRow> => {
+  const taken = async (tx: AccountTransaction): Promise<Joined> => {
     const mine = await tx.takeLink(kind, hash);
     if (!mine) throw linkNotValid();
-    return become(tx, mine, { ...person, passwordHash });
+    return { account: await become(tx, mine, { ...person, passwordHash }), link: mine };
   };
   return join(deps, caller, taken, kind);
+}
+
+interface Joined {
+  readonly account: AccountRow;
+  readonly link?: LinkRow;
 }
 
 async function join(
   deps: AccountDeps,
   caller: Caller,
-  become: (tx: AccountTransaction) => Promise<AccountRow>,
+  become: (tx: AccountTransaction) => Promise<Joined>,
   by: LinkKind | 'registration',
 ): Promise<OpenedSession> {
   try {
     return await deps.store.transaction(async (tx) => {
-      const account = await become(tx);
+      const { account, link } = await become(tx);
       await tx.rememberAddress(account.id, networkOf(caller.address));
       const opened = await openSession(deps, tx, account, caller);
       const target = { kind: 'account', id: account.id };
       await tx.record(eventOf(account.id, caller, { type: 'account.joined', target, data: { by } }));
+      if (link?.kind === 'invite') await tx.tell(accepted(link));
       return opened;
     });
   } catch (error) {
     throw error instanceof EmailTakenError ? emailTaken() : error;
   }
 }
+
+/** The invitation belongs to the account that made it, so that account learns of its use. */
+const accepted = ({ id, accountId }: LinkRow): NewEvent => ({
+  type: 'invitation.accepted',
+  data: {},
+  accountId,
+  agentId: null,
+  by: null,
+  target: { kind: 'invitation', id },
+});

@@ -72,7 +72,9 @@ export async function setSpendLimit(
     await tx.setSpendLimit(accountId, limit);
     const target = { kind: 'account', id: accountId };
     const data = { daily_usd: null, monthly_usd: null, action: null, ...(limit && wordsOf(limit)) };
-    await tx.record(eventOf(me.account.id, caller, { type: 'account.spend_limit_set', target, data }));
+    const event = { type: 'account.spend_limit_set', target, data } as const;
+    await tx.record(eventOf(me.account.id, caller, event));
+    if (accountId !== me.account.id) await tx.tell({ ...event, accountId, agentId: null, by: null });
     return true;
   });
   if (!isSet) throw new Refusal('account_not_found', 'There is no such account.');

@@ -225,6 +225,9 @@ export interface AccountTransaction {
    * waits for other writers of the account's events. `idempotencyKey` names the request whose effect it is.
    */
   record(event: NewEvent, idempotencyKey?: string): Promise<void>;
+
+  /** Tells another account of a recorded change that is about it, too. Call it after `record`, and once. */
+  tell(event: NewEvent): Promise<void>;
 }
 
 /** The longest life of a session, and the longest time without use. */

@@ -32,6 +32,7 @@ export class PostgresAccountTransaction implements AccountTransaction {
   private readonly trx: Kysely<Schema>;
   private hasChanged = false;
   private events = 0;
+  private told = 0;
 
   readonly oauth: PostgresOAuthTransaction;
 
@@ -209,9 +210,14 @@ export class PostgresAccountTransaction implements AccountTransaction {
     if (idempotencyKey !== undefined) await markEffective(this.trx, event.accountId, idempotencyKey);
   }
 
+  async tell(event: NewEvent): Promise<void> {
+    this.told += 1;
+    await appendEvent(this.trx, event);
+  }
+
   /** Called before the commit. Throws for a change without its one event, and for an event without a change. */
   checkRecorded(): void {
-    if (this.events === (this.hasChanged ? 1 : 0)) return;
+    if (this.events === (this.hasChanged ? 1 : 0) && this.told <= this.events) return;
     throw new Error(`a transaction ${this.hasChanged ? 'with' : 'without'} a change wrote ${this.events} events`);
   }
 

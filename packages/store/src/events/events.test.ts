@@ -49,6 +49,29 @@ test('what happened to an agent is read by agent, type and time, in order, witho
   assert.equal(line!.message, 'Paused because nobody used it (7 ms).');
 });
 
+test('a page is whole where many events that are not wanted lie between', async () => {
+  await execute(
+    database.connectionString,
+    `insert into accounts (id, name) values ('busy', 'm');
+     insert into events (account_id, type, level, data, created_at)
+       select 'busy', case when n % 50 = 0 then 'agent.created' when n = 111 then 'agent.paused' else 'agent.root_used' end, 1, '{}', now()
+       from generate_series(1, 500) n order by n`,
+  );
+  for (const direction of ['asc', 'desc'] as const) {
+    const seen: EventType[] = [];
+    let from: bigint | undefined;
+    for (;;) {
+      const rows = await page({ accountId: 'busy', direction, limit: 4, ...(from !== undefined && { from }) });
+      seen.push(...rows.map(({ type }) => type as EventType));
+      from = rows.at(-1)?.id;
+      if (from === undefined) break;
+    }
+    const made = (count: number): EventType[] => Array.from({ length: count }, () => 'agent.created');
+    const expected: EventType[] = [...made(2), 'agent.paused', ...made(8)];
+    assert.deepEqual(seen, direction === 'asc' ? expected : expected.toReversed());
+  }
+});
+
 test('an event is heard in every process, by its account', async () => {
   const heard: (string | null)[] = [];
   const stop = other.events.onAppend((account) => heard.push(account));

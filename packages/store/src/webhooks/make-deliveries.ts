@@ -5,7 +5,8 @@ import type { Schema } from '../database/schema.ts';
 
 /**
  * Makes deliveries of the next events, at most `limit`, and moves the position behind them. Ids of one account's events
- * become visible in their order, so none appears below the position later. Call it only within a lease.
+ * become visible in their order, so none appears below the position later. A webhook is not told of itself. Call it only
+ * within a lease.
  */
 export async function makeDeliveries(
   trx: Transaction<Schema>,
@@ -20,8 +21,12 @@ export async function makeDeliveries(
       select w.position as low, coalesce((select max(e.id) from events e where e.account_id = ${accountId}), 0) as high
       from webhooks w where w.id = ${id}
     ), found as (
-      select e.id, e.type, e.agent_id, e.data, e.created_at from events e, ends
+      select e.id, e.type, e.agent_id, e.created_at,
+        case when e.target_kind is null then e.data
+          else e.data || jsonb_build_object(e.target_kind || '_id', e.target_id) end as data
+      from events e, ends
       where e.account_id = ${accountId} and e.id > ends.low and e.id <= ends.high and e.type = any(${types}::text[])
+        and (e.target_kind is distinct from 'webhook' or e.target_id <> ${id})
       order by e.id limit least(${limit}, greatest(0, (select places from room)))
     ), counted as (
       select count(*)::int as n, max(id) as last from found

@@ -105,7 +105,7 @@ test('a key needs agents:read; what is wrong is named', async () => {
   assert.equal((await call('GET', '/v1/events', { key: 'agents:write' })).status, 403);
   for (const [query, name] of [
     ['limit=0', 'limit'],
-    ['type=session.created', 'type'],
+    ['type=agent.root_used', 'type'],
     ['agent_id=x', 'agent_id'],
     ['cursor=x', 'cursor'],
     ['follow=true&until=2020-01-01T00:00:00Z', 'until'],
