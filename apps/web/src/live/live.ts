@@ -46,12 +46,15 @@ export function onEvent(listener: (event: LodgeEvent) => void): () => void {
 /** Follows while the tab is seen. Returns how to end that. */
 export function goLive(queryClient: QueryClient): () => void {
   let stream: AbortController | undefined;
+  let wasHidden = false;
   const look = (): void => {
     if (document.visibilityState === 'visible') {
-      stream ??= open(queryClient);
+      stream ??= open(queryClient, wasHidden);
+      wasHidden = false;
     } else {
       stream?.abort();
       stream = undefined;
+      wasHidden = true;
       become('idle');
     }
   };
@@ -64,15 +67,33 @@ export function goLive(queryClient: QueryClient): () => void {
   };
 }
 
-function open(queryClient: QueryClient): AbortController {
+function open(queryClient: QueryClient, wasHidden: boolean): AbortController {
   const stop = new AbortController();
   const gathered = new Gathered(queryClient);
   stop.signal.addEventListener('abort', () => gathered.drop());
-  void follow(stop.signal, gathered, queryClient);
+  const begunAt = Date.now();
+  const opened = wasHidden ? () => readAgain(queryClient, begunAt) : () => undefined;
+  void follow(stop.signal, { gathered, queryClient, opened });
   return stop;
 }
 
-async function follow(signal: AbortSignal, gathered: Gathered, queryClient: QueryClient): Promise<void> {
+/** Reads again what was read before a moment, whatever its age. Some queries only the person asks for again. */
+function readAgain(queryClient: QueryClient, before: number): void {
+  void queryClient.invalidateQueries({
+    predicate: ({ state, observers }) =>
+      state.dataUpdatedAt < before &&
+      (observers.length === 0 || observers.some(({ options }) => options.refetchOnWindowFocus !== false)),
+  });
+}
+
+interface Following {
+  readonly gathered: Gathered;
+  readonly queryClient: QueryClient;
+  /** Called when the stream is open for the first time. */
+  readonly opened: () => void;
+}
+
+async function follow(signal: AbortSignal, { gathered, queryClient, opened }: Following): Promise<void> {
   let doubt: ReturnType<typeof setTimeout> | undefined;
   let wasOpen = false;
   const onConnection = (isOpen: boolean): void => {
@@ -84,6 +105,7 @@ async function follow(signal: AbortSignal, gathered: Gathered, queryClient: Quer
     }
     // The pages may show something from before the stream began, or from before it was cut.
     if (wasOpen || liveness === 'stale') void queryClient.invalidateQueries();
+    else opened();
     wasOpen = true;
     become('live');
   };
@@ -91,7 +113,7 @@ async function follow(signal: AbortSignal, gathered: Gathered, queryClient: Quer
   for (let failures = 0; !signal.aborted; failures += 1) {
     try {
       const events = lodge.events.follow({ limit: 1 }, { signal, timeoutMs: silenceMs, onConnection });
-      // The first is the newest of before, and only says where the stream begins.
+      // The first is the newest of before. It counts like the others: the pages may have been read before it.
       for await (const event of events) {
         failures = 0;
         gathered.add(event);

@@ -2,25 +2,41 @@
 import type { QueryKey } from '@tanstack/react-query';
 import type { LodgeEvent } from '@lodge/sdk';
 
-/** An agent's topics, by the first word of the event's type or by the whole type. */
-const agentTopics: Readonly<Record<string, readonly string[]>> = {
-  agent: ['settings'],
-  channel: ['channels', 'approvals'],
-  message: ['messages', 'channels', 'calls', 'usage'],
-  schedule: ['schedules', 'runs', 'calls', 'usage'],
-  hook: ['hooks', 'calls', 'usage'],
-  connection: ['connections'],
-  usage: ['usage'],
-};
+interface Topics {
+  readonly account?: readonly string[];
+  readonly agent?: readonly string[];
+  /** Whether the agent's record is another: its status, its channels, its settings. */
+  readonly record?: true;
+}
 
-/** Topics of the account. */
-const accountTopics: Readonly<Record<string, readonly string[]>> = {
-  agent: ['agents', 'limits', 'audit'],
-  api_key: ['keys', 'audit'],
-  oauth: ['grants', 'audit'],
-  webhook: ['webhooks', 'audit'],
-  usage: ['spend', 'usage', 'limits'],
+/** By the beginnings of types; the longest counts. Each public type has a row, or a page would be old without a word. */
+const table: Readonly<Record<string, Topics>> = {
+  'agent.': { account: ['agents', 'limits', 'audit'], agent: ['settings'], record: true },
+  'agent.member_': { account: ['audit'], agent: ['members', 'settings'], record: true },
+  'agent.port_': { account: ['audit'], agent: ['ports'] },
+  'channel.': { account: ['audit'], agent: ['channels', 'approvals'], record: true },
+  'message.': { agent: ['messages', 'channels', 'calls', 'usage'] },
+  'message.retried': { account: ['audit'], agent: ['messages'] },
+  'schedule.': { account: ['audit'], agent: ['schedules', 'runs', 'calls', 'usage'] },
+  'hook.': { account: ['audit'], agent: ['hooks', 'calls', 'usage'] },
+  'connection.': { account: ['audit'], agent: ['connections'] },
+  'usage.': { account: ['spend', 'usage', 'limits'], agent: ['usage'] },
+  'api_key.': { account: ['keys', 'limits', 'audit'] },
+  'oauth.': { account: ['grants', 'audit'] },
+  'webhook.': { account: ['webhooks', 'limits', 'audit'] },
+  'session.': { account: ['sessions', 'audit'] },
+  'sessions.': { account: ['sessions', 'audit'] },
+  'password.': { account: ['sessions', 'audit'] },
+  'totp.': { account: ['session', 'audit'] },
+  'invitation.': { account: ['invitations', 'people', 'audit'] },
+  'account.': { account: ['session', 'audit'] },
+  'account.spend_limit_set': { account: ['spend', 'usage', 'limits', 'people', 'audit'] },
 };
+const longestFirst = Object.entries(table).sort(([a], [b]) => b.length - a.length);
+
+/** Undefined: a type that came after these pages. */
+export const topicsOf = (type: string): Topics | undefined =>
+  longestFirst.find(([beginning]) => type.startsWith(beginning))?.[1];
 
 /** A key that ends with `exact` names one query, and none below it. */
 export interface Stale {
@@ -29,13 +45,10 @@ export interface Stale {
 }
 
 export function staleBy({ type, agent_id: id }: Pick<LodgeEvent, 'type' | 'agent_id'>): readonly Stale[] {
-  const [subject = ''] = type.split('.', 1);
-  const stale: Stale[] = [{ queryKey: ['events'] }];
-  for (const topic of accountTopics[subject] ?? []) stale.push({ queryKey: [topic] });
+  const { account = [], agent = [], record } = topicsOf(type) ?? {};
+  const stale: Stale[] = account.map((topic) => ({ queryKey: [topic] }));
   if (id === null) return stale;
   stale.push({ queryKey: ['agent', id, 'events'] });
-  // The record tells its channels' status, too.
-  if (subject === 'agent' || subject === 'channel') stale.push({ queryKey: ['agent', id], exact: true });
-  for (const topic of agentTopics[subject] ?? []) stale.push({ queryKey: ['agent', id, topic] });
-  return stale;
+  if (record === true) stale.push({ queryKey: ['agent', id], exact: true });
+  return [...stale, ...agent.map((topic) => ({ queryKey: ['agent', id, topic] }))];
 }

@@ -71,9 +71,52 @@ const limit =
     return { title, detail: `It is ${whose} limit${period === undefined ? '' : ` (${period})`}${amounts}.`, tone };
   };
 
+const member =
+  (does: string): Teller =>
+  (data) => ({ title: `Member “${said(data, 'name') ?? ''}” ${does}` });
+const channel =
+  (does: string): Teller =>
+  (data) => ({ title: `${channelOf(data)} ${does}` });
+const asked =
+  (verb: string): Teller =>
+  () => ({ title: `Somebody asked for it to ${verb}` });
+
 const tellers: Readonly<Record<string, Teller>> = {
   'agent.created': () => ({ title: 'Created', tone: 'good' }),
   'agent.updated': (data) => ({ title: 'Settings changed', detail: listed(data, 'fields') }),
+  'agent.start_requested': asked('start'),
+  'agent.resume_requested': asked('wake up'),
+  'agent.pause_requested': asked('fall asleep'),
+  'agent.stop_requested': asked('stop'),
+  'agent.restart_requested': asked('restart'),
+  'agent.upgrade_requested': asked('move to the newest image'),
+  'agent.operation_ended': () => ({ title: 'There was nothing left to do' }),
+  'agent.starting': (data) => ({ title: 'Is being started from its disk', detail: because(data) }),
+  'agent.restarting': (data) => ({ title: 'Is being restarted', detail: because(data) }),
+  'agent.upgrading': (data) => ({ title: 'Is being moved to the newest image', detail: because(data) }),
+  'agent.upgraded': (data) => ({ title: 'Runs on the newest image', detail: said(data, 'version'), tone: 'good' }),
+  'agent.resized': () => ({ title: 'Its machine has another size' }),
+  'agent.resize_failed': () => ({ title: 'Its machine keeps its size until the next start', tone: 'warning' }),
+  'agent.pause_failed': () => ({ title: 'Did not fall asleep', tone: 'warning' }),
+  'agent.resume_failed': () => ({ title: 'Did not wake up, and is being started from its disk', tone: 'warning' }),
+  'agent.start_failed': why(() => 'Was not started', 'bad'),
+  'agent.stop_failed': (data) => ({ title: 'Was not stopped', detail: said(data, 'why'), tone: 'bad' }),
+  'agent.upgrade_failed': (data) => ({
+    title: 'Was not moved to the newest image',
+    detail: said(data, 'why'),
+    tone: 'bad',
+  }),
+  'agent.gateway_unhealthy': () => ({ title: 'Did not answer, and is being started again', tone: 'bad' }),
+  'agent.settings_applied': () => ({ title: 'Changed settings are in effect' }),
+  'agent.egress_applied': () => ({ title: 'Changed egress rules are in effect' }),
+  'agent.member_created': member('was added'),
+  'agent.member_updated': member('was changed'),
+  'agent.member_deleted': member('was removed'),
+  'agent.port_published': (data) => ({
+    title: `Port ${said(data, 'port') ?? ''} is published`,
+    detail: data['public'] === true ? 'Anybody reaches it.' : 'A key or a link is asked for.',
+  }),
+  'agent.port_unpublished': (data) => ({ title: `Port ${said(data, 'port') ?? ''} is not published any more` }),
   'agent.provisioned': run('Runs for the first time'),
   'agent.started': run('Started'),
   'agent.restarted': run('Restarted'),
@@ -85,6 +128,13 @@ const tellers: Readonly<Record<string, Teller>> = {
   'agent.error': why(() => 'It cannot go on', 'bad'),
   'usage.limit_warning': limit('Four fifths of a spend limit are used up', 'warning'),
   'usage.limit_reached': limit('A spend limit is reached', 'bad'),
+  'channel.configured': channel('was set up'),
+  'channel.removed': channel('was removed'),
+  'channel.restarted': channel('connects anew'),
+  'channel.sender_decided': (data) => ({
+    title: `Somebody on ${channelOf(data)} was ${data['approved'] === true ? '' : 'not '}let in`,
+    detail: said(data, 'sender_id'),
+  }),
   'channel.connected': (data) => ({
     title: `${channelOf(data)} is connected`,
     detail: said(data, 'identity'),
@@ -98,6 +148,7 @@ const tellers: Readonly<Record<string, Teller>> = {
     tone: 'warning',
   }),
   'message.received': (data) => ({ title: `A message came on ${channelOf(data)}` }),
+  'message.retried': (data) => ({ title: `A message on ${channelOf(data)} is tried again` }),
   'message.answered': (data) => ({ title: `A message on ${channelOf(data)} was answered`, tone: 'good' }),
   'message.failed': why(
     (data) =>
@@ -106,13 +157,21 @@ const tellers: Readonly<Record<string, Teller>> = {
         : `A message on ${channelOf(data)} was not answered`,
     'bad',
   ),
+  'schedule.created': named('Schedule', 'was made'),
+  'schedule.updated': named('Schedule', 'was changed'),
+  'schedule.deleted': named('Schedule', 'was deleted'),
+  'schedule.run_asked': named('Schedule', 'was asked to run now'),
   'schedule.ran': named('Schedule', 'ran', 'good'),
   'schedule.failed': named('Schedule', 'failed', 'bad'),
   'schedule.missed': named('Schedule', 'left out a time', 'warning'),
+  'hook.created': named('Hook', 'was made'),
+  'hook.removed': named('Hook', 'was deleted'),
   'hook.received': named('Hook', 'took a message'),
   'hook.answered': named('Hook', 'was answered', 'good'),
   'hook.failed': named('Hook', 'failed', 'bad'),
   'hook.skipped': named('Hook', 'was left out', 'warning'),
+  'connection.put': named('Connection', 'was made or changed'),
+  'connection.removed': named('Connection', 'was removed'),
   'connection.connected': named('Connection', 'has its consent', 'good'),
   'connection.consent_needed': named('Connection', 'needs a consent', 'warning'),
   'connection.answer_refused': named('Connection', 'answered with its credential, and was refused', 'bad'),
@@ -128,10 +187,11 @@ const kinds: Readonly<Record<string, ActivityKind>> = {
   connection: 'connections',
 };
 
+const settings = /^agent\.(?:created|updated|settings_applied|egress_applied|member_|port_)/;
+
 /** A type that this page does not know is told by its name: further types may come. */
 export function wordsOf({ type, data }: Pick<LodgeEvent, 'type' | 'data'>): EventWords {
-  const isSetting = type === 'agent.created' || type === 'agent.updated';
-  const kind = isSetting ? 'settings' : (kinds[type.split('.', 1)[0] ?? ''] ?? 'machine');
+  const kind = settings.test(type) ? 'settings' : (kinds[type.split('.', 1)[0] ?? ''] ?? 'machine');
   const words = tellers[type]?.(data) ?? { title: type.slice(0, 100) };
   return { kind, ...words, tone: words.tone ?? 'plain' };
 }
