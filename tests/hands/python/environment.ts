@@ -16,7 +16,7 @@ export const promised = ['3.10', '3.11', '3.12', '3.13'] as const;
 const runMs = 10 * 60_000;
 
 export interface Python {
-  /** Program to run. */
+  /** The interpreter itself. A shim of pyenv in its place would run pyenv's own work, under its locks, after each `pip install`. */
   readonly program: string;
   /** As it tells it itself, `3.11.7`. */
   readonly version: string;
@@ -59,10 +59,11 @@ export async function foundPythons(): Promise<readonly Python[]> {
   return found.filter((python) => python !== null);
 }
 
-async function pythonAt(program: string): Promise<Python | null> {
+async function pythonAt(name: string): Promise<Python | null> {
   try {
-    const text = 'import sys; print(".".join(map(str, sys.version_info[:3])))';
-    return { program, version: (await run(program, ['-c', text])).trim() };
+    const text = 'import sys; print(sys.executable, ".".join(map(str, sys.version_info[:3])))';
+    const [program, version] = (await run(name, ['-c', text])).trim().split(' ') as [string, string];
+    return { program, version };
   } catch {
     return null;
   }
