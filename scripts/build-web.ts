@@ -1,5 +1,5 @@
 /**
- * Builds the account area's pages (apps/web) unless they are up to date. An interrupted build leaves the pages as they were.
+ * Builds the dashboard's pages (apps/web) unless they are up to date. An interrupted build leaves the pages as they were.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -13,7 +13,7 @@ const mark = join(built, '.built-from');
 
 const source = await hashOfSources();
 if ((await readFile(mark, 'utf8').catch(() => '')) !== source) {
-  process.stderr.write('Building the account area (a few seconds).\n');
+  process.stderr.write('Building the dashboard (a few seconds).\n');
   // Tests beside one another may build at once.
   const next = join(web, `dist.next-${process.pid}`);
   await rm(next, { recursive: true, force: true });

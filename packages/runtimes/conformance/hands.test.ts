@@ -26,8 +26,8 @@ before(
 );
 after(() => world?.close());
 
-/** The dashboard does the same by the JavaScript SDK, in `browser.test.ts`. */
-const isProvedElsewhere = (hand: Hand): boolean => hand === 'JavaScript' && !isLongRun;
+/** The dashboard does the same by the JavaScript SDK, in `browser.test.ts`, and `tests/hands` has every hand against an API. */
+const isProvedElsewhere = (hand: Hand): boolean => hand !== 'the command line' && !isLongRun;
 for (const hand of (Object.keys(hands) as Hand[]).filter((hand) => !isProvedElsewhere(hand))) {
   test(`README's round by ${hand}`, { timeout: roundMs }, async () => {
     const { llm, keys, service } = world;

@@ -52,8 +52,10 @@ const marked = (word: string): string => `${word}-${randomBytes(6).toString('hex
 
 export function imports(results: Results, subject: Subject, agent: () => Tested): void {
   const { check, further } = results.of(agent);
+  // It changes with OpenClaw's version, whose trial has this case, and takes an emulated OpenClaw two minutes.
+  const whereCheap = subject.bootsQuickly ? check : further;
 
-  check('another agent that is made of its folder knows what it was told', async (agent) => {
+  whereCheap('another agent that is made of its folder knows what it was told', async (agent) => {
     const { llm } = agent.world;
     const { pack, memory, ownTurn } = made[subject.kind];
     const [told, own, soul, noted] = ['told', 'own', 'soul', 'noted'].map(marked) as [string, string, string, string];

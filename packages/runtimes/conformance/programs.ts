@@ -40,7 +40,7 @@ export function machinePrograms(results: Results, subject: Subject, agent: () =>
     );
   });
 
-  // OpenClaw's image has the same programs below its runtime, so its slow case runs where every case does.
+  // OpenClaw's image has the same programs below its runtime, so its slow cases run where every case does.
   const whereCheap = subject.bootsQuickly ? check : further;
 
   whereCheap('it clones, makes an environment of Python, installs by npm, and runs all of it', (agent) =>
@@ -56,7 +56,7 @@ export function machinePrograms(results: Results, subject: Subject, agent: () =>
     }),
   );
 
-  check('what it installs for itself by pip is on every PATH', (agent) =>
+  whereCheap('what it installs for itself by pip is on every PATH', (agent) =>
     withStores(agent, async ({ wheel }) => {
       const place = '/home/agent/.local/bin/plum';
       await work(agent, [[`pip install ${fromIndex} && plum && sh -c 'command -v plum'`, place]]);

@@ -78,7 +78,7 @@ const createAgent = tool({
   name: 'create_agent',
   title: 'Create an agent',
   description:
-    'Creates an AI agent in a virtual machine of its own and waits until it runs, which costs money. It takes no key of an LLM provider, because a key must not pass through a model: without a key from the deployment, a person gives the new agent one in the account area or with the `lodge` command.',
+    'Creates an AI agent in a virtual machine of its own and waits until it runs, which costs money. It takes no key of an LLM provider, because a key must not pass through a model: without a key from the deployment, a person gives the new agent one in the dashboard or with the `lodge` command.',
   scopes: ['agents:write'],
   annotations: adds,
   doing: 'Creates the agent',
@@ -94,7 +94,7 @@ const createAgent = tool({
 });
 
 const keyHint =
-  'The agent has no key of an LLM provider. Unless the deployment has one for its model, a person adds it in the account area or with the `lodge` command. Do not ask for a key in this conversation.';
+  'The agent has no key of an LLM provider. Unless the deployment has one for its model, a person adds it in the dashboard or with the `lodge` command. Do not ask for a key in this conversation.';
 
 const updateAgent = tool({
   name: 'update_agent',
