@@ -1,6 +1,7 @@
 import { RotateCw } from 'lucide-react';
 import { memo } from 'react';
 import { Button } from '../../../components/button.tsx';
+import { Elapsed } from '../../../components/elapsed.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { Notice } from '../../../components/notice.tsx';
@@ -87,7 +88,7 @@ function Answer({ turn, name, file, onAgain }: Omit<TurnViewProps, 'agentName'> 
           <Steps key={at} steps={part.steps} running={running} />
         ),
       )}
-      {running && <AtWork state={turn.state} isEmpty={isEmpty} />}
+      {running && <AtWork state={turn.state} isEmpty={isEmpty} since={turn.at} />}
       {turn.state === 'done' && isEmpty && <p className="text-muted">The agent said nothing.</p>}
       {turn.left !== undefined && (
         <p className="text-muted">
@@ -108,7 +109,7 @@ function Answer({ turn, name, file, onAgain }: Omit<TurnViewProps, 'agentName'> 
   );
 }
 
-function AtWork({ state, isEmpty }: { state: Turn['state']; isEmpty: boolean }) {
+function AtWork({ state, isEmpty, since }: { state: Turn['state']; isEmpty: boolean; since: string }) {
   return (
     <p className="flex items-center gap-2 text-muted">
       <span aria-hidden className="flex gap-1">
@@ -121,6 +122,7 @@ function AtWork({ state, isEmpty }: { state: Turn['state']; isEmpty: boolean }) 
         : isEmpty
           ? 'The agent is at work…'
           : 'Still at work…'}
+      <Elapsed since={since} />
     </p>
   );
 }
