@@ -5,6 +5,7 @@
 import { execFile } from 'node:child_process';
 import { copyFile, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 
 const root = join(import.meta.dirname, '..');
 const current = join(root, 'docs/reference/openapi.json');
@@ -12,9 +13,20 @@ const released = join(root, 'docs/reference/openapi.released.json');
 const redocly = join(root, 'node_modules/@redocly/cli/bin/cli.js');
 const maxReportBytes = 64 * 1024 * 1024;
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required: boolean;
+  readonly schema: { readonly enum?: readonly unknown[] };
+}
+
 interface Change {
   readonly path: string;
+  readonly typeName: string;
+  readonly kind: 'added' | 'removed' | 'modified';
   readonly impact: 'major' | 'minor' | 'patch';
+  readonly base?: { readonly value?: unknown };
+  readonly revision?: { readonly value?: unknown };
   readonly verdicts: readonly { readonly ruleId: string; readonly impact: string; readonly message: string }[];
 }
 
@@ -27,12 +39,36 @@ export async function breaksBetween(base: string, revision: string): Promise<str
   const report = await reportOf(base, revision);
   const { changes } = JSON.parse(report) as { readonly changes: readonly Change[] };
   return changes
-    .filter(({ impact }) => impact === 'major')
+    .filter((change) => change.impact === 'major' && !isWidened(change, changes))
     .flatMap(({ path, verdicts }) =>
       verdicts
         .filter((verdict) => verdict.impact === 'major' && !announced(path, verdict.ruleId))
         .map(({ message }) => `${path.replaceAll('~1', '/')}: ${message}`),
     );
+}
+
+/**
+ * Whether a "removed" parameter is there with further values. Redocly takes a parameter whose values became many for another
+ * one.
+ */
+function isWidened({ path, typeName, kind, base }: Change, changes: readonly Change[]): boolean {
+  if (typeName !== 'Parameter' || kind !== 'removed') return false;
+  const removed = base!.value as Parameter;
+  const operation = path.slice(0, path.lastIndexOf('/') + 1);
+  return changes.some((change) => {
+    if (change.typeName !== 'Parameter' || change.kind !== 'added' || !change.path.startsWith(operation)) return false;
+    const added = change.revision!.value as Parameter;
+    const { enum: before = [], ...schemaBefore } = removed.schema;
+    const { enum: values = [], ...schema } = added.schema;
+    return (
+      added.name === removed.name &&
+      added.in === removed.in &&
+      added.required === removed.required &&
+      before.length > 0 &&
+      before.every((value) => values.includes(value)) &&
+      isDeepStrictEqual(schema, schemaBefore)
+    );
+  });
 }
 
 /** Asks Redocly, which asks nobody: it sends no telemetry and looks for no update. */
