@@ -242,6 +242,11 @@ test('the owner sees the machine, warnings first', async () => {
   await agents.getByRole('link', { name: 'Support' }).waitFor();
   await page.getByText('Every agent has the newest version that is installed here.').waitFor();
   await look(page, 'host');
+  await fieldIn(page, 'By').selectOption('cost');
+  await page.waitForURL(at('/host?by=cost'));
+  const first = page.getByRole('table', { name: 'Agents by cost' }).getByRole('row').nth(1);
+  await first.getByText('$2.00').waitFor();
+  await first.getByText('Support').or(first.getByText('Research')).waitFor();
 });
 
 test('a member sees neither the machine nor a way to it', async () => {
@@ -253,7 +258,7 @@ test('a member sees neither the machine nor a way to it', async () => {
   await members.getByRole('link', { name: 'Webhooks' }).waitFor();
   assert.equal(await members.getByRole('link', { name: 'Host' }).count(), 0);
   await members.goto(at('/host'));
-  await members.getByText('Only the owner of this Lodge can do this.').waitFor();
+  await members.getByText('For the owner').waitFor();
   await members.context().close();
 });
 

@@ -69,7 +69,8 @@ test('the first agent takes three fields and no key', async () => {
 
 test('pages, agents and actions are found by a few letters, and keys lead to them', async () => {
   await page.goto(at('/'));
-  await headingIn(page, 'Agents').waitFor();
+  await headingIn(page, 'Newest agents').waitFor();
+  await page.getByText('Runs for the first time').waitFor();
   await look(page, 'home');
   await page.keyboard.press('Control+k');
   const input = page.getByPlaceholder('Find a page, an agent or an action');
@@ -82,7 +83,7 @@ test('pages, agents and actions are found by a few letters, and keys lead to the
   await page.keyboard.press('Enter');
   await headingIn(page, 'API Keys').waitFor();
   await page.keyboard.press('?');
-  await headingIn(page, 'Keys').waitFor();
+  await headingIn(page, 'Keyboard shortcuts').waitFor();
   await look(page, 'keys-of-the-keyboard');
   await page.keyboard.press('Escape');
   await page.keyboard.press('g');
@@ -106,8 +107,9 @@ test('two browsers see each other’s changes as they happen', async (t) => {
   await second.goto(at('/account/sign-in'));
   await signIn(ada, second);
   await headingIn(second, 'Home').waitFor();
-  await second.getByText('Bess').waitFor();
-  const stopped = second.getByRole('link', { name: /Bess/ }).getByText('Stopped');
+  const row = second.getByRole('link', { name: /^Bess (Running|Stopped)/ });
+  await row.waitFor();
+  const stopped = row.getByText('Stopped');
   await buttonIn(page, 'Stop').click();
   await page.getByText('Stopped', { exact: true }).waitFor();
   const doneAt = performance.now();
@@ -115,14 +117,14 @@ test('two browsers see each other’s changes as they happen', async (t) => {
   t.diagnostic(`a stop was seen after ${Math.round(performance.now() - doneAt)} ms`);
   await lodge.agents.create({ name: 'Carol', model: 'tryout/echo' });
   const madeAt = performance.now();
-  await second.getByText('Carol').waitFor();
+  await second.getByText('Carol').first().waitFor();
   t.diagnostic(`a new agent was seen after ${Math.round(performance.now() - madeAt)} ms`);
 });
 
 test('a dead connection is told, and comes back without a reload', async (t) => {
   const notice = page.getByText('Lodge does not answer.');
   await page.goto(at('/'));
-  await page.getByText('Carol').waitFor();
+  await page.getByText('Carol').first().waitFor();
   const downAt = performance.now();
   await proxy.down();
   await notice.waitFor();
@@ -130,7 +132,7 @@ test('a dead connection is told, and comes back without a reload', async (t) => 
   await lodge.agents.create({ name: 'Dora', model: 'tryout/echo' });
   await proxy.up();
   await notice.waitFor({ state: 'detached' });
-  await page.getByText('Dora').waitFor();
+  await page.getByText('Dora').first().waitFor();
   await look(page, 'home-again');
 });
 

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { ApiError } from '../../apps/web/src/api.ts';
 import { formatRelative } from '../../apps/web/src/format.ts';
 import { explain } from '../../apps/web/src/messages.ts';
+import { recentOf } from '../../apps/web/src/pages/home/recent.ts';
 import { deviceOf } from '../../apps/web/src/pages/security/device.ts';
 import { safePath, signedOutPath } from '../../apps/web/src/paths.ts';
 
@@ -53,4 +54,36 @@ test('a session is named by browser and system', () => {
     'Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 Version/18.0 Mobile/15E148 Safari/604.1';
   assert.deepEqual(deviceOf(phone), { name: 'Safari on iPhone', mobile: true });
   assert.equal(deviceOf(null).name, 'Unknown browser');
+});
+
+test('a thing that happened is told once: an arrival by its outcome, and repetitions with their number', () => {
+  const event = (id: string, type: string, agentId: string | null, data: Record<string, unknown> = {}) => ({
+    object: 'event' as const,
+    id,
+    type,
+    agent_id: agentId,
+    data,
+    created_at: `2026-11-27T00:00:0${id}.000Z`,
+  });
+  const events = [
+    event('9', 'message.answered', 'one', { channel: 'telegram' }),
+    event('8', 'message.received', 'one', { channel: 'telegram' }),
+    event('7', 'message.received', 'two', { channel: 'slack' }),
+    event('6', 'agent.updated', 'one', { fields: ['name'] }),
+    event('5', 'agent.updated', 'one', { fields: ['model'] }),
+    event('4', 'api_key.created', null, { name: 'CI\u202etxt' }),
+    event('3', 'agent.deleted', 'three'),
+    event('2', 'something.newer', 'one'),
+  ];
+  assert.deepEqual(
+    recentOf(events as unknown as Parameters<typeof recentOf>[0]).map(({ title, count }) => [title, count]),
+    [
+      ['A message on Telegram was answered', 1],
+      ['A message came on Slack', 1],
+      ['Settings changed', 2],
+      ['API key “CI\uFFFDtxt” was made', 1],
+      ['An agent was deleted', 1],
+      ['something.newer', 1],
+    ],
+  );
 });

@@ -30,7 +30,7 @@ export function Page({ title, description, actions, width = 'normal', children }
           <h1 tabIndex={-1} className="text-2xl font-semibold tracking-tight">
             {title}
           </h1>
-          {description !== undefined && <p className="text-muted">{description}</p>}
+          {description !== undefined && <p className="text-pretty text-muted">{description}</p>}
         </div>
         {actions}
       </header>
@@ -53,7 +53,7 @@ export function Section({ title, description, actions, children }: SectionProps)
       <header className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3 border-b border-line px-5 py-4 sm:px-6">
         <div className="flex max-w-xl flex-col gap-1">
           <h2 className="text-base font-semibold">{title}</h2>
-          {description !== undefined && <p className="text-muted">{description}</p>}
+          {description !== undefined && <p className="text-pretty text-muted">{description}</p>}
         </div>
         {actions}
       </header>
@@ -71,7 +71,7 @@ export function TabPage({ title, description, actions, width = 'normal', childre
           <h2 tabIndex={-1} className="text-lg font-semibold tracking-tight wrap-anywhere">
             {title}
           </h2>
-          {description !== undefined && <p className="text-muted">{description}</p>}
+          {description !== undefined && <p className="text-pretty text-muted">{description}</p>}
         </div>
         {actions}
       </header>

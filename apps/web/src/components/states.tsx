@@ -2,6 +2,7 @@ import { CloudAlert } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { ApiError } from '../api.ts';
 import { explain } from '../messages.ts';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
@@ -21,7 +22,7 @@ export function EmptyState({ Icon, title, children, action }: StateProps) {
         <Icon aria-hidden className="size-5" />
       </span>
       <p className="text-base font-semibold">{title}</p>
-      {children !== undefined && <div className="max-w-md text-muted">{children}</div>}
+      {children !== undefined && <div className="max-w-md text-balance text-muted">{children}</div>}
       {action !== undefined && <div className="pt-2">{action}</div>}
     </div>
   );
@@ -43,7 +44,12 @@ export function ErrorState({
         <CloudAlert aria-hidden className="size-5" />
       </span>
       <p className="text-base font-semibold">This could not be loaded</p>
-      <p className="max-w-md text-muted">{explain(error)}</p>
+      <p className="max-w-md text-balance text-muted">{explain(error)}</p>
+      {error instanceof ApiError && error.requestId !== undefined && (
+        <p className="text-xs text-muted">
+          Request <span className="font-mono wrap-anywhere">{error.requestId}</span>
+        </p>
+      )}
       {retry !== undefined && (
         <Button onClick={retry} pending={pending} className="mt-2">
           Try again

@@ -1,12 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { Check, LogOut } from 'lucide-react';
+import { BookOpen, Check, Keyboard, LogOut } from 'lucide-react';
 import { DropdownMenu } from 'radix-ui';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
 import { api } from '../api.ts';
 import { toast } from '../components/toasts/toasts.tsx';
 import { explain } from '../messages.ts';
+import { openKeys } from './palette/palette.tsx';
 import { chooseTheme, currentTheme, themes } from '../theme.ts';
 import type { Theme } from '../theme.ts';
 
@@ -56,6 +57,18 @@ function MenuContent() {
           </DropdownMenu.RadioItem>
         ))}
       </DropdownMenu.RadioGroup>
+      <DropdownMenu.Separator className="mx-1 my-1.5 h-px bg-line" />
+      <DropdownMenu.Item asChild className={item}>
+        <a href="/docs" target="_blank" rel="noopener">
+          <BookOpen aria-hidden className="size-4 text-muted" />
+          Documentation
+          <span className="sr-only"> (opens in a new tab)</span>
+        </a>
+      </DropdownMenu.Item>
+      <DropdownMenu.Item onSelect={() => void dispatchEvent(new Event(openKeys))} className={item}>
+        <Keyboard aria-hidden className="size-4 text-muted" />
+        Keyboard shortcuts
+      </DropdownMenu.Item>
       <DropdownMenu.Separator className="mx-1 my-1.5 h-px bg-line" />
       <DropdownMenu.Item onSelect={() => signOut()} className={item}>
         <LogOut aria-hidden className="size-4 text-muted" />

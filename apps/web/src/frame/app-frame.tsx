@@ -107,10 +107,12 @@ export function AppFrameSkeleton() {
       <div className="fixed inset-y-0 left-0 flex w-60 flex-col gap-8 border-r border-line bg-surface p-5 max-lg:hidden">
         <Logo />
       </div>
-      <main className="mx-auto flex max-w-5xl flex-col gap-8 px-4 pt-20 sm:px-8 lg:pt-10">
-        <Skeleton className="h-8 w-40" />
-        <div className="rounded-card border border-line bg-surface">
-          <SkeletonRows />
+      <main className="mx-auto max-w-[100rem] px-4 pt-20 sm:px-8 lg:pt-10">
+        <div className="mx-auto flex max-w-5xl flex-col gap-8">
+          <Skeleton className="h-8 w-40" />
+          <div className="rounded-card border border-line bg-surface">
+            <SkeletonRows />
+          </div>
         </div>
       </main>
     </div>

@@ -24,8 +24,11 @@ export function NotFoundPage() {
 export function RouteError({ error }: { error: unknown }) {
   useTitle('Something went wrong');
   return (
-    <div className="mx-auto max-w-lg pt-16">
+    <div className="mx-auto flex max-w-lg flex-col gap-6 px-4 pt-16">
       <h1 className="sr-only">Something went wrong</h1>
+      <div className="flex justify-center">
+        <Logo />
+      </div>
       <ErrorState error={error} retry={() => window.location.reload()} />
     </div>
   );

@@ -3,7 +3,7 @@ import { shortcuts } from './shortcuts.ts';
 
 export function KeysDialog({ onClose }: { onClose: () => void }) {
   return (
-    <Dialog title="Keys" description="They work while nothing is being typed." onClose={onClose}>
+    <Dialog title="Keyboard shortcuts" description="They work while nothing is being typed." onClose={onClose}>
       <dl className="grid grid-cols-[1fr_auto] items-center gap-x-6 gap-y-2.5">
         {shortcuts.map(({ keys, does }) => (
           <div key={keys} className="col-span-2 grid grid-cols-subgrid items-center">

@@ -12,8 +12,13 @@ export function Palette() {
   useShortcuts({ palette: () => setOpen('palette'), keys: () => setOpen('keys') });
   useEffect(() => {
     const show = (): void => setOpen('palette');
+    const showKeys = (): void => setOpen('keys');
     addEventListener(openPalette, show);
-    return () => removeEventListener(openPalette, show);
+    addEventListener(openKeys, showKeys);
+    return () => {
+      removeEventListener(openPalette, show);
+      removeEventListener(openKeys, showKeys);
+    };
   }, []);
   const close = (): void => setOpen(null);
   return (
@@ -24,5 +29,6 @@ export function Palette() {
   );
 }
 
-/** An event of the window that opens the palette, for its button. */
+/** Events of the window that open the palette and the list of keys, for their buttons. */
 export const openPalette = 'lodge:palette';
+export const openKeys = 'lodge:keys';

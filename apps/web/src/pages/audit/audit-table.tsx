@@ -4,6 +4,7 @@ import { Code } from '../../components/badge.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/data-table.tsx';
 import { Time } from '../../components/time.tsx';
+import { formatDateTime } from '../../format.ts';
 import { actors } from './search.ts';
 import type { AuditSearch } from './search.ts';
 
@@ -51,7 +52,7 @@ const actorWords = { account: 'Person', api_key: 'API key', operator: 'Operator'
 function Actor({ actor: { type, id }, name }: { actor: AuditEvent['actor']; name: string | null }) {
   return (
     <span className="flex min-w-0 flex-col gap-0.5">
-      <span className="wrap-anywhere">{name ?? actorWords[type]}</span>
+      <span className="wrap-break-word md:min-w-24">{name ?? actorWords[type]}</span>
       {type === 'api_key' && name !== null && <span className="text-[0.8125rem] text-muted">API key</span>}
       {name === null && id !== null && <span className="max-w-40 truncate font-mono text-xs text-muted">{id}</span>}
     </span>
@@ -63,7 +64,7 @@ function Target({ target, search }: { target: AuditEvent['target']; search: Audi
   if (target === null) return <span className="text-muted">–</span>;
   return (
     <span className="flex min-w-0 flex-col gap-0.5">
-      <span>{target.type.replaceAll('_', ' ')}</span>
+      <span>{spell(target.type)}</span>
       <Link
         to="/account/audit"
         search={{ ...search, target: target.id }}
@@ -76,18 +77,30 @@ function Target({ target, search }: { target: AuditEvent['target']; search: Audi
   );
 }
 
+const acronyms: Readonly<Record<string, string>> = { api: 'API', url: 'URL', usd: 'USD', id: 'ID', oauth: 'OAuth' };
+
+/** `api_key` as `API key`. */
+const spell = (name: string): string =>
+  name
+    .split('_')
+    .map((word) => acronyms[word] ?? word)
+    .join(' ');
+
 /** Longest text of an event's facts that is shown; its owner wrote some of them. */
 const maxWords = 240;
 
-const textOf = (value: unknown): string => {
-  if (typeof value === 'string') return value;
+const isMoment = (name: string, value: string): boolean =>
+  (name.endsWith('_at') || name.endsWith('_until')) && !Number.isNaN(Date.parse(value));
+
+const textOf = (name: string, value: unknown): string => {
+  if (typeof value === 'string') return isMoment(name, value) ? formatDateTime(new Date(value)) : value;
   return Array.isArray(value) ? value.join(', ') : JSON.stringify(value);
 };
 
 function wordsOf(details: Readonly<Record<string, unknown>>): string {
   const words = Object.entries(details)
     .filter(([, value]) => value !== null && value !== '')
-    .map(([name, value]) => `${name.replaceAll('_', ' ')}: ${textOf(value)}`)
+    .map(([name, value]) => `${spell(name)}: ${textOf(name, value)}`)
     .join(' · ');
   return words.length > maxWords ? `${words.slice(0, maxWords)}…` : words;
 }

@@ -61,16 +61,17 @@ function Password({ done, needsCode }: { done: Done; needsCode: (first: FirstFac
     <EntryCard
       title="Sign in"
       footer={
-        options.data?.registration_open === true ? (
-          <>
-            New here?{' '}
-            <Link to="/account/register" className="font-medium text-accent underline underline-offset-2">
-              Create an account
-            </Link>
-          </>
-        ) : (
-          <>Forgot your password? Ask the operator of this Lodge for a reset link.</>
-        )
+        <div className="flex flex-col gap-2">
+          {options.data?.registration_open === true && (
+            <p>
+              New here?{' '}
+              <Link to="/account/register" className="font-medium text-accent underline underline-offset-2">
+                Create an account
+              </Link>
+            </p>
+          )}
+          <p className="text-balance">Forgot your password? Ask the operator of this Lodge for a reset link.</p>
+        </div>
       }
     >
       <form {...form.props} className="flex flex-col gap-4">

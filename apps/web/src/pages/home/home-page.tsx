@@ -1,14 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
+import type { Agent } from '@lodge/sdk';
 import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { buttonClass } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
-import { Loaded } from '../../components/states.tsx';
+import { Card } from '../../components/shown/loaded-card.tsx';
+import { ErrorState } from '../../components/states.tsx';
 import { pathTo } from '../../paths.ts';
 import { useMay } from '../../session.ts';
 import { FirstAgent } from './first-agent.tsx';
 import { homeQueries } from './queries.ts';
-import { Overview } from './overview.tsx';
+import { Overview, OverviewSkeleton } from './overview.tsx';
 
 /** Shows what there is and what needs somebody; before the first agent, the way to it. */
 export function HomePage() {
@@ -18,6 +21,7 @@ export function HomePage() {
   return (
     <Page
       title="Home"
+      width={isFirst ? 'normal' : 'wide'}
       {...(mayCreate &&
         !isFirst && {
           actions: (
@@ -28,9 +32,18 @@ export function HomePage() {
           ),
         })}
     >
-      <Loaded query={agents}>
-        {(newest) => (newest.length === 0 ? <FirstAgent /> : <Overview newest={newest} />)}
-      </Loaded>
+      <Content query={agents} />
     </Page>
+  );
+}
+
+function Content({ query }: { query: UseQueryResult<readonly Agent[]> }) {
+  const { data, error, isFetching, refetch } = query;
+  if (data !== undefined) return data.length === 0 ? <FirstAgent /> : <Overview newest={data} />;
+  if (error === null) return <OverviewSkeleton />;
+  return (
+    <Card>
+      <ErrorState error={error} retry={() => void refetch()} pending={isFetching} />
+    </Card>
   );
 }

@@ -1,16 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Agent, Limits } from '@lodge/sdk';
 import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { cx } from '../../components/cx.ts';
 import { Section } from '../../components/page.tsx';
-import { Loaded, SkeletonRows } from '../../components/states.tsx';
+import { Card, LoadedCard } from '../../components/shown/loaded-card.tsx';
+import { Skeleton } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber, formatUsd } from '../../format.ts';
 import { pathTo } from '../../paths.ts';
 import { limitsQuery } from '../limits/queries.ts';
 import { StatusBadge } from '../agent/status-badge.tsx';
 import { homeQueries } from './queries.ts';
+import { RecentSection } from './recent-section.tsx';
 
 /** Figures of the account, agents that need somebody, and the newest ones. */
 export function Overview({ newest }: { newest: readonly Agent[] }) {
@@ -18,31 +22,85 @@ export function Overview({ newest }: { newest: readonly Agent[] }) {
   const inError = useQuery(homeQueries.inError);
   return (
     <>
-      <Loaded query={limits} skeleton={<SkeletonRows rows={1} />}>
-        {(data) => <Figures limits={data} />}
-      </Loaded>
+      <LoadedFigures query={limits} />
       {inError.data !== undefined && inError.data.length > 0 && <NeedsYou agents={inError.data} />}
-      <Section
-        title="Agents"
-        actions={
-          <Link to={pathTo('/agents')} className="font-medium text-accent underline underline-offset-2">
-            All agents
-          </Link>
-        }
-      >
-        <ul className="divide-y divide-line">
-          {newest.map((agent) => (
-            <AgentLine key={agent.id} agent={agent} />
-          ))}
-        </ul>
-      </Section>
+      <div className={columns}>
+        <Section
+          title="Newest agents"
+          actions={
+            <Link to={pathTo('/agents')} className="font-medium text-accent underline underline-offset-2">
+              All agents
+            </Link>
+          }
+        >
+          <ul className="divide-y divide-line">
+            {newest.map((agent) => (
+              <AgentLine key={agent.id} agent={agent} />
+            ))}
+          </ul>
+        </Section>
+        <RecentSection newest={newest} />
+      </div>
     </>
   );
 }
 
+/** Agents and what they did, side by side where there is room for both. */
+const columns = 'grid gap-8 2xl:grid-cols-2 2xl:items-start';
+
+/** The page's shape while its agents are read. */
+export function OverviewSkeleton() {
+  return (
+    <div role="status" className="flex flex-col gap-8">
+      <span className="sr-only">Loading…</span>
+      <FiguresSkeleton />
+      <div className={columns}>
+        {['agents', 'activity'].map((name) => (
+          <Card key={name}>
+            <div className="border-b border-line px-5 py-4 sm:px-6">
+              <Skeleton className="h-5 w-32" />
+            </div>
+            <div aria-hidden className="divide-y divide-line">
+              {Array.from({ length: 6 }, (_, row) => (
+                <div key={row} className="flex flex-col gap-1.5 px-5 py-3.5 sm:px-6">
+                  <Skeleton className="w-40" />
+                  <Skeleton className="h-3 w-28" />
+                </div>
+              ))}
+            </div>
+          </Card>
+        ))}
+      </div>
+    </div>
+  );
+}
+
+const figureGrid = 'grid grid-cols-2 gap-3 sm:gap-4 lg:grid-cols-4';
+
+function FiguresSkeleton() {
+  return (
+    <div aria-hidden className={figureGrid}>
+      {['agents', 'running', 'today', 'month'].map((name) => (
+        <Card key={name}>
+          <div className="flex flex-col gap-3 px-4 py-4 sm:px-5">
+            <Skeleton className="w-20" />
+            <Skeleton className="h-7 w-24" />
+          </div>
+        </Card>
+      ))}
+    </div>
+  );
+}
+
+function LoadedFigures({ query }: { query: UseQueryResult<Limits> }) {
+  if (query.data !== undefined) return <Figures limits={query.data} />;
+  if (query.error === null) return <FiguresSkeleton />;
+  return <LoadedCard query={query}>{() => null}</LoadedCard>;
+}
+
 function Figures({ limits: { quotas, spend } }: { limits: Limits }) {
   return (
-    <dl className="grid gap-4 sm:grid-cols-2 lg:grid-cols-4">
+    <dl className={figureGrid}>
       <Figure label="Agents" note={`of ${formatNumber(quotas.agents.limit)}`}>
         {formatNumber(quotas.agents.used)}
       </Figure>
@@ -51,10 +109,10 @@ function Figures({ limits: { quotas, spend } }: { limits: Limits }) {
       </Figure>
       {spend !== null && (
         <>
-          <Figure label="Models, today" note={ofLimit(spend.daily.limit_usd)}>
+          <Figure label="Spent today" note={ofLimit(spend.daily)} isOver={isReached(spend.daily)}>
             {formatUsd(spend.daily.spent_usd)}
           </Figure>
-          <Figure label="Models, this month" note={ofLimit(spend.monthly.limit_usd)}>
+          <Figure label="Spent this month" note={ofLimit(spend.monthly)} isOver={isReached(spend.monthly)}>
             {formatUsd(spend.monthly.spent_usd)}
           </Figure>
         </>
@@ -63,15 +121,31 @@ function Figures({ limits: { quotas, spend } }: { limits: Limits }) {
   );
 }
 
-const ofLimit = (limit: string | null): string => (limit === null ? 'no limit' : `of ${formatUsd(limit)}`);
+type Window = NonNullable<Limits['spend']>['daily'];
 
-function Figure({ label, note, children }: { label: string; note: string; children: ReactNode }) {
+const isReached = ({ limit_usd: limit, spent_usd: spent }: Window): boolean =>
+  limit !== null && Number(spent) >= Number(limit);
+
+function ofLimit(window: Window): string {
+  const { limit_usd: limit } = window;
+  if (limit === null) return 'no limit';
+  return isReached(window) ? `limit of ${formatUsd(limit)} reached` : `of ${formatUsd(limit)}`;
+}
+
+interface FigureProps {
+  readonly label: string;
+  readonly note: string;
+  readonly isOver?: boolean;
+  readonly children: ReactNode;
+}
+
+function Figure({ label, note, isOver = false, children }: FigureProps) {
   return (
-    <div className="flex flex-col gap-1 rounded-card border border-line bg-surface px-5 py-4 shadow-card">
+    <div className="flex flex-col gap-1 rounded-card border border-line bg-surface px-4 py-4 shadow-card sm:px-5">
       <dt className="text-muted">{label}</dt>
       <dd className="flex flex-wrap items-baseline gap-x-2">
         <span className="text-2xl font-semibold tracking-tight tabular-nums">{children}</span>
-        <span className="text-[0.8125rem] text-muted">{note}</span>
+        <span className={cx('text-[0.8125rem]', isOver ? 'text-danger' : 'text-muted')}>{note}</span>
       </dd>
     </div>
   );
@@ -109,16 +183,18 @@ function AgentLine({ agent }: { agent: Agent }) {
     <li>
       <Link
         to={pathTo('/agents/$agentId', agent.id)}
-        className="flex flex-wrap items-center gap-x-4 gap-y-1 px-5 py-3.5 transition-colors hover:bg-hover sm:px-6"
+        className="grid grid-cols-[minmax(0,1fr)_max-content] items-center gap-x-4 gap-y-0.5 px-5 py-3 transition-colors hover:bg-hover sm:px-6"
       >
-        <span className="min-w-0 grow font-medium wrap-anywhere">
+        <span className="font-medium wrap-anywhere">
           <bdi>{agent.name}</bdi>
         </span>
-        <span className="text-muted wrap-anywhere">{agent.model}</span>
-        <span className="text-muted">
-          {agent.last_active_at === null ? 'not used yet' : <Time value={agent.last_active_at} />}
+        <span className="flex justify-end">
+          <StatusBadge agent={agent} />
         </span>
-        <StatusBadge agent={agent} />
+        <span className="truncate text-[0.8125rem] text-muted">{agent.model}</span>
+        <span className="text-right text-[0.8125rem] text-muted">
+          {agent.last_active_at === null ? 'Not used yet' : <Time value={agent.last_active_at} />}
+        </span>
       </Link>
     </li>
   );

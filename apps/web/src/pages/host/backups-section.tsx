@@ -5,7 +5,7 @@ import { Time } from '../../components/time.tsx';
 
 export function BackupsSection({ backups }: { backups: Host['backups'] }) {
   return (
-    <Section title="Backups" description="Everything but the master key, sealed.">
+    <Section title="Backups" description="Everything but the master key, encrypted.">
       <div className="flex flex-col gap-2 px-5 py-4 sm:px-6">
         {backups === null ? (
           <p className="text-muted">The machine does not answer about them at the moment.</p>
@@ -44,10 +44,11 @@ function Known({ backups: { last, place, times, is_known: isKnown } }: { backups
       <p className="wrap-anywhere text-muted">
         {place === null ? (
           <>
-            None are made by themselves: set <Code>LODGE_BACKUP_PLACE</Code>, or run <Code>lodge host backup</Code>.
+            None are made on their own: set <Code>LODGE_BACKUP_PLACE</Code>, or run{' '}
+            <Code>npm run lodge -- backup FOLDER</Code>.
           </>
         ) : (
-          `Made by themselves in ${place}, each day at ${times.join(' and ')} UTC.`
+          `Each day at ${times.join(' and ')} UTC one is made in ${place}.`
         )}
       </p>
     </>

@@ -6,7 +6,7 @@ import { Section } from '../../components/page.tsx';
 export function ChecksSection({ host: { findings, unseen } }: { host: Host }) {
   const notes = (findings ?? []).filter(({ state }) => state === 'note');
   return (
-    <Section title="Checks" description="Of the machine and its settings; what is weak is at the top of this page.">
+    <Section title="Checks" description="Of the machine and its settings. Weak points are at the top of this page.">
       <div className="flex flex-col gap-3 px-5 py-4 sm:px-6">
         {findings === null && <p className="text-muted">The checks are not done yet. They take some seconds.</p>}
         {findings !== null && notes.length === 0 && <p className="text-muted">There is nothing else to know.</p>}
@@ -15,9 +15,9 @@ export function ChecksSection({ host: { findings, unseen } }: { host: Host }) {
             {notes.map(({ name, detail, advice }) => (
               <li key={name} className="flex flex-col gap-0.5">
                 <span className="font-medium first-letter:uppercase">{name}</span>
-                <span className="wrap-anywhere text-muted">
+                <span className="wrap-anywhere text-muted first-letter:uppercase">
                   {detail}
-                  {advice !== null && ` – ${advice}`}
+                  {advice !== null && ` → ${advice}`}
                 </span>
               </li>
             ))}

@@ -1,13 +1,17 @@
 import { useQuery } from '@tanstack/react-query';
+import type { UseQueryResult } from '@tanstack/react-query';
 import type { Host } from '@lodge/sdk';
 import { CircleAlert, CircleCheck, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cx } from '../../components/cx.ts';
 import { Meter } from '../../components/meter.tsx';
 import { Page, Section } from '../../components/page.tsx';
-import { Loaded, Skeleton } from '../../components/states.tsx';
+import { Card } from '../../components/shown/loaded-card.tsx';
+import { OwnerOnly } from '../../components/shown/owner-only.tsx';
+import { ErrorState, Skeleton, SkeletonRows } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatBytes } from '../../format.ts';
+import { useAccount } from '../../session.ts';
 import { BackupsSection } from './backups-section.tsx';
 import { ChecksSection } from './checks-section.tsx';
 import { hostQuery } from './queries.ts';
@@ -19,6 +23,15 @@ import type { Warning } from './warnings.ts';
 const mib = 2 ** 20;
 
 export function HostPage() {
+  if (useAccount().role === 'owner') return <OwnersHostPage />;
+  return (
+    <Page title="Host">
+      <OwnerOnly>Only the owner of this Lodge sees the machine that it runs on.</OwnerOnly>
+    </Page>
+  );
+}
+
+function OwnersHostPage() {
   const host = useQuery(hostQuery);
   return (
     <Page
@@ -36,25 +49,35 @@ export function HostPage() {
       }
       width="wide"
     >
-      <Loaded query={host} skeleton={<HostSkeleton />}>
-        {(data) => (
-          <div className="flex flex-col gap-6">
-            <Warnings host={data} />
-            <div className="grid items-start gap-6 lg:grid-cols-2">
-              <div className="flex flex-col gap-6">
-                <RoomSection host={data} />
-                <BackupsSection backups={data.backups} />
-              </div>
-              <div className="flex flex-col gap-6">
-                <VersionsSection host={data} />
-                <ChecksSection host={data} />
-              </div>
-            </div>
-            <TopAgents agents={data.agents} />
-          </div>
-        )}
-      </Loaded>
+      <Content query={host} />
     </Page>
+  );
+}
+
+function Content({ query: { data, error, isFetching, refetch } }: { query: UseQueryResult<Host> }) {
+  if (data === undefined) {
+    if (error === null) return <HostSkeleton />;
+    return (
+      <Card>
+        <ErrorState error={error} retry={() => void refetch()} pending={isFetching} />
+      </Card>
+    );
+  }
+  return (
+    <div className="flex flex-col gap-6">
+      <Warnings host={data} />
+      <div className="grid items-start gap-6 lg:grid-cols-2">
+        <div className="flex flex-col gap-6">
+          <RoomSection host={data} />
+          <BackupsSection backups={data.backups} />
+        </div>
+        <div className="flex flex-col gap-6">
+          <VersionsSection host={data} />
+          <ChecksSection host={data} />
+        </div>
+      </div>
+      <TopAgents agents={data.agents} />
+    </div>
   );
 }
 
@@ -91,7 +114,13 @@ function WarningRow({ warning: { kind, title, detail, advice } }: { warning: War
         </h3>
         <div className="min-w-0">
           <p className="wrap-anywhere first-letter:uppercase">{detail}</p>
-          {advice !== null && <p className="wrap-anywhere text-muted first-letter:uppercase">{advice}</p>}
+          {advice !== null && (
+            // It may be a command, which a capital letter would break.
+            <p className="flex gap-1.5 text-muted">
+              <span aria-hidden>→</span>
+              <span className="min-w-0 wrap-anywhere">{advice}</span>
+            </p>
+          )}
         </div>
       </div>
     </li>
@@ -100,7 +129,7 @@ function WarningRow({ warning: { kind, title, detail, advice } }: { warning: War
 
 function RoomSection({ host: { memory, disk } }: { host: Host }) {
   return (
-    <Section title="Room">
+    <Section title="Capacity">
       <div className="divide-y divide-line">
         {memory === null ? (
           <Silent what="memory" />
@@ -154,14 +183,15 @@ function Silent({ what }: { what: string }) {
 
 function HostSkeleton() {
   return (
-    <div role="status" className="flex flex-col gap-6">
-      <span className="sr-only">Loading…</span>
-      <Skeleton className="h-10" />
-      <div className="grid gap-6 lg:grid-cols-2">
-        {['room', 'versions', 'backups', 'checks'].map((name) => (
-          <Skeleton key={name} className="h-56 rounded-card" />
-        ))}
-      </div>
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-6 lg:grid-cols-2">
+      {['capacity', 'versions', 'backups', 'checks'].map((name) => (
+        <Card key={name}>
+          <div className="border-b border-line px-5 py-4 sm:px-6">
+            <Skeleton className="h-5 w-32" />
+          </div>
+          <SkeletonRows rows={2} />
+        </Card>
+      ))}
     </div>
   );
 }

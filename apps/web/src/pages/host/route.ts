@@ -7,6 +7,7 @@ export const hostRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/host',
   staticData: { nav: { group: 'Service', label: 'Host', Icon: Server, only: 'owner' } },
+  validateSearch: ({ by }: Readonly<Record<string, unknown>>): { by?: 'cost' } => (by === 'cost' ? { by } : {}),
   loader: ({ context }) => void context.queryClient.prefetchQuery(hostQuery),
   component: lazyRouteComponent(() => import('./host-page.tsx'), 'HostPage'),
 });

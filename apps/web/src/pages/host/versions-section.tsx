@@ -1,11 +1,13 @@
 import type { Host } from '@lodge/sdk';
-import { Badge } from '../../components/badge.tsx';
+import { Badge, Code } from '../../components/badge.tsx';
 import type { Tone } from '../../components/badge.tsx';
 import { Section } from '../../components/page.tsx';
+import { OutwardLink } from '../../components/shown/outward-link.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';
 
 type Template = Host['templates'][number];
+type Runtime = Host['versions']['runtimes'][number];
 
 const states: Readonly<Record<Template['state'], readonly [Tone, string]>> = {
   building: ['warning', 'Being made'],
@@ -14,48 +16,74 @@ const states: Readonly<Record<Template['state'], readonly [Tone, string]>> = {
   failed: ['bad', 'Failed'],
 };
 
+/** Lodge and the runtimes of agents, with what is newer here than what agents have. */
 export function VersionsSection({ host: { versions, templates } }: { host: Host }) {
   return (
-    <Section title="Versions & templates" description={`Lodge ${versions.lodge}. Agents are cloned from templates.`}>
+    <Section title="Versions & templates" description="Agents are cloned from the template of their runtime.">
       <ul className="divide-y divide-line">
-        {versions.runtimes.map(({ runtime, current, newest, outdated_agents: outdated }) => (
-          <li key={runtime} className="flex flex-col gap-2 px-5 py-4 sm:px-6">
-            <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
-              <h3 className="font-medium">
-                {runtime} <span className="font-normal text-muted tabular-nums">{current}</span>
-              </h3>
-              {templates
-                .filter((template) => template.runtime === runtime)
-                .map((template) => (
-                  <State key={template.runtime} template={template} />
-                ))}
-            </div>
-            {newest !== null && newest !== current && (
-              <p className="text-[0.8125rem] text-muted">Version {newest} is installed; upgrades bring it.</p>
-            )}
-            <p className="text-[0.8125rem] text-muted">
-              {outdated === 0
-                ? 'Every agent has the newest version that is installed here.'
-                : `${formatNumber(outdated)} ${outdated === 1 ? 'agent' : 'agents'} can be upgraded.`}
-            </p>
-          </li>
+        <li className="flex flex-col gap-1.5 px-5 py-4 sm:px-6">
+          <h3 className="font-medium">
+            Lodge <span className="font-normal text-muted tabular-nums">{versions.lodge}</span>
+          </h3>
+          <p className="text-[0.8125rem] text-pretty text-muted">
+            Lodge asks no other server for newer releases: <Code>npm run lodge -- upgrade</Code> on this machine brings
+            the newest one, while agents run on. In a container, a newer image does.{' '}
+            <OutwardLink href="/docs/guides/operating#upgrading">How to upgrade</OutwardLink>
+          </p>
+        </li>
+        {versions.runtimes.map((runtime, index) => (
+          <RuntimeRow
+            // Two kinds of a test have one name.
+            key={`${runtime.runtime} ${index}`}
+            runtime={runtime}
+            template={templates.find((template) => template.runtime === runtime.runtime)}
+          />
         ))}
+        <li className="px-5 py-4 text-[0.8125rem] text-pretty text-muted sm:px-6">
+          <Code>npm run lodge -- runtimes update</Code> looks for newer versions of the runtimes, tests them here, and
+          offers those that pass.
+        </li>
       </ul>
     </Section>
   );
 }
 
-function State({ template: { state, step, fraction, since } }: { template: Template }) {
-  const [tone, name] = states[state];
+function RuntimeRow({ runtime, template }: { runtime: Runtime; template: Template | undefined }) {
+  const { runtime: name, current, newest, outdated_agents: outdated } = runtime;
   return (
-    <span className="flex flex-wrap items-center justify-end gap-2 text-[0.8125rem] text-muted">
-      {state === 'building' && (
-        <span className="wrap-anywhere">
-          {step}
-          {fraction !== null && `, ${Math.floor(fraction * 100)} %`} · since <Time value={since} />
+    <li className="flex flex-col gap-1.5 px-5 py-4 sm:px-6">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
+        <h3 className="font-medium">
+          {name} <span className="font-normal text-muted tabular-nums">{current}</span>
+        </h3>
+        <span className="flex flex-wrap gap-2">
+          {outdated > 0 && <Badge tone="warning">Update available</Badge>}
+          {template !== undefined && <Badge tone={states[template.state][0]}>{states[template.state][1]}</Badge>}
         </span>
+      </div>
+      {template?.state === 'building' && <Progress template={template} />}
+      <p className="text-[0.8125rem] text-muted">
+        {newest !== null && current !== null && newest !== current && `New agents get ${current}. `}
+        {outdated > 0
+          ? `${formatNumber(outdated)} ${outdated === 1 ? 'agent' : 'agents'} can be upgraded${newest === null ? '' : ` to ${newest}`}, each on its page Settings.`
+          : 'Every agent has the newest version that is installed here.'}
+      </p>
+    </li>
+  );
+}
+
+function Progress({ template: { step, fraction, since } }: { template: Template }) {
+  return (
+    <div className="flex flex-col gap-1.5 text-[0.8125rem] text-muted">
+      {fraction !== null && (
+        <div aria-hidden className="h-1.5 overflow-hidden rounded-full bg-hover">
+          <div className="h-full bg-accent" style={{ width: `${fraction * 100}%` }} />
+        </div>
       )}
-      <Badge tone={tone}>{name}</Badge>
-    </span>
+      <p className="wrap-anywhere">
+        {step}
+        {fraction !== null && ` (${Math.floor(fraction * 100)}%)`} · begun <Time value={since} />
+      </p>
+    </div>
   );
 }

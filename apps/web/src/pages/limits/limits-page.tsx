@@ -14,7 +14,7 @@ export function LimitsPage() {
       title="Quotas & rates"
       description={
         <>
-          What your account may have, and how often it may ask. Limits of money are on the page{' '}
+          How many agents your account may have, and how often it may ask. Spend limits are on the page{' '}
           <Link to="/account/usage" className="text-accent underline underline-offset-4">
             Usage & limits
           </Link>
@@ -64,9 +64,9 @@ function Rates({ limits: { rates, sizes } }: { limits: Limits }) {
   const aMinute = ({ per_minute: count }: { readonly per_minute: number }): string => `${formatNumber(count)} a minute`;
   const rows = [
     ['Reading', 'GET and HEAD', aMinute(rates.reads)],
-    ['Changing', 'Other methods', aMinute(rates.writes)],
+    ['Changing', 'POST, PUT, PATCH and DELETE', aMinute(rates.writes)],
     ['Creating agents', 'POST /v1/agents', `${aMinute(rates.creates)}, ${formatNumber(rates.creates.at_once)} at once`],
-    ['Chats, commands and files', 'What agents are asked', aMinute(rates.calls)],
+    ['Chats, commands and files', 'Requests to agents', aMinute(rates.calls)],
     ['Without a valid key', 'By network address', aMinute(rates.without_key)],
     ['Largest JSON body', 'One request', formatBytes(sizes.json_body_bytes)],
     ['Largest file', 'One request; larger ones are sent in parts', formatBytes(sizes.file_bytes)],
@@ -74,12 +74,12 @@ function Rates({ limits: { rates, sizes } }: { limits: Limits }) {
   return (
     <dl className="divide-y divide-line">
       {rows.map(([name, what, value]) => (
-        <div key={name} className="flex flex-wrap items-baseline justify-between gap-x-6 gap-y-0.5 px-5 py-3.5 sm:px-6">
+        <div key={name} className="flex items-baseline justify-between gap-x-6 px-5 py-3.5 sm:px-6">
           <dt className="flex flex-col gap-0.5">
             <span className="font-medium">{name}</span>
             <span className="text-[0.8125rem] text-muted">{what}</span>
           </dt>
-          <dd className="tabular-nums">{value}</dd>
+          <dd className="max-w-1/2 text-right text-pretty tabular-nums">{value}</dd>
         </div>
       ))}
     </dl>

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Lock, UserPlus } from 'lucide-react';
+import { UserPlus } from 'lucide-react';
 import { useState } from 'react';
 import type { Person, Role } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
@@ -7,7 +7,8 @@ import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/data-table.tsx';
 import { Page, Section } from '../../components/page.tsx';
-import { EmptyState, Loaded } from '../../components/states.tsx';
+import { OwnerOnly } from '../../components/shown/owner-only.tsx';
+import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';
 import { queries } from '../../queries.ts';
@@ -22,11 +23,7 @@ export function PeoplePage() {
   if (role !== 'owner') {
     return (
       <Page title="People">
-        <div className="rounded-card border border-line bg-surface shadow-card">
-          <EmptyState Icon={Lock} title="For the owner">
-            Only the owner of this Lodge sees who is on it and invites others.
-          </EmptyState>
-        </div>
+        <OwnerOnly>Only the owner of this Lodge sees who is on it and invites others.</OwnerOnly>
       </Page>
     );
   }

@@ -39,7 +39,7 @@ export function SecondFactorSetup({ onClose }: { onClose: () => void }) {
     return (
       <Dialog
         title="Add Lodge to your app"
-        description="Scan the picture with your authenticator app, then enter the code it shows."
+        description="Scan the QR code with your authenticator app, then enter the code it shows."
         onClose={onClose}
         step="scan"
       >

@@ -23,10 +23,13 @@ export function UsagePage() {
   const search = route.useSearch();
   const spend = useQuery(queries.spend);
   return (
-    <Page title="Usage & limits" description="What the models of all your agents cost, and how much they may.">
+    <Page
+      title="Usage & limits"
+      description="What the models of all your agents cost, and the most that they may cost."
+    >
       <Section
         title="Spent"
-        description="Model calls that have ended and whose model has a known price. Days and months are those of UTC."
+        description="Finished model calls, at known prices. Days and months begin at midnight UTC."
       >
         <Loaded query={spend} skeleton={<SkeletonRows rows={2} />}>
           {(data) => <Spent spend={data} />}

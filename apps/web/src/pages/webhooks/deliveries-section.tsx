@@ -129,7 +129,13 @@ const columns: readonly Column<WebhookDelivery>[] = [
         {formatNumber(attempts)}
         {next !== null && (
           <span className="text-[0.8125rem] text-muted">
-            next <Time value={next} />
+            {Date.parse(next) <= Date.now() ? (
+              'next one now'
+            ) : (
+              <>
+                next <Time value={next} />
+              </>
+            )}
           </span>
         )}
       </span>
@@ -143,7 +149,7 @@ function Response({ delivery }: { delivery: WebhookDelivery }) {
   return (
     <span className="flex min-w-0 flex-col gap-0.5">
       <span className="tabular-nums">
-        {status ?? '–'}
+        {status ?? (reason === null ? '–' : <span className="text-muted">No answer</span>)}
         {ms !== null && <span className="text-muted"> · {formatNumber(ms)} ms</span>}
       </span>
       {reason !== null && <span className="max-w-72 text-[0.8125rem] wrap-anywhere text-muted">{reason}</span>}

@@ -1,13 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, getRouteApi } from '@tanstack/react-router';
 import type { Webhook } from '@lodge/sdk';
+import { Webhook as WebhookIcon } from 'lucide-react';
+import { hasCode } from '../../api.ts';
 import { Code } from '../../components/badge.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { BackWords, backLinkClass } from '../../components/shown/back-link.tsx';
 import { FactList } from '../../components/shown/facts.tsx';
 import type { Fact } from '../../components/shown/facts.tsx';
-import { Loaded } from '../../components/states.tsx';
+import { Card } from '../../components/shown/loaded-card.tsx';
+import { EmptyState, Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';
 import { useMay } from '../../session.ts';
@@ -33,9 +36,17 @@ export function WebhookPage() {
       }
       actions={mayChange && webhook.data !== undefined ? <WebhookActions webhook={webhook.data} /> : undefined}
     >
-      <Section title="Receiver">
-        <Loaded query={webhook}>{(data) => <Facts webhook={data} />}</Loaded>
-      </Section>
+      {hasCode(webhook.error, 'webhook_not_found') ? (
+        <Card>
+          <EmptyState Icon={WebhookIcon} title="There is no such webhook">
+            It was deleted, or it belongs to another account.
+          </EmptyState>
+        </Card>
+      ) : (
+        <Section title="Receiver">
+          <Loaded query={webhook}>{(data) => <Facts webhook={data} />}</Loaded>
+        </Section>
+      )}
       {webhook.data !== undefined && <DeliveriesSection webhook={webhook.data} state={state} mayChange={mayChange} />}
     </Page>
   );

@@ -7,6 +7,6 @@ export const membersQuery = (agentId: string) =>
 
 /** The account's agents, for the names of peers. */
 export const peerNamesQuery = queryOptions({
-  queryKey: ['agents', 'names'],
+  queryKey: ['agents', 'peers'],
   queryFn: () => list(lodge.agents.list({ limit: 100 })),
 });

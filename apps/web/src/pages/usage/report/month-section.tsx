@@ -24,10 +24,7 @@ export function MonthSection({ whose, limitUsd }: { whose: Whose; limitUsd: stri
   const usage = useQuery(monthQuery(whose));
   const limit = limitUsd === null ? null : Number(limitUsd);
   return (
-    <Section
-      title="Forecast"
-      description="Model calls of this month. Its days are those of UTC, as those of limits are."
-    >
+    <Section title="Forecast" description="Model calls of this month, in days of UTC as limits are.">
       <Loaded query={usage} skeleton={<PlotSkeleton />}>
         {(data) => {
           const forecast = forecastOf(data, limit);

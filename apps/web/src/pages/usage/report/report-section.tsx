@@ -33,7 +33,7 @@ export function ReportSection({ whose, search, offered }: ReportProps) {
   return (
     <Section
       title="By day"
-      description={`Days are those of ${timeZone}. Calls of models without a known price are in no cost.`}
+      description={`Days begin at midnight ${timeZone}. Calls without a known price are not in the cost.`}
       actions={<CsvButton whose={whose} period={period} by={by} />}
     >
       <Choices search={search} by={by} offered={offered} />
