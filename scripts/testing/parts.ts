@@ -55,7 +55,7 @@ const thorough: readonly string[] = [
 ];
 
 /** Page by page in every state, with hostile texts. They take five minutes of a processor: too much for each change. */
-const pages: readonly string[] = ['tests/web/{account-pages,agents,machine,outside,talk}.test.ts'];
+const pages: readonly string[] = ['tests/web/{account-pages,agents,machine,outside,talk,troubles}.test.ts'];
 
 export const parts: readonly Part[] = [
   {

@@ -142,7 +142,7 @@ test('a server that is silent, in trouble or busy is told at its place, and what
   await fieldIn(page, 'Name').fill('a name that took long to think of');
   await page.getByRole('checkbox', { name: /agents:read/ }).check();
   for (const [fault, words] of [
-    [{ kind: 'status', status: 500 }, 'The server had a problem'],
+    [{ kind: 'status', status: 500 }, 'The proxy refuses.'],
     [{ kind: 'status', status: 429, retryAfter: 30, body: tooMany }, 'Try again in 30 seconds.'],
   ] as const) {
     proxy.fail({ fault, method: 'POST', path: '/account/keys' });

@@ -290,7 +290,7 @@ test('a viewer is offered no change', async () => {
     connections: 'tracker',
     'connections?connection=notes&form=edit': 'Authorization (…9f2c)',
     egress: 'tracker.example',
-    ports: 'For people who may change the agent',
+    ports: 'Members and the owner see the ports',
   };
   for (const [tab, words] of Object.entries(tabs)) {
     await page.goto(place.at(tab));

@@ -59,6 +59,9 @@ export function hasCode(error: unknown, code: string): error is ApiError {
 
 let current: SessionBody | undefined;
 
+/** The id of the account that is signed in, for names in the browser's storage. */
+export const accountNow = (): string | undefined => current?.account.id;
+
 /** The pages repeat reads by themselves. */
 export const lodge = new Lodge({
   baseUrl: '',

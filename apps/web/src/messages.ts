@@ -17,16 +17,28 @@ const sentences: Readonly<Record<string, string>> = {
 /** Returns the problem in a sentence for the person at the screen. `here` explains some codes for this place. */
 export function explain(error: unknown, here: Readonly<Record<string, string>> = {}): string {
   if (!(error instanceof ApiError)) return 'Something unexpected happened on this page. Reload it and try again.';
-  if (error.code === 'rate_limit_exceeded')
-    return `Too many attempts. Try again in ${waitOf(error.retryAfterSeconds)}.`;
   const known = here[error.code] ?? sentences[error.code];
   if (known !== undefined) return known;
-  if (error.status >= 500) return 'The server had a problem with this. Try again in a moment.';
-  return error.message;
+  const sentence = sentenceOf(error);
+  const { status, retryAfterSeconds } = error;
+  if (status !== 429 || retryAfterSeconds === undefined || sentence.includes('Try again')) return sentence;
+  return `${sentence} Try again in ${waitOf(retryAfterSeconds)}.`;
 }
 
-function waitOf(seconds: number | undefined): string {
-  if (seconds === undefined) return 'a moment';
-  if (seconds <= 90) return `${Math.max(1, Math.ceil(seconds))} seconds`;
+/** The API's own sentence; where something else has answered in its place, one of ours. */
+function sentenceOf({ code, status, message }: ApiError): string {
+  if (code !== `http_${status}`) return message;
+  if (status === 429) return 'Too many requests.';
+  return status >= 500 ? 'The server had a problem with this. Try again in a moment.' : message;
+}
+
+/** The name of the request for the operator, where the operator may have to look for it. */
+export function requestOf(error: unknown): string | undefined {
+  if (!(error instanceof ApiError) || (error.status < 500 && error.status !== 429)) return undefined;
+  return error.requestId?.slice(0, 64);
+}
+
+function waitOf(seconds: number): string {
+  if (seconds <= 90) return seconds <= 1 ? 'a second' : `${Math.ceil(seconds)} seconds`;
   return `${Math.ceil(seconds / 60)} minutes`;
 }

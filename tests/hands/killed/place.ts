@@ -48,6 +48,10 @@ export class KillableServer {
     return opened;
   }
 
+  get connectionString(): string {
+    return this.#database.connectionString;
+  }
+
   /** Starts it, at the address that it had. */
   async start(): Promise<void> {
     const job: Job = {

@@ -28,7 +28,12 @@ await store.close();
 const server = await startServer({
   ...given,
   host: survivingHost(agents, () => `127.9.${randomInt(256)}.${randomInt(1, 255)}`),
-  settings: { LODGE_PORT: String(port), LODGE_INSTANCE: 'killed', LODGE_WEBHOOK_ADDRESSES: 'any' },
+  settings: {
+    LODGE_PORT: String(port),
+    LODGE_INSTANCE: 'killed',
+    LODGE_WEBHOOK_ADDRESSES: 'any',
+    LODGE_REGISTRATION: 'open',
+  },
   runtime: {
     chatEndpoint: () => ({
       baseUrl: `http://127.0.0.1:${gatewayPort}/v1`,

@@ -1,7 +1,7 @@
 import { CircleAlert, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { explain } from '../messages.ts';
 import { cx } from './cx.ts';
+import { Reason } from './reason.tsx';
 
 const kinds = {
   info: { Icon: Info, look: 'bg-accent-soft text-ink', icon: 'text-accent' },
@@ -32,7 +32,7 @@ export function Failure({ error, here }: { error: unknown; here?: Readonly<Recor
   if (error === undefined || error === null) return null;
   return (
     <Notice kind="error" alert>
-      {explain(error, here)}
+      <Reason error={error} here={here} />
     </Notice>
   );
 }

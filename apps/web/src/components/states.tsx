@@ -2,10 +2,9 @@ import { CloudAlert } from 'lucide-react';
 import type { LucideIcon } from 'lucide-react';
 import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
-import { ApiError } from '../api.ts';
-import { explain } from '../messages.ts';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
+import { Reason } from './reason.tsx';
 
 interface StateProps {
   readonly Icon: LucideIcon;
@@ -44,12 +43,9 @@ export function ErrorState({
         <CloudAlert aria-hidden className="size-5" />
       </span>
       <p className="text-base font-semibold">This could not be loaded</p>
-      <p className="max-w-md text-balance text-muted">{explain(error)}</p>
-      {error instanceof ApiError && error.requestId !== undefined && (
-        <p className="text-xs text-muted">
-          Request <span className="font-mono wrap-anywhere">{error.requestId}</span>
-        </p>
-      )}
+      <p className="max-w-md text-balance text-muted">
+        <Reason error={error} />
+      </p>
       {retry !== undefined && (
         <Button onClick={retry} pending={pending} className="mt-2">
           Try again

@@ -1,4 +1,6 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
+import { useEffect } from 'react';
+import { ApiError } from '../api.ts';
 import { buttonClass } from '../components/button.tsx';
 import { Logo } from '../components/logo.tsx';
 import { useTitle } from '../components/page.tsx';
@@ -20,16 +22,25 @@ export function NotFoundPage() {
   );
 }
 
-/** A page that could not be shown, because its code or its session did not load. A reload fetches both anew. */
+const againMs = 3_000;
+
+/** A page that could not be shown, because its code or its session did not load. It is tried again in its place. */
 export function RouteError({ error }: { error: unknown }) {
   useTitle('Something went wrong');
+  const router = useRouter();
+  const isFault = !(error instanceof ApiError);
+  useEffect(() => {
+    if (isFault) return undefined;
+    const timer = setInterval(() => void router.invalidate(), againMs);
+    return () => clearInterval(timer);
+  }, [isFault, router]);
   return (
     <div className="mx-auto flex max-w-lg flex-col gap-6 px-4 pt-16">
       <h1 className="sr-only">Something went wrong</h1>
       <div className="flex justify-center">
         <Logo />
       </div>
-      <ErrorState error={error} retry={() => window.location.reload()} />
+      <ErrorState error={error} retry={() => (isFault ? window.location.reload() : void router.invalidate())} />
     </div>
   );
 }

@@ -34,7 +34,13 @@ export type Fault =
   /** The request goes on after this time. */
   | { readonly kind: 'slow'; readonly ms: number }
   /** The proxy replies. The server gets nothing. */
-  | { readonly kind: 'status'; readonly status: number; readonly retryAfter?: number; readonly body?: string };
+  | {
+      readonly kind: 'status';
+      readonly status: number;
+      readonly retryAfter?: number;
+      readonly requestId?: string;
+      readonly body?: string;
+    };
 
 export interface Rule {
   readonly fault: Fault;
@@ -113,6 +119,7 @@ export class FaultyProxy {
 
   /** Takes connections again, at the same port. */
   async up(): Promise<void> {
+    if (this.#server.listening) return;
     this.#server.listen(this.#port, '127.0.0.1');
     await once(this.#server, 'listening');
     this.#port = (this.#server.address() as AddressInfo).port;
@@ -233,12 +240,13 @@ export class FaultyProxy {
 }
 
 function answerStatus(
-  { status, retryAfter, body }: Extract<Fault, { readonly kind: 'status' }>,
+  { status, retryAfter, requestId, body }: Extract<Fault, { readonly kind: 'status' }>,
   request: IncomingMessage,
   reply: ServerResponse,
 ): void {
   request.resume();
   if (retryAfter !== undefined) reply.setHeader('retry-after', retryAfter);
+  if (requestId !== undefined) reply.setHeader('x-request-id', requestId);
   reply.setHeader('content-type', 'application/json');
   reply.statusCode = status;
   const error = { type: 'server_error', code: `proxy_${status}`, message: 'The proxy refuses.' };

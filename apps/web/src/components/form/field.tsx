@@ -2,6 +2,7 @@ import { Eye, EyeOff } from 'lucide-react';
 import { useId, useState } from 'react';
 import type { ComponentProps, ReactNode } from 'react';
 import { cx } from '../cx.ts';
+import { useKeptText } from './form.tsx';
 
 export const controlClass =
   'h-10 w-full min-w-0 rounded-control border border-control bg-surface px-3 text-base text-ink placeholder:text-muted aria-invalid:border-danger sm:h-9 sm:text-sm';
@@ -68,12 +69,28 @@ export function SelectField({ label, hint, error, className, ...props }: FieldPr
   );
 }
 
+/** The hint of a secret, which first says that the browser did not keep it with the rest of the form. */
+export function useSecretHint(name: string | undefined, hint: ReactNode): ReactNode {
+  const isLost = useKeptText()?.secrets.includes(name ?? '') === true;
+  if (!isLost) return hint;
+  return <LostSecret>{hint}</LostSecret>;
+}
+
+/** Before the hint of a secret that was not kept with the text around it. */
+export function LostSecret({ children }: { readonly children: ReactNode }) {
+  return (
+    <>
+      <span className="text-ink">Secrets are not kept in the browser: enter it again.</span> {children}
+    </>
+  );
+}
+
 /** A password that can be shown, which is safer than typing it twice. */
 export function PasswordField({ label, hint, error, ...props }: FieldProps & ComponentProps<'input'>) {
   const [shown, setShown] = useState(false);
   const Icon = shown ? EyeOff : Eye;
   return (
-    <Field label={label} hint={hint} error={error}>
+    <Field label={label} hint={useSecretHint(props.name, hint)} error={error}>
       {(control) => (
         <div className="relative">
           <input
@@ -82,6 +99,7 @@ export function PasswordField({ label, hint, error, ...props }: FieldProps & Com
             autoCapitalize="none"
             {...props}
             {...control}
+            data-secret=""
             type={shown ? 'text' : 'password'}
             className={cx(controlClass, 'pr-11')}
           />

@@ -23,7 +23,8 @@ export function keepAt(key: string, value: unknown): void {
  * in them. `read` takes what was kept, maybe by another version of the page, or null.
  */
 export function useKept<Value>(key: string, read: (kept: unknown) => Value) {
-  const [value, setValue] = useState(() => read(keptAt(key)));
+  const [kept] = useState(() => keptAt(key));
+  const [value, setValue] = useState(() => read(kept));
   const empty = JSON.stringify(read(null));
   useEffect(() => keepAt(key, JSON.stringify(value) === empty ? null : value), [key, value, empty]);
   // The page may be left before the effect runs.
@@ -31,5 +32,5 @@ export function useKept<Value>(key: string, read: (kept: unknown) => Value) {
     keepAt(key, null);
     setValue(read(null));
   };
-  return { value, set: setValue, drop };
+  return { value, set: setValue, drop, wasKept: kept !== null };
 }

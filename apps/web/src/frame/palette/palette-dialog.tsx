@@ -8,7 +8,7 @@ import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { lodge, list } from '../../api.ts';
 import { useModal } from '../../components/dialogs/dialog.tsx';
-import { explain } from '../../messages.ts';
+import { Reason } from '../../components/reason.tsx';
 import { agentQuery } from '../../pages/agent/queries.ts';
 import { useAct, verbIcons } from '../../pages/agent/use-act.ts';
 import { verbWords, verbsOf } from '../../pages/agent/verbs.ts';
@@ -140,7 +140,11 @@ function Verbs({ agent, onClose }: { agent: Agent; onClose: () => void }) {
   const act = useAct(agent);
   return (
     <Group heading={agent.name}>
-      {act.error !== null && <p className="px-3 py-1.5 text-danger">{explain(act.error)}</p>}
+      {act.error !== null && (
+        <p className="px-3 py-1.5 text-danger">
+          <Reason error={act.error} />
+        </p>
+      )}
       {verbsOf(agent).map((verb) => {
         const { label } = verbWords[verb];
         const isUnderWay = act.isPending && act.variables === verb;

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { pathTo } from '../../paths.ts';
 import { agentQuery } from './queries.ts';
 
@@ -8,8 +9,8 @@ export const agentRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/agents/$agentId',
   loader: ({ context, params }) => context.queryClient.ensureQueryData(agentQuery(params.agentId)),
-  component: lazyRouteComponent(() => import('./agent-frame.tsx'), 'AgentFrame'),
-  errorComponent: lazyRouteComponent(() => import('./agent-missing.tsx'), 'AgentMissing'),
+  component: lazyPage(() => import('./agent-frame.tsx'), 'AgentFrame'),
+  errorComponent: lazyPage(() => import('./agent-missing.tsx'), 'AgentMissing'),
 });
 
 export const agentIndexRoute = createRoute({

@@ -5,7 +5,7 @@ import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { TextField } from '../../components/form/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { formatNumber } from '../../format.ts';
-import { explain } from '../../messages.ts';
+import { Reason } from '../../components/reason.tsx';
 import { countOf, useBulk } from './bulk.ts';
 import type { BulkFailure, BulkProgress, BulkVerb } from './bulk.ts';
 
@@ -180,7 +180,7 @@ function Failures({ failures }: { readonly failures: readonly BulkFailure[] }) {
       <ul className="mt-1 max-h-60 overflow-y-auto">
         {failures.map(({ agent, error }) => (
           <li key={agent.id} className="py-0.5 wrap-anywhere">
-            <span className="font-medium">{agent.name}</span>: {explain(error)}
+            <span className="font-medium">{agent.name}</span>: <Reason error={error} />
           </li>
         ))}
       </ul>

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { Bot } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { allAgents } from './queries.ts';
 import { viewOf } from './view.ts';
 
@@ -10,5 +11,5 @@ export const agentsRoute = createRoute({
   staticData: { nav: { label: 'Agents', Icon: Bot } },
   validateSearch: viewOf,
   loader: ({ context }) => void context.queryClient.prefetchQuery({ ...allAgents, staleTime: Infinity }),
-  component: lazyRouteComponent(() => import('./agents-page.tsx'), 'AgentsPage'),
+  component: lazyPage(() => import('./agents-page.tsx'), 'AgentsPage'),
 });

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { ScrollText } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { auditSearchOf } from './search.ts';
 
 export const auditRoute = createRoute({
@@ -8,5 +9,5 @@ export const auditRoute = createRoute({
   path: '/account/audit',
   staticData: { nav: { group: 'Account', label: 'Audit log', Icon: ScrollText } },
   validateSearch: auditSearchOf,
-  component: lazyRouteComponent(() => import('./audit-page.tsx'), 'AuditPage'),
+  component: lazyPage(() => import('./audit-page.tsx'), 'AuditPage'),
 });

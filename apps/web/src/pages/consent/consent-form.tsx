@@ -2,6 +2,7 @@ import type { Scope } from '@lodge/contract';
 import { useMutation } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from '../../components/button.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
 import { ScopesField, scopesOf } from '../../components/form/scopes-field.tsx';
 import { useForm } from '../../components/form/use-form.ts';
@@ -35,7 +36,7 @@ export function ConsentForm<Answer>({ scopes, send, done, ...props }: ConsentFor
     onSuccess: (answer) => done(answer, false),
   });
   return (
-    <form {...form.props} className="flex flex-col gap-5 p-5 sm:px-6">
+    <Form form={form} className="flex flex-col gap-5 p-5 sm:px-6">
       {props.children}
       <Notice kind="warning">{props.warning}</Notice>
       {scopes.length === 0 ? (
@@ -54,6 +55,6 @@ export function ConsentForm<Answer>({ scopes, send, done, ...props }: ConsentFor
           Deny
         </Button>
       </div>
-    </form>
+    </Form>
   );
 }

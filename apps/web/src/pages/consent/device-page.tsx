@@ -6,6 +6,7 @@ import { api } from '../../api.ts';
 import type { DeviceRequest } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { focusHeading } from '../../components/form/focus.ts';
 import { Failure } from '../../components/notice.tsx';
 import { Page, Section } from '../../components/page.tsx';
@@ -54,7 +55,7 @@ function CodeForm() {
   });
   return (
     <Section title="Enter the code">
-      <form {...form.props} className="flex max-w-sm flex-col gap-4 p-5 sm:px-6">
+      <Form form={form} className="flex max-w-sm flex-col gap-4 p-5 sm:px-6">
         <Failure error={form.failure} />
         <TextField
           label="Code"
@@ -70,7 +71,7 @@ function CodeForm() {
         <Button type="submit" variant="primary" pending={form.pending} className="self-start">
           Continue
         </Button>
-      </form>
+      </Form>
     </Section>
   );
 }

@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { authorizationOf } from '../../paths.ts';
 
 const deviceRoute = createRoute({
@@ -7,14 +8,14 @@ const deviceRoute = createRoute({
   path: '/account/device',
   validateSearch: (search): { user_code?: string } =>
     typeof search['user_code'] === 'string' ? { user_code: search['user_code'] } : {},
-  component: lazyRouteComponent(() => import('./device-page.tsx'), 'DevicePage'),
+  component: lazyPage(() => import('./device-page.tsx'), 'DevicePage'),
 });
 
 const authorizeRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/account/authorize',
   validateSearch: authorizationOf,
-  component: lazyRouteComponent(() => import('./authorize-page.tsx'), 'AuthorizePage'),
+  component: lazyPage(() => import('./authorize-page.tsx'), 'AuthorizePage'),
 });
 
 /** Where a person agrees to what a machine or program asks for. */

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { FormEvent } from 'react';
-import type { CreateAgent } from '@lodge/sdk';
+import type { CreateAgent, Provider } from '@lodge/sdk';
 import { ApiError, change, hasCode, lodge } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Failure } from '../../components/notice.tsx';
@@ -44,14 +44,7 @@ export function CreateForm() {
     form.submit(problemsOf(draft, provider, key), bodyOf(draft, provider, key));
   };
   const options = useQuery(queries.options);
-  const sample = useMemo(() => {
-    const body = bodyOf(
-      draft,
-      provider,
-      provider !== undefined && (provider.needs_key || key !== '') ? secretOf(provider.id) : '',
-    );
-    return { ...body, name: body.name === '' ? 'My agent' : body.name };
-  }, [draft, provider, key]);
+  const sample = useMemo(() => sampleOf(draft, provider, key), [draft, provider, key]);
   const section: SectionProps = { draft, set, problems: form.problems };
   return (
     <div className="grid items-start gap-x-8 gap-y-10 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_25rem]">
@@ -62,6 +55,7 @@ export function CreateForm() {
           {...section}
           providers={providers}
           apiKey={key}
+          isBack={kept.wasKept}
           setKey={(value) => {
             setKey(value);
             form.clear(['key']);
@@ -86,6 +80,13 @@ export function CreateForm() {
       <CodeAside body={sample} baseUrl={options.data?.api_base_url ?? `${window.location.origin}/v1`} />
     </div>
   );
+}
+
+/** The request as it is shown beside the form, without the key. */
+function sampleOf(draft: Draft, provider: Provider | undefined, key: string): CreateAgent {
+  const hasKey = provider !== undefined && (provider.needs_key || key !== '');
+  const body = bodyOf(draft, provider, hasKey ? secretOf(provider.id) : '');
+  return { ...body, name: body.name === '' ? 'My agent' : body.name };
 }
 
 /** Sends the request once, also when the reply was lost and it is sent again. */

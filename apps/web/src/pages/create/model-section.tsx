@@ -1,7 +1,7 @@
 import type { UseQueryResult } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import type { Provider } from '@lodge/sdk';
-import { PasswordField, SelectField, TextField } from '../../components/form/field.tsx';
+import { LostSecret, PasswordField, SelectField, TextField } from '../../components/form/field.tsx';
 import { FormCard } from '../../components/form/form-card.tsx';
 import { modelFacts, modelLine } from '../../components/words/model-words.ts';
 import { Loaded, Skeleton } from '../../components/states.tsx';
@@ -12,6 +12,8 @@ interface ModelSectionProps extends SectionProps {
   readonly providers: UseQueryResult<readonly Provider[]>;
   readonly apiKey: string;
   readonly setKey: (key: string) => void;
+  /** The rest of the form is back from before, and the key is not. */
+  readonly isBack: boolean;
 }
 
 /** The source of the answers: provider, model and key. */
@@ -35,6 +37,7 @@ function Fields({
   list,
   apiKey,
   setKey,
+  isBack,
 }: ModelSectionProps & { readonly list: readonly Provider[] }) {
   const provider = list.find(({ id }) => id === draft.provider);
   const own = list.filter(({ built_in: isBuiltIn }) => !isBuiltIn);
@@ -75,7 +78,7 @@ function Fields({
               maxLength={2048}
               value={apiKey}
               onChange={(event) => setKey(event.target.value)}
-              hint={keyHint(provider)}
+              hint={isBack ? <LostSecret>{keyHint(provider)}</LostSecret> : keyHint(provider)}
               error={problems.key}
             />
           )}

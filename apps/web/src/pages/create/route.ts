@@ -1,5 +1,6 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { limitsQuery } from '../limits/queries.ts';
 import { providersQuery, sizesQuery } from './queries.ts';
 
@@ -13,5 +14,5 @@ export const createAgentRoute = createRoute({
     for (const query of [providersQuery, sizesQuery]) void queryClient.prefetchQuery(query as typeof sizesQuery);
     void queryClient.prefetchQuery(limitsQuery);
   },
-  component: lazyRouteComponent(() => import('./create-page.tsx'), 'CreatePage'),
+  component: lazyPage(() => import('./create-page.tsx'), 'CreatePage'),
 });

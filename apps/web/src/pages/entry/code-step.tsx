@@ -3,6 +3,7 @@ import type { SessionBody } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { checkAll, checks } from '../../components/form/checks.ts';
 import { TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
 import { EntryCard } from '../../frame/entry-frame.tsx';
@@ -29,7 +30,7 @@ export function CodeStep({ send, done, back, backLabel }: CodeStepProps) {
           : 'Enter the six-digit code that your authenticator app shows now.'
       }
     >
-      <form {...form.props} className="flex flex-col gap-4">
+      <Form form={form} className="flex flex-col gap-4">
         <Failure error={form.failure} />
         <CodeField key={String(recovery)} recovery={recovery} error={form.problems.code} />
         <Button type="submit" variant="primary" pending={form.pending} className="mt-2">
@@ -43,7 +44,7 @@ export function CodeStep({ send, done, back, backLabel }: CodeStepProps) {
             {backLabel}
           </Button>
         </div>
-      </form>
+      </Form>
     </EntryCard>
   );
 }

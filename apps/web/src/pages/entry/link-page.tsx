@@ -4,11 +4,10 @@ import type { ReactNode } from 'react';
 import { hasCode } from '../../api.ts';
 import type { AccountLink, LinkKind } from '../../api.ts';
 import { Button, buttonClass } from '../../components/button.tsx';
-import { Notice } from '../../components/notice.tsx';
+import { Failure } from '../../components/notice.tsx';
 import { Skeleton } from '../../components/states.tsx';
 import { EntryCard } from '../../frame/entry-frame.tsx';
 import { formatDateTime } from '../../format.ts';
-import { explain } from '../../messages.ts';
 import { queries } from '../../queries.ts';
 
 /** Ways to get another link when a link is not valid. */
@@ -45,9 +44,7 @@ export function LinkPage({ kind, title, description, children }: LinkPageProps) 
       {link === undefined && error === null && <FormSkeleton />}
       {link === undefined && error !== null && (
         <>
-          <Notice kind="error" alert>
-            {explain(error)}
-          </Notice>
+          <Failure error={error} />
           <Button onClick={() => void refetch()}>Try again</Button>
         </>
       )}

@@ -2,6 +2,7 @@ import type { Credentials, SessionBody } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { checkAll, checks } from '../../components/form/checks.ts';
 import { PasswordField, TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
 import { useEnter } from '../../session.ts';
@@ -30,7 +31,7 @@ export function NewAccountForm({ email, action, send }: NewAccountProps) {
     done: (session) => enter(session),
   });
   return (
-    <form {...form.props} className="flex flex-col gap-4">
+    <Form form={form} className="flex flex-col gap-4">
       <Failure error={form.failure} />
       <TextField label="Your name" name="name" autoComplete="name" maxLength={100} error={form.problems.name} />
       <TextField
@@ -53,6 +54,6 @@ export function NewAccountForm({ email, action, send }: NewAccountProps) {
       <Button type="submit" variant="primary" pending={form.pending} className="mt-2">
         {action}
       </Button>
-    </form>
+    </Form>
   );
 }

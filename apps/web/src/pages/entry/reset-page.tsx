@@ -3,6 +3,7 @@ import { api, hasCode } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { checkAll, checks } from '../../components/form/checks.ts';
 import { PasswordField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
 import { useEnter } from '../../session.ts';
@@ -60,7 +61,7 @@ function ResetForm({ token, email, needsCode }: ResetProps) {
     done: (result) => ('session' in result ? enter(result) : needsCode(result)),
   });
   return (
-    <form {...form.props} className="flex flex-col gap-4">
+    <Form form={form} className="flex flex-col gap-4">
       <Failure error={form.failure} />
       {email !== null && (
         <p className="text-muted">
@@ -79,6 +80,6 @@ function ResetForm({ token, email, needsCode }: ResetProps) {
       <Button type="submit" variant="primary" pending={form.pending} className="mt-2">
         Set password and sign in
       </Button>
-    </form>
+    </Form>
   );
 }

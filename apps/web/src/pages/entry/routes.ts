@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent, redirect } from '@tanstack/react-router';
+import { createRoute, redirect } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { entryRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { destinationOf, safePath, signInPath } from '../../paths.ts';
 import { queries } from '../../queries.ts';
 
@@ -15,27 +16,27 @@ const signInRoute = createRoute({
     context.queryClient.setQueryData(queries.session.queryKey, session);
     throw redirect({ ...destinationOf(safePath(search.to)), replace: true });
   },
-  component: lazyRouteComponent(() => import('./sign-in-page.tsx'), 'SignInPage'),
+  component: lazyPage(() => import('./sign-in-page.tsx'), 'SignInPage'),
 });
 const registerRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: '/account/register',
-  component: lazyRouteComponent(() => import('./register-page.tsx'), 'RegisterPage'),
+  component: lazyPage(() => import('./register-page.tsx'), 'RegisterPage'),
 });
 const setupRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: '/account/setup',
-  component: lazyRouteComponent(() => import('./link-pages.tsx'), 'SetupPage'),
+  component: lazyPage(() => import('./link-pages.tsx'), 'SetupPage'),
 });
 const joinRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: '/account/join',
-  component: lazyRouteComponent(() => import('./link-pages.tsx'), 'JoinPage'),
+  component: lazyPage(() => import('./link-pages.tsx'), 'JoinPage'),
 });
 const resetRoute = createRoute({
   getParentRoute: () => entryRoute,
   path: '/account/reset',
-  component: lazyRouteComponent(() => import('./reset-page.tsx'), 'ResetPage'),
+  component: lazyPage(() => import('./reset-page.tsx'), 'ResetPage'),
 });
 
 /** Pages that lead to an account, and need none. */

@@ -6,6 +6,7 @@ import type { SessionBody } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { checkAll, checks } from '../../components/form/checks.ts';
 import { PasswordField, TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
 import { EntryCard } from '../../frame/entry-frame.tsx';
@@ -74,7 +75,7 @@ function Password({ done, needsCode }: { done: Done; needsCode: (first: FirstFac
         </div>
       }
     >
-      <form {...form.props} className="flex flex-col gap-4">
+      <Form form={form} className="flex flex-col gap-4">
         <Failure error={form.failure} />
         <TextField
           label="E-mail"
@@ -96,7 +97,7 @@ function Password({ done, needsCode }: { done: Done; needsCode: (first: FirstFac
         <Button type="submit" variant="primary" pending={form.pending} className="mt-2">
           Sign in
         </Button>
-      </form>
+      </Form>
     </EntryCard>
   );
 }

@@ -7,6 +7,7 @@ import type { ReactNode } from 'react';
 import { change, lodge } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { PasswordField, SelectField, TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { firstModels } from '../../components/words/model-words.ts';
 import { Failure } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
@@ -37,7 +38,7 @@ export function FirstAgent() {
       description="An agent is a program with a model, a machine of its own and a memory that stays. It works while you watch, and sleeps when nobody needs it."
     >
       <div className="grid gap-x-10 lg:grid-cols-[minmax(0,36rem)_minmax(0,1fr)]">
-        <Loaded query={providers}>{(data) => <Form providers={data} />}</Loaded>
+        <Loaded query={providers}>{(data) => <ThreeFields providers={data} />}</Loaded>
         <NextSteps />
       </div>
     </Section>
@@ -74,12 +75,12 @@ function NextSteps() {
   );
 }
 
-function Form({ providers }: { providers: readonly Provider[] }) {
+function ThreeFields({ providers }: { providers: readonly Provider[] }) {
   const [chosen, setChosen] = useState(providers.some(({ id }) => id === tryOut) ? tryOut : 'anthropic');
   const provider = providers.find(({ id }) => id === chosen);
   const form = useFirstForm(provider);
   return (
-    <form {...form.props} className="flex flex-col gap-5 p-5 sm:p-6">
+    <Form form={form} className="flex flex-col gap-5 p-5 sm:p-6">
       <TemplateNotice />
       <Failure error={form.failure} />
       <TextField label="Name" name="name" defaultValue="Ada" maxLength={100} error={form.problems.name} />
@@ -124,7 +125,7 @@ function Form({ providers }: { providers: readonly Provider[] }) {
           Choose everything yourself
         </Link>
       </div>
-    </form>
+    </Form>
   );
 }
 
@@ -146,6 +147,7 @@ function useFirstForm(provider: Provider | undefined) {
   const navigate = useNavigate();
   const queryClient = useQueryClient();
   return useForm<Field, Agent>({
+    keep: 'first-agent',
     check: (data) => ({
       ...(text(data, 'name').trim() === '' && { name: 'Give it a name.' }),
       ...(data.has('model') && text(data, 'model').trim() === '' && { model: 'Name a model.' }),

@@ -6,6 +6,7 @@ import { checks } from '../../components/form/checks.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
 import { ScopesField, scopesOf } from '../../components/form/scopes-field.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
@@ -41,6 +42,7 @@ function check(data: FormData) {
 function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
   const queryClient = useQueryClient();
   const form = useForm({
+    keep: 'key',
     check,
     send: (data) => {
       const expiry = expiryOf(data);
@@ -56,7 +58,7 @@ function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: strin
     },
   });
   return (
-    <form {...form.props} className="flex flex-col gap-5">
+    <Form form={form} className="flex flex-col gap-5">
       <Failure error={form.failure} />
       <TextField
         label="Name"
@@ -75,7 +77,7 @@ function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: strin
           Create key
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   );
 }
 

@@ -8,6 +8,7 @@ import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
 import { Page } from '../../components/page.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
+import { useOpen } from '../../components/form/use-typed.ts';
 import { toast } from '../../components/toasts/toasts.tsx';
 import { queries } from '../../queries.ts';
 import { CreateKeyDialog } from './create-key-dialog.tsx';
@@ -17,7 +18,7 @@ import { KeyTable } from './key-table.tsx';
 export function KeysPage() {
   const keys = useQuery(queries.keys);
   const options = useQuery(queries.options);
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useOpen('key');
   const [revoking, setRevoking] = useState<KeyRecord>();
   const create = (
     <Button variant="primary" onClick={() => setCreating(true)}>

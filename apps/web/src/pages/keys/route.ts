@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { KeyRound } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { queries } from '../../queries.ts';
 
 export const keysRoute = createRoute({
@@ -8,5 +9,5 @@ export const keysRoute = createRoute({
   path: '/account/keys',
   staticData: { nav: { group: 'Account', label: 'API Keys', Icon: KeyRound } },
   loader: ({ context }) => void context.queryClient.prefetchQuery(queries.keys),
-  component: lazyRouteComponent(() => import('./keys-page.tsx'), 'KeysPage'),
+  component: lazyPage(() => import('./keys-page.tsx'), 'KeysPage'),
 });

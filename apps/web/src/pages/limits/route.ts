@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { SlidersHorizontal } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { limitsQuery } from './queries.ts';
 
 export const limitsRoute = createRoute({
@@ -8,5 +9,5 @@ export const limitsRoute = createRoute({
   path: '/account/limits',
   staticData: { nav: { group: 'Account', label: 'Quotas & rates', Icon: SlidersHorizontal } },
   loader: ({ context }) => void context.queryClient.prefetchQuery(limitsQuery),
-  component: lazyRouteComponent(() => import('./limits-page.tsx'), 'LimitsPage'),
+  component: lazyPage(() => import('./limits-page.tsx'), 'LimitsPage'),
 });

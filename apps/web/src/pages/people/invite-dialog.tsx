@@ -6,6 +6,7 @@ import { checkAll, checks } from '../../components/form/checks.ts';
 import { CopyField } from '../../components/copy-field.tsx';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { SelectField, TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
 import { queries } from '../../queries.ts';
@@ -42,6 +43,7 @@ const check = checkAll({ email: checks.optionalEmail });
 function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (url: string) => void }) {
   const queryClient = useQueryClient();
   const form = useForm({
+    keep: 'invite',
     check,
     send: (data) => {
       const email = text(data, 'email').trim();
@@ -54,7 +56,7 @@ function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (url: st
     },
   });
   return (
-    <form {...form.props} className="flex flex-col gap-5">
+    <Form form={form} className="flex flex-col gap-5">
       <Failure error={form.failure} />
       <TextField
         label="E-mail"
@@ -82,6 +84,6 @@ function InviteForm({ onClose, onMade }: { onClose: () => void; onMade: (url: st
           Make link
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   );
 }

@@ -6,6 +6,8 @@ import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/data-table.tsx';
+import { keepTyped, typedAt } from '../../components/form/typed.ts';
+import { useOpen } from '../../components/form/use-typed.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { OwnerOnly } from '../../components/shown/owner-only.tsx';
 import { Loaded } from '../../components/states.tsx';
@@ -13,13 +15,13 @@ import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';
 import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
-import { LimitDialog } from '../usage/limit-dialog.tsx';
+import { LimitDialog, limitDraft } from '../usage/limit-dialog.tsx';
 import { InvitationsSection } from './invitations-section.tsx';
 import { InviteDialog } from './invite-dialog.tsx';
 
 export function PeoplePage() {
   const { role } = useAccount();
-  const [inviting, setInviting] = useState(false);
+  const [inviting, setInviting] = useOpen('invite');
   if (role !== 'owner') {
     return (
       <Page title="People">
@@ -67,7 +69,8 @@ const columns: readonly Column<Person>[] = [
 
 function MembersSection() {
   const people = useQuery(queries.people);
-  const [limiting, setLimiting] = useState<Person>();
+  const [chosen, setLimiting] = useState<Person | null>();
+  const limiting = chosen === undefined ? people.data?.find(({ id }) => typedAt(limitDraft(id)) !== null) : chosen;
   const actions: Column<Person> = {
     header: 'Actions',
     actions: true,
@@ -88,8 +91,15 @@ function MembersSection() {
       <Loaded query={people}>
         {(data) => <DataTable label="Members" columns={[...columns, actions]} rows={data} keyOf={({ id }) => id} />}
       </Loaded>
-      {limiting !== undefined && (
-        <LimitDialog account={limiting} limit={limiting.spend_limit} onClose={() => setLimiting(undefined)} />
+      {limiting != null && (
+        <LimitDialog
+          account={limiting}
+          limit={limiting.spend_limit}
+          onClose={() => {
+            keepTyped(limitDraft(limiting.id), null);
+            setLimiting(null);
+          }}
+        />
       )}
     </Section>
   );

@@ -1,10 +1,11 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { Users } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 
 export const peopleRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/account/people',
   staticData: { nav: { group: 'Account', label: 'People', Icon: Users, only: 'owner' } },
-  component: lazyRouteComponent(() => import('./people-page.tsx'), 'PeoplePage'),
+  component: lazyPage(() => import('./people-page.tsx'), 'PeoplePage'),
 });

@@ -5,6 +5,7 @@ import { Button } from '../../components/button.tsx';
 import { againInWords, checkAll, checks } from '../../components/form/checks.ts';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { PasswordField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { toast } from '../../components/toasts/toasts.tsx';
@@ -49,7 +50,7 @@ function PasswordDialog({ onClose }: { onClose: () => void }) {
   });
   return (
     <Dialog title="Change password" description="Ends all sessions but this one." onClose={onClose}>
-      <form {...form.props} className="flex flex-col gap-4">
+      <Form form={form} className="flex flex-col gap-4">
         <Failure error={form.failure} here={againInWords} />
         <input type="email" autoComplete="username" value={account.email ?? ''} readOnly hidden />
         <PasswordField
@@ -72,7 +73,7 @@ function PasswordDialog({ onClose }: { onClose: () => void }) {
             Change password
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { ShieldCheck } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { queries } from '../../queries.ts';
 
 export const securityRoute = createRoute({
@@ -8,5 +9,5 @@ export const securityRoute = createRoute({
   path: '/account/security',
   staticData: { nav: { group: 'Account', label: 'Security', Icon: ShieldCheck } },
   loader: ({ context }) => void context.queryClient.prefetchQuery(queries.sessions),
-  component: lazyRouteComponent(() => import('./security-page.tsx'), 'SecurityPage'),
+  component: lazyPage(() => import('./security-page.tsx'), 'SecurityPage'),
 });

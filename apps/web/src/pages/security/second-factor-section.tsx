@@ -6,6 +6,7 @@ import { Button } from '../../components/button.tsx';
 import { againInWords, checkAll, checks } from '../../components/form/checks.ts';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { PasswordField, TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { toast } from '../../components/toasts/toasts.tsx';
@@ -63,7 +64,7 @@ function TurnOffDialog({ onClose }: { onClose: () => void }) {
       description="Your password alone will be enough to sign in. Your recovery codes stop working."
       onClose={onClose}
     >
-      <form {...form.props} className="flex flex-col gap-4">
+      <Form form={form} className="flex flex-col gap-4">
         <Failure error={form.failure} here={againInWords} />
         <PasswordField
           label="Password"
@@ -87,7 +88,7 @@ function TurnOffDialog({ onClose }: { onClose: () => void }) {
             Turn off
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

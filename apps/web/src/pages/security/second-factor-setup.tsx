@@ -8,6 +8,7 @@ import { againInWords, checkAll, checks } from '../../components/form/checks.ts'
 import { useCopy } from '../../components/copy-field.tsx';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { PasswordField, TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure, Notice } from '../../components/notice.tsx';
 import { toast } from '../../components/toasts/toasts.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
@@ -68,7 +69,7 @@ function PasswordForm({ onClose, onDone }: { onClose: () => void; onDone: (begun
     done: onDone,
   });
   return (
-    <form {...form.props} className="flex flex-col gap-4">
+    <Form form={form} className="flex flex-col gap-4">
       <Failure error={form.failure} here={againInWords} />
       <PasswordField
         label="Password"
@@ -83,7 +84,7 @@ function PasswordForm({ onClose, onDone }: { onClose: () => void; onDone: (begun
           Continue
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   );
 }
 
@@ -102,7 +103,7 @@ function ScanForm({ begun, onClose, onDone }: ScanProps) {
     done: ({ recovery_codes: codes }) => onDone(codes),
   });
   return (
-    <form {...form.props} className="flex flex-col gap-5">
+    <Form form={form} className="flex flex-col gap-5">
       <div className="flex items-center gap-5 max-sm:flex-col">
         <QrCode text={begun.otpauth_url} />
         <div className="flex min-w-0 flex-col gap-1.5 max-sm:w-full">
@@ -129,7 +130,7 @@ function ScanForm({ begun, onClose, onDone }: ScanProps) {
           Turn on
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   );
 }
 

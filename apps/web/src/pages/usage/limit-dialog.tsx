@@ -6,6 +6,8 @@ import { Button } from '../../components/button.tsx';
 import { checkAll, checks } from '../../components/form/checks.ts';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { SelectField, TextField } from '../../components/form/field.tsx';
+import { changedParts } from '../../components/form/changed.ts';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { toast } from '../../components/toasts/toasts.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
@@ -21,12 +23,22 @@ interface LimitDialogProps {
 
 const check = checkAll({ daily_usd: checks.optionalUsd, monthly_usd: checks.optionalUsd });
 
-/** Reads the form. With both amounts empty the account has no limit of its own. */
-function limitOf(data: FormData): SpendLimit | null {
+/** The name under which the text of the dialog is kept, by the id of the account or agent. */
+export const limitDraft = (id: string): string => `limit:${id}`;
+
+function fieldsOf(data: FormData): SpendLimit {
   const amount = (name: string): string | null => text(data, name).trim() || null;
-  const [daily, monthly] = [amount('daily_usd'), amount('monthly_usd')];
-  if (daily === null && monthly === null) return null;
-  return { daily_usd: daily, monthly_usd: monthly, action: text(data, 'action') === 'pause' ? 'pause' : 'block' };
+  return {
+    daily_usd: amount('daily_usd'),
+    monthly_usd: amount('monthly_usd'),
+    action: text(data, 'action') === 'pause' ? 'pause' : 'block',
+  };
+}
+
+/** The limit as it is now, with what changed in the form. With both amounts empty there is none. */
+function limitOf(now: SpendLimit | null, before: FormData, data: FormData): SpendLimit | null {
+  const limit = { ...(now ?? fieldsOf(new FormData())), ...changedParts(fieldsOf(before), fieldsOf(data)) };
+  return limit.daily_usd === null && limit.monthly_usd === null ? null : limit;
 }
 
 /** Lets an owner set the limit of an account's agents together. */
@@ -37,7 +49,9 @@ export function LimitDialog({ account: { id, name }, limit, onClose }: LimitDial
       title={`Limits of ${name}`}
       description="For the model calls of all agents of this account together, in days and months of UTC. A change holds from the next call on."
       none="An empty amount is no limit. With both empty, what this Lodge is configured with holds."
+      id={id}
       limit={limit}
+      now={async () => (await api.people()).find((one) => one.id === id)?.spend_limit ?? null}
       send={(chosen) => api.setSpendLimit(id, chosen)}
       onDone={() => {
         onClose();
@@ -55,18 +69,26 @@ interface LimitFormProps {
   readonly description: string;
   /** The rule that holds without amounts. */
   readonly none: string;
+  readonly id: string;
   readonly limit: SpendLimit | null;
+  /** Reads what holds now: somebody else may have changed it. */
+  readonly now: () => Promise<SpendLimit | null>;
   readonly send: (limit: SpendLimit | null) => Promise<unknown>;
   readonly onDone: () => void;
   readonly onClose: () => void;
 }
 
 /** A dialog that sets a limit, of an account or of one agent. */
-export function LimitForm({ title, description, none, limit, send, onDone, onClose }: LimitFormProps) {
-  const form = useForm({ check, send: (data) => send(limitOf(data)), done: onDone });
+export function LimitForm({ title, description, none, id, limit, now, send, onDone, onClose }: LimitFormProps) {
+  const form = useForm({
+    keep: limitDraft(id),
+    check,
+    send: async (data, before) => send(limitOf(await now(), before, data)),
+    done: onDone,
+  });
   return (
     <Dialog title={title} description={description} onClose={onClose}>
-      <form {...form.props} className="flex flex-col gap-4">
+      <Form form={form} className="flex flex-col gap-4">
         <Failure error={form.failure} />
         <div className="grid gap-4 sm:grid-cols-2">
           <AmountField
@@ -97,7 +119,7 @@ export function LimitForm({ title, description, none, limit, send, onDone, onClo
             Save limits
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

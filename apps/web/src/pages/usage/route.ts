@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { Gauge } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { queries } from '../../queries.ts';
 import { reportSearchOf } from './report/search.ts';
 
@@ -10,5 +11,5 @@ export const usageRoute = createRoute({
   staticData: { nav: { group: 'Account', label: 'Usage & limits', Icon: Gauge } },
   validateSearch: reportSearchOf,
   loader: ({ context }) => void context.queryClient.prefetchQuery(queries.spend),
-  component: lazyRouteComponent(() => import('./usage-page.tsx'), 'UsagePage'),
+  component: lazyPage(() => import('./usage-page.tsx'), 'UsagePage'),
 });

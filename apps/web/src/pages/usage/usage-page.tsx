@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { ReceiptText } from 'lucide-react';
-import { useState } from 'react';
 import type { AccountSpend } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
+import { useOpen } from '../../components/form/use-typed.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { EmptyState, Loaded, SkeletonRows } from '../../components/states.tsx';
 import { formatUsd } from '../../format.ts';
 import { queries } from '../../queries.ts';
 import { useAccount } from '../../session.ts';
-import { LimitDialog } from './limit-dialog.tsx';
+import { LimitDialog, limitDraft } from './limit-dialog.tsx';
 import { actionWords } from './limit-words.ts';
 import { MonthSection } from './report/month-section.tsx';
 import { ReportSection } from './report/report-section.tsx';
@@ -61,7 +61,7 @@ function Spent({ spend: { daily, monthly } }: { spend: AccountSpend }) {
 
 function LimitsSection({ spend }: { spend: AccountSpend }) {
   const { id, name, role } = useAccount();
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useOpen(limitDraft(id));
   const { daily, monthly, action, spend_limit: own } = spend;
   const amount = (limit: string | null): string => (limit === null ? 'No limit' : formatUsd(limit));
   return (

@@ -18,9 +18,11 @@ export function EventsField({ initial, error }: EventsFieldProps) {
   const id = useId();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(initial));
   const toggle = (pattern: string): void => {
-    const next = new Set(chosen);
-    if (!next.delete(pattern)) next.add(pattern);
-    setChosen(next);
+    setChosen((before) => {
+      const next = new Set(before);
+      if (!next.delete(pattern)) next.add(pattern);
+      return next;
+    });
   };
   const isAll = chosen.has('*');
   return (

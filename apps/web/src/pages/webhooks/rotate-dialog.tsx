@@ -4,6 +4,7 @@ import { change, lodge } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { SelectField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
 import { webhooksQuery } from './queries.ts';
@@ -38,7 +39,7 @@ export function RotateDialog({ id, onClose }: { id: string; onClose: () => void 
       onClose={onClose}
       step="form"
     >
-      <form {...form.props} className="flex flex-col gap-5">
+      <Form form={form} className="flex flex-col gap-5">
         <Failure error={form.failure} />
         <SelectField label="How long the earlier secret signs" name="overlap" defaultValue="86400" data-autofocus="">
           {overlaps.map(([seconds, name]) => (
@@ -53,7 +54,7 @@ export function RotateDialog({ id, onClose }: { id: string; onClose: () => void 
             Make new secret
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,6 +1,7 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
+import { lazyPage } from '../../frame/lazy-page.ts';
 import { webhookQuery, webhooksQuery } from './queries.ts';
 import type { DeliveryState } from './queries.ts';
 
@@ -11,7 +12,7 @@ export const webhooksRoute = createRoute({
   path: '/account/webhooks',
   staticData: { nav: { group: 'Account', label: 'Webhooks', Icon: Webhook } },
   loader: ({ context }) => void context.queryClient.prefetchQuery(webhooksQuery),
-  component: lazyRouteComponent(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
+  component: lazyPage(() => import('./webhooks-page.tsx'), 'WebhooksPage'),
 });
 
 /** One webhook and its deliveries; in the address is which of them. */
@@ -21,5 +22,5 @@ export const webhookRoute = createRoute({
   validateSearch: ({ state }): { readonly state?: DeliveryState } =>
     typeof state === 'string' && states.includes(state) ? { state: state as DeliveryState } : {},
   loader: ({ context, params }) => void context.queryClient.prefetchQuery(webhookQuery(params.webhookId)),
-  component: lazyRouteComponent(() => import('./webhook-page.tsx'), 'WebhookPage'),
+  component: lazyPage(() => import('./webhook-page.tsx'), 'WebhookPage'),
 });

@@ -6,20 +6,26 @@ import { useState } from 'react';
 import { change, lodge } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { ConfirmDialog } from '../../components/dialogs/confirm-dialog.tsx';
+import { keepTyped, typedAt } from '../../components/form/typed.ts';
 import { toast } from '../../components/toasts/toasts.tsx';
 import { explain } from '../../messages.ts';
 import { webhooksQuery } from './queries.ts';
 import { RotateDialog } from './rotate-dialog.tsx';
-import { EditWebhookDialog } from './webhook-dialog.tsx';
+import { EditWebhookDialog, webhookDraft } from './webhook-dialog.tsx';
 
 export function WebhookActions({ webhook }: { webhook: Webhook }) {
   const { id, enabled } = webhook;
-  const [open, setOpen] = useState<'edit' | 'rotate' | 'delete'>();
+  const [open, setOpen] = useState<'edit' | 'rotate' | 'delete' | undefined>(() =>
+    typedAt(webhookDraft(id)) === null ? undefined : 'edit',
+  );
   const refresh = useRefresh();
   const navigate = useNavigate();
   const test = useTest(id, refresh);
   const toggle = useToggle(webhook, refresh);
-  const close = (): void => setOpen(undefined);
+  const close = (): void => {
+    if (open === 'edit') keepTyped(webhookDraft(id), null);
+    setOpen(undefined);
+  };
   return (
     <div className="flex flex-wrap gap-2">
       {enabled && (

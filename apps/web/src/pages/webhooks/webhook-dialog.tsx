@@ -4,7 +4,9 @@ import { useState } from 'react';
 import { change, lodge } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
+import { changedParts } from '../../components/form/changed.ts';
 import { TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Failure } from '../../components/notice.tsx';
 import { toast } from '../../components/toasts/toasts.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
@@ -18,6 +20,9 @@ function check(data: FormData) {
   if (eventsOf(data).length === 0) problems.events = 'Choose at least one type of event.';
   return problems;
 }
+
+/** The name under which the text of the dialog is kept; without an id of the one for a new webhook. */
+export const webhookDraft = (id = ''): string => `webhook:${id}`;
 
 const bodyOf = (data: FormData) => ({
   url: text(data, 'url').trim(),
@@ -59,7 +64,9 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
       <WebhookForm
         webhook={webhook}
         action="Save"
-        send={(data) => change(() => lodge.webhooks.update(webhook.id, bodyOf(data)))}
+        send={(data, before) =>
+          change(() => lodge.webhooks.update(webhook.id, changedParts(bodyOf(before), bodyOf(data))))
+        }
         onDone={() => {
           onClose();
           toast('The webhook is changed.');
@@ -74,15 +81,15 @@ export function EditWebhookDialog({ webhook, onClose }: { webhook: Webhook; onCl
 interface WebhookFormProps<Result> {
   readonly webhook?: Webhook;
   readonly action: string;
-  readonly send: (data: FormData) => Promise<Result>;
+  readonly send: (data: FormData, before: FormData) => Promise<Result>;
   readonly onDone: (result: Result) => void;
   readonly onClose: () => void;
 }
 
 function WebhookForm<Result>({ webhook, action, send, onDone, onClose }: WebhookFormProps<Result>) {
-  const form = useForm({ check, send, done: onDone });
+  const form = useForm({ keep: webhookDraft(webhook?.id), check, send, done: onDone });
   return (
-    <form {...form.props} className="flex flex-col gap-5">
+    <Form form={form} className="flex flex-col gap-5">
       <Failure error={form.failure} />
       <TextField
         label="URL"
@@ -111,6 +118,6 @@ function WebhookForm<Result>({ webhook, action, send, onDone, onClose }: Webhook
           {action}
         </Button>
       </DialogActions>
-    </form>
+    </Form>
   );
 }

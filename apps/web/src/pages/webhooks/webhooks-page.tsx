@@ -2,24 +2,24 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Webhook } from '@lodge/sdk';
 import { Plus, Webhook as WebhookIcon } from 'lucide-react';
-import { useState } from 'react';
 import { Code } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { DataTable } from '../../components/data-table.tsx';
 import type { Column } from '../../components/data-table.tsx';
+import { useOpen } from '../../components/form/use-typed.ts';
 import { Page, Section } from '../../components/page.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';
 import { useMay } from '../../session.ts';
 import { webhooksQuery } from './queries.ts';
-import { CreateWebhookDialog } from './webhook-dialog.tsx';
+import { CreateWebhookDialog, webhookDraft } from './webhook-dialog.tsx';
 import { WebhookState } from './webhook-state.tsx';
 
 export function WebhooksPage() {
   const webhooks = useQuery(webhooksQuery);
   const mayChange = useMay('agents:write');
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useOpen(webhookDraft());
   const create = (
     <Button variant="primary" onClick={() => setCreating(true)}>
       <Plus aria-hidden className="size-4" />

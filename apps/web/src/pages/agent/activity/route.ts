@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { Activity } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 import { isKind } from './kinds.ts';
@@ -18,5 +19,5 @@ export const activityRoute = createRoute({
     ...(isKind(kind) && { kind }),
     ...(typeof call === 'string' && call !== '' && call.length <= 100 && { call }),
   }),
-  component: lazyRouteComponent(() => import('./activity-page.tsx'), 'ActivityPage'),
+  component: lazyPage(() => import('./activity-page.tsx'), 'ActivityPage'),
 });

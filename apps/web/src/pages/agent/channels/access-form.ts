@@ -1,4 +1,5 @@
 import type { ChannelAccess } from '@lodge/sdk';
+import { changedParts } from '../../../components/form/changed.ts';
 import type { Problems } from '../../../components/form/use-form.ts';
 import { text } from '../../../components/form/use-form.ts';
 
@@ -29,6 +30,17 @@ export function checkAccess(data: FormData): Problems<AccessName> {
   const isBound = /^\d{1,5}$/.test(hourly) && Number(hourly) >= 1 && Number(hourly) <= mostHourly;
   if (!isBound) problems.per_sender_hourly = `Enter a number from 1 to ${mostHourly}.`;
   return problems;
+}
+
+/** The access as it is now, with what changed in the form. */
+export function mergedAccess(
+  now: ChannelAccess | undefined,
+  before: ChannelAccess,
+  after: ChannelAccess,
+): ChannelAccess {
+  if (now === undefined) return after;
+  const groups = { ...now.groups, ...changedParts(before.groups, after.groups) };
+  return { ...now, ...changedParts(before, after), groups };
 }
 
 /** The access of the form. Lists that are not shown keep what they had. */

@@ -1,12 +1,13 @@
 import type { Channel } from '@lodge/sdk';
 import { useQueryClient } from '@tanstack/react-query';
+import { useFormKey } from '../../../components/form/use-typed.ts';
 import { Approvals } from './approvals.tsx';
 import type { ChannelName } from './channel-names.ts';
 import { DecidedPeople } from './decided-people.tsx';
 import { Guide } from './guide.tsx';
 import { MailboxSection } from './mailbox-section.tsx';
 import { PairingSection } from './pairing-section.tsx';
-import { SettingsForm } from './settings-form.tsx';
+import { SettingsForm, channelDraft } from './settings-form.tsx';
 import { StateSection } from './state-section.tsx';
 import { TestSection } from './test-section.tsx';
 
@@ -22,6 +23,10 @@ interface DetailProps {
 export function ChannelDetail({ agentId, name, channel, mayChange, onRemoved }: DetailProps) {
   const queryClient = useQueryClient();
   const isNew = channel === undefined;
+  const [formKey, discard] = useFormKey(
+    channel && [channel.created_at, channel.access, channel.credentials],
+    channelDraft(agentId, name),
+  );
   const onSaved = async (): Promise<void> => {
     await queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'channels'] });
     // How the new channel is, and what it waits for, stands above the form.
@@ -33,7 +38,8 @@ export function ChannelDetail({ agentId, name, channel, mayChange, onRemoved }: 
         {channel !== undefined && <Live channel={channel} mayChange={mayChange} onRemoved={onRemoved} />}
         {mayChange && (
           <SettingsForm
-            key={channel === undefined ? 'new' : `${channel.created_at}`}
+            key={formKey}
+            discard={discard}
             agentId={agentId}
             name={name}
             channel={channel}

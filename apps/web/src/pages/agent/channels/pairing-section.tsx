@@ -4,6 +4,7 @@ import type { ReactNode } from 'react';
 import { useEffect, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { TextField } from '../../../components/form/field.tsx';
+import { Form } from '../../../components/form/form.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { QrCode } from '../../../components/shown/qr-code.tsx';
@@ -103,7 +104,7 @@ function NumberForm({ begin }: { readonly begin: (phoneNumber: string) => void }
   return (
     <details className="rounded-control border border-line px-4 py-3">
       <summary className="font-medium">No camera? Link it by its number</summary>
-      <form {...form.props} aria-label="Link by phone number" className="flex flex-col gap-4 pt-4">
+      <Form form={form} aria-label="Link by phone number" className="flex flex-col gap-4 pt-4">
         <TextField
           label="Phone number of the agent"
           name="phone_number"
@@ -119,7 +120,7 @@ function NumberForm({ begin }: { readonly begin: (phoneNumber: string) => void }
             Show a code to type in
           </Button>
         </div>
-      </form>
+      </Form>
     </details>
   );
 }

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { MessagesSquare } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 import { channelNames } from './channel-names.ts';
@@ -12,5 +13,5 @@ export const channelsRoute = createRoute({
     const channel = channelNames.find((name) => name === search['channel']);
     return channel === undefined ? {} : { channel };
   },
-  component: lazyRouteComponent(() => import('./channels-page.tsx'), 'ChannelsPage'),
+  component: lazyPage(() => import('./channels-page.tsx'), 'ChannelsPage'),
 });

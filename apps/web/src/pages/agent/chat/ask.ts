@@ -55,10 +55,7 @@ export class Cut extends Error {}
 
 export function problemOf(error: unknown): Problem {
   const known = error instanceof ApiError ? error : undefined;
-  // Why an agent does not answer, the API says best.
-  const here = known === undefined || known.code === 'internal_error' ? {} : { [known.code]: known.message };
-  const words = explain(error, known !== undefined && known.status >= 500 ? here : {});
-  return { words, code: known?.code ?? 'unexpected', requestId: known?.requestId };
+  return { words: explain(error), code: known?.code ?? 'unexpected', requestId: known?.requestId };
 }
 
 /** Returns a function that tells what the agent asked its models since now. A call is listed once it is over. */

@@ -5,7 +5,7 @@ import { useCallback } from 'react';
 import type { ReactNode } from 'react';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { visibleName } from '../../../components/words/visible-text.ts';
-import { explain } from '../../../messages.ts';
+import { Reason } from '../../../components/reason.tsx';
 import { pathTo } from '../../../paths.ts';
 import { download } from './files.ts';
 
@@ -56,7 +56,7 @@ function FileLink({ agentId, path, children }: { agentId: string; path: string; 
       {saving.error !== null && (
         <span role="alert" className="text-danger">
           {' '}
-          {explain(saving.error, here)}
+          <Reason error={saving.error} here={here} />
         </span>
       )}
     </span>

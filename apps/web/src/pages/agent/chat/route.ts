@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { MessageCircle } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -22,5 +23,5 @@ export const chatRoute = createRoute({
     ...(text(channel) && { channel }),
     ...(text(member) && { member }),
   }),
-  component: lazyRouteComponent(() => import('./chat-page.tsx'), 'ChatPage'),
+  component: lazyPage(() => import('./chat-page.tsx'), 'ChatPage'),
 });

@@ -50,7 +50,7 @@ export function AccessFields({ kind, connection, problems }: AccessProps) {
 function HeaderFields({ connection, problems }: Omit<AccessProps, 'kind'>) {
   const stored = Object.entries(connection?.headers ?? {});
   const [replacing, setReplacing] = useState(stored.length === 0);
-  const rows = useRows(1);
+  const rows = useRows(1, 'header_name');
   return (
     <>
       {stored.length > 0 && (

@@ -11,7 +11,7 @@ interface AllowProps {
 
 /** The requests that the agent may send to an HTTP service. */
 export function AllowFields({ allow, problems }: AllowProps) {
-  const rows = useRows(Math.max(1, allow.length));
+  const rows = useRows(Math.max(1, allow.length), 'paths');
   return (
     <Rows
       legend="What the agent may ask"

@@ -5,6 +5,7 @@ import { TextField } from '../../../components/form/field.tsx';
 import { CheckField } from '../../../components/form/check-field.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
+import { changedParts } from '../../../components/form/changed.ts';
 import { FormSection } from '../../../components/form/form-section.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import type { Problems } from '../../../components/form/use-form.ts';
@@ -12,7 +13,7 @@ import { text, useForm } from '../../../components/form/use-form.ts';
 import { AccessFields } from './access-fields.tsx';
 import { AllowFields } from './allow-fields.tsx';
 import { checkConnection, connectionOf } from './form-data.ts';
-import { connectionChanges } from './queries.ts';
+import { connectionChanges, connectionsQuery, keptOf } from './queries.ts';
 import { kindTitles } from './status.ts';
 
 interface FormProps {
@@ -27,9 +28,17 @@ export function ConnectionForm({ agentId, connection, onDone, onCancel }: FormPr
   const queryClient = useQueryClient();
   const [kind, setKind] = useState<Connection['kind']>(connection?.kind ?? 'http');
   const form = useForm<string, Connection>({
+    keep: `connection:${agentId}:${connection?.name ?? ''}`,
     check: checkConnection,
-    send: (data) =>
-      connectionChanges(agentId).put(connection?.name ?? text(data, 'name'), connectionOf(data, connection)),
+    send: async (data, before) => {
+      const after = connectionOf(data, connection);
+      if (connection === undefined) return connectionChanges(agentId).put(text(data, 'name'), after);
+      // A PUT replaces it: others may have changed meanwhile what nobody touched here.
+      const all = await queryClient.fetchQuery({ ...connectionsQuery(agentId), staleTime: 0 });
+      const now = all.find(({ name }) => name === connection.name) ?? connection;
+      const parts = changedParts(connectionOf(before, connection), after);
+      return connectionChanges(agentId).put(now.name, parts.kind === undefined ? { ...keptOf(now), ...parts } : after);
+    },
     done: async (saved) => {
       await queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'connections'] });
       toast(connection === undefined ? 'The connection is made.' : 'The connection is saved.');

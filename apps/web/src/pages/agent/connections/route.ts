@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { Plug } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -16,5 +17,5 @@ export const connectionsRoute = createRoute({
     ...(typeof connection === 'string' ? { connection } : {}),
     ...(form === 'add' || form === 'edit' ? { form } : {}),
   }),
-  component: lazyRouteComponent(() => import('./connections-page.tsx'), 'ConnectionsPage'),
+  component: lazyPage(() => import('./connections-page.tsx'), 'ConnectionsPage'),
 });

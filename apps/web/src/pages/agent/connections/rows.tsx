@@ -1,12 +1,14 @@
 import { Plus, X } from 'lucide-react';
 import { useState } from 'react';
 import type { ReactNode } from 'react';
+import { useKeptText } from '../../../components/form/form.tsx';
 import { Button, IconButton } from '../../../components/button.tsx';
 
 /** Rows of a form that are added and taken away; each has a number of its own for its fields' names. */
-export function useRows(count: number) {
-  const [rows, setRows] = useState(() => Array.from({ length: count }, (_, row) => row));
-  const [next, setNext] = useState(count);
+export function useRows(count: number, field: string) {
+  const kept = useKeptText()?.fields ?? [];
+  const [rows, setRows] = useState(() => keptRows(kept, field) ?? Array.from({ length: count }, (_, row) => row));
+  const [next, setNext] = useState(() => Math.max(count, ...rows.map((row) => row + 1)));
   return {
     rows,
     add: () => {
@@ -15,6 +17,15 @@ export function useRows(count: number) {
     },
     remove: (row: number) => setRows(rows.filter((one) => one !== row)),
   };
+}
+
+/** The rows of a form whose text of before is put back. `field` is in each of them. */
+function keptRows(fields: readonly { readonly name: string }[], field: string): number[] | null {
+  const rows = fields
+    .filter(({ name }) => name.startsWith(`${field}_`))
+    .map(({ name }) => Number(name.slice(field.length + 1)))
+    .filter((row) => Number.isSafeInteger(row));
+  return rows.length === 0 ? null : rows;
 }
 
 interface RowsProps {

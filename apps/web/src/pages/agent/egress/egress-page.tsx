@@ -1,16 +1,19 @@
 import type { Egress } from '@lodge/sdk';
 import { Code } from '../../../components/badge.tsx';
+import { useFormKey } from '../../../components/form/use-typed.ts';
 import { Notice } from '../../../components/notice.tsx';
 import { Section, TabPage } from '../../../components/page.tsx';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
 import { RefusedSection } from './refused-section.tsx';
-import { RulesForm } from './rules-form.tsx';
+import { RulesForm, rulesDraft } from './rules-form.tsx';
 
 export function EgressPage() {
   const agent = useAgent();
   const mayChange = useMay('agents:write');
   const { egress } = agent;
+  // Rules that came from elsewhere replace those with which the form began, unless something is typed.
+  const [formKey, discard] = useFormKey(egress, rulesDraft(agent.id));
   return (
     <TabPage
       title="Egress"
@@ -21,12 +24,7 @@ export function EgressPage() {
           The machine has yet to take the settings over: within seconds while it runs, else at its next start.
         </Notice>
       )}
-      {mayChange ? (
-        // Rules that came from elsewhere replace what the form began with.
-        <RulesForm key={`${egress.mode} ${egress.allow.join(' ')}`} agent={agent} />
-      ) : (
-        <Rules egress={egress} />
-      )}
+      {mayChange ? <RulesForm key={formKey} agent={agent} discard={discard} /> : <Rules egress={egress} />}
       <RefusedSection agent={agent} mayChange={mayChange} />
     </TabPage>
   );

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { Shield } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -6,5 +7,5 @@ export const egressRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'egress',
   staticData: { nav: { group: 'Around it', label: 'Egress', Icon: Shield } },
-  component: lazyRouteComponent(() => import('./egress-page.tsx'), 'EgressPage'),
+  component: lazyPage(() => import('./egress-page.tsx'), 'EgressPage'),
 });

@@ -2,6 +2,8 @@ import type { Agent, Egress } from '@lodge/sdk';
 import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
+import { changedParts } from '../../../components/form/changed.ts';
+import { Form } from '../../../components/form/form.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
 import type { Choice } from '../../../components/form/choice-field.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
@@ -9,6 +11,7 @@ import { Failure, Notice } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { text, useForm } from '../../../components/form/use-form.ts';
+import { agentQuery } from '../queries.ts';
 import { linesOf } from '../channels/access-form.ts';
 import { putEgress } from './queries.ts';
 
@@ -20,15 +23,23 @@ const modes: readonly Choice<Egress['mode']>[] = [
   { value: 'none', label: 'Nothing', meaning: 'The agent still thinks and answers: its model is always reached.' },
 ];
 
+/** The name under which the text of the form is kept. */
+export const rulesDraft = (agentId: string): string => `egress:${agentId}`;
+
 /** The rules, as a whole. */
-export function RulesForm({ agent }: { readonly agent: Agent }) {
+export function RulesForm({ agent, discard }: { readonly agent: Agent; readonly discard: () => void }) {
   const { id, egress } = agent;
   const queryClient = useQueryClient();
   const [mode, setMode] = useState(egress.mode);
   const form = useForm<'allow', Agent>({
+    keep: rulesDraft(id),
     check: (data) =>
       linesOf(text(data, 'allow')).length > mostEntries ? { allow: `Name at most ${mostEntries} places.` } : {},
-    send: (data) => putEgress(id, { mode, allow: linesOf(text(data, 'allow')) }),
+    send: async (data, before) => {
+      // Others may have changed meanwhile what nobody touched here.
+      const { egress: now } = await queryClient.fetchQuery({ ...agentQuery(id), staleTime: 0 });
+      return putEgress(id, { ...now, ...changedParts(rulesOf(before), rulesOf(data)) });
+    },
     done: (saved) => {
       queryClient.setQueryData(['agent', id], saved);
       toast(saved.settings_pending ? 'The rules are saved, and take effect soon.' : 'The rules are in effect.');
@@ -36,7 +47,12 @@ export function RulesForm({ agent }: { readonly agent: Agent }) {
   });
   return (
     <Section title="What the agent’s machine may reach">
-      <form {...form.props} aria-label="Egress rules" className="flex max-w-2xl flex-col gap-5 px-5 py-5 sm:px-6">
+      <Form
+        form={form}
+        discard={discard}
+        aria-label="Egress rules"
+        className="flex max-w-2xl flex-col gap-5 px-5 py-5 sm:px-6"
+      >
         <ChoiceField legend="Egress" name="mode" value={mode} onChoose={setMode} choices={modes} />
         {mode === 'allowlist' && (
           <TextAreaField
@@ -59,7 +75,13 @@ export function RulesForm({ agent }: { readonly agent: Agent }) {
             Save rules
           </Button>
         </div>
-      </form>
+      </Form>
     </Section>
   );
 }
+
+/** The rules in the form. A list that is not shown is not among them. */
+const rulesOf = (data: FormData): Partial<Egress> => ({
+  mode: text(data, 'mode') as Egress['mode'],
+  ...(data.has('allow') && { allow: linesOf(text(data, 'allow')) }),
+});

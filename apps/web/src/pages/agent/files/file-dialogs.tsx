@@ -6,6 +6,7 @@ import { Code } from '../../../components/badge.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
 import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
 import { TextField } from '../../../components/form/field.tsx';
+import { Form } from '../../../components/form/form.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { text, useForm } from '../../../components/form/use-form.ts';
@@ -66,7 +67,7 @@ function NameDialog({ title, action, initial = '', send, done, onClose }: NameFo
   const { failure } = form;
   return (
     <Dialog title={title} onClose={onClose}>
-      <form {...form.props} className="flex flex-col gap-5">
+      <Form form={form} className="flex flex-col gap-5">
         <TextField
           label="Name"
           name="name"
@@ -92,7 +93,7 @@ function NameDialog({ title, action, initial = '', send, done, onClose }: NameFo
             {action}
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { FolderTree } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -22,7 +23,7 @@ export const filesRoute = createRoute({
     ...(isPath(file) && { file }),
     ...(view === 'source' && { view }),
   }),
-  component: lazyRouteComponent(() => import('./files-page.tsx'), 'FilesPage'),
+  component: lazyPage(() => import('./files-page.tsx'), 'FilesPage'),
 });
 
 /** A path that the API can be asked for: it has no empty names, and none that leads elsewhere. */

@@ -3,7 +3,6 @@ import { useQueryClient } from '@tanstack/react-query';
 import { TextField } from '../../../components/form/field.tsx';
 import { FormSection } from '../../../components/form/form-section.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
-import { useDraft } from '../../../components/form/use-draft.ts';
 import type { Problems } from '../../../components/form/use-form.ts';
 import { text, useForm } from '../../../components/form/use-form.ts';
 import { DeliverField } from '../answers/deliver-field.tsx';
@@ -37,8 +36,8 @@ interface FormProps {
 
 export function HookForm({ agentId, onMade, onCancel }: FormProps) {
   const queryClient = useQueryClient();
-  const draft = useDraft(`hook-template ${agentId}`, '');
   const form = useForm<Name, MadeHook>({
+    keep: `hook:${agentId}`,
     check,
     send: async (data) => {
       const template = text(data, 'template');
@@ -54,7 +53,6 @@ export function HookForm({ agentId, onMade, onCancel }: FormProps) {
       return { hook, secret: signature?.secret };
     },
     done: (made) => {
-      draft.clear();
       onMade(made);
       void queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'hooks'] });
     },
@@ -69,7 +67,7 @@ export function HookForm({ agentId, onMade, onCancel }: FormProps) {
         placeholder="GitHub issues"
         error={form.problems.name}
       />
-      <TemplateField value={draft.value} onType={draft.set} />
+      <TemplateField />
       <SignatureFields problems={form.problems} />
       <DeliverField
         agentId={agentId}
@@ -89,7 +87,7 @@ export function HookForm({ agentId, onMade, onCancel }: FormProps) {
   );
 }
 
-function TemplateField({ value, onType }: { readonly value: string; readonly onType: (value: string) => void }) {
+function TemplateField() {
   return (
     <TextAreaField
       code
@@ -98,8 +96,6 @@ function TemplateField({ value, onType }: { readonly value: string; readonly onT
       name="template"
       rows={5}
       maxLength={maxTemplateChars}
-      value={value}
-      onChange={(event) => onType(event.target.value)}
       placeholder={'A new issue {{issue.number}}: {{issue.title}}\nSuggest labels for it.'}
       hint={
         <>

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { Webhook } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -16,5 +17,5 @@ export const hooksRoute = createRoute({
     ...(typeof hook === 'string' ? { hook } : {}),
     ...(form === 'add' ? { form } : {}),
   }),
-  component: lazyRouteComponent(() => import('./hooks-page.tsx'), 'HooksPage'),
+  component: lazyPage(() => import('./hooks-page.tsx'), 'HooksPage'),
 });

@@ -2,7 +2,7 @@ import type { CreateHook } from '@lodge/sdk';
 import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
-import { SelectField, TextField } from '../../../components/form/field.tsx';
+import { SelectField, TextField, useSecretHint } from '../../../components/form/field.tsx';
 import type { Problems } from '../../../components/form/use-form.ts';
 import { text } from '../../../components/form/use-form.ts';
 import { signatureTitles } from './queries.ts';
@@ -46,7 +46,6 @@ const randomSecret = (): string =>
 /** How the sender signs, so that the address alone opens nothing. */
 export function SignatureFields({ problems }: { readonly problems: Problems<SignatureName> }) {
   const [kind, setKind] = useState<Kind>('github');
-  const [secret, setSecret] = useState('');
   const kinds = (Object.keys(meanings) as Signature['type'][]).map((value) => ({
     value,
     label: signatureTitles[value],
@@ -61,28 +60,7 @@ export function SignatureFields({ problems }: { readonly problems: Problems<Sign
         onChoose={setKind}
         choices={[...kinds, { value: 'none', label: 'Not at all', meaning: 'Whoever has the address is believed.' }]}
       />
-      {kind !== 'none' && (
-        <div className="flex items-end gap-2 max-sm:flex-col max-sm:items-stretch">
-          <div className="min-w-0 grow">
-            <TextField
-              label="Secret that both share"
-              name="secret"
-              minLength={8}
-              maxLength={512}
-              autoComplete="off"
-              spellCheck={false}
-              value={secret}
-              onChange={(event) => setSecret(event.target.value)}
-              hint="Enter the same at the sender. It is kept encrypted, and not shown again."
-              className="font-mono"
-              error={problems.secret}
-            />
-          </div>
-          <Button onClick={() => setSecret(randomSecret())} className="sm:mb-6.5">
-            Make one
-          </Button>
-        </div>
-      )}
+      {kind !== 'none' && <SecretField error={problems.secret} />}
       {kind === 'hmac' && (
         <div className="grid gap-5 sm:grid-cols-3">
           <TextField
@@ -101,5 +79,34 @@ export function SignatureFields({ problems }: { readonly problems: Problems<Sign
         </div>
       )}
     </>
+  );
+}
+
+/** A secret that is typed, or made here. */
+function SecretField({ error }: { readonly error: string | undefined }) {
+  const [secret, setSecret] = useState('');
+  const hint = useSecretHint('secret', 'Enter the same at the sender. It is kept encrypted, and not shown again.');
+  return (
+    <div className="flex items-end gap-2 max-sm:flex-col max-sm:items-stretch">
+      <div className="min-w-0 grow">
+        <TextField
+          label="Secret that both share"
+          name="secret"
+          minLength={8}
+          maxLength={512}
+          autoComplete="off"
+          spellCheck={false}
+          value={secret}
+          onChange={(event) => setSecret(event.target.value)}
+          data-secret=""
+          hint={hint}
+          className="font-mono"
+          error={error}
+        />
+      </div>
+      <Button onClick={() => setSecret(randomSecret())} className="sm:mb-6.5">
+        Make one
+      </Button>
+    </div>
   );
 }

@@ -11,7 +11,7 @@ import { TabPage } from '../../../components/page.tsx';
 import { saveFile } from '../../../components/save-file.ts';
 import { EmptyState, ErrorState } from '../../../components/states.tsx';
 import { formatDateTime, formatNumber } from '../../../format.ts';
-import { explain } from '../../../messages.ts';
+import { Reason } from '../../../components/reason.tsx';
 import { queries } from '../../../queries.ts';
 import { useAgent } from '../use-agent.ts';
 import { LogFeed } from './log-feed.ts';
@@ -59,7 +59,7 @@ export function LogsPage() {
       <LogToolbar search={search} change={change} />
       {state.phase === 'failed' && state.entries.length > 0 && (
         <Notice kind="error" alert>
-          {explain(state.error)}{' '}
+          <Reason error={state.error} />{' '}
           <button type="button" onClick={feed.retry} className="font-medium underline">
             Try again
           </button>

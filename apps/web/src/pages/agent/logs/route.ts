@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { ScrollText } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 import { levelNames, sourceNames } from './log-words.ts';
@@ -36,7 +37,7 @@ export const logsRoute = createRoute({
       ...(given['wrap'] === '1' && { wrap: '1' as const }),
     };
   },
-  component: lazyRouteComponent(() => import('./logs-page.tsx'), 'LogsPage'),
+  component: lazyPage(() => import('./logs-page.tsx'), 'LogsPage'),
 });
 
 const isTime = (text: string): boolean => !Number.isNaN(Date.parse(text));

@@ -4,8 +4,9 @@ import { change, lodge } from '../../../api.ts';
 import { Button } from '../../../components/button.tsx';
 import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
 import { TextField } from '../../../components/form/field.tsx';
+import { Form } from '../../../components/form/form.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
-import { useDraft } from '../../../components/form/use-draft.ts';
+import { changedParts } from '../../../components/form/changed.ts';
 import { Failure } from '../../../components/notice.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { text, useForm } from '../../../components/form/use-form.ts';
@@ -18,16 +19,19 @@ interface MemberDialogProps {
   readonly onClose: () => void;
 }
 
+/** The name under which the text of the dialog is kept; without a name of the one for a new member. */
+export const memberDraft = (agentId: string, name = ''): string => `member:${agentId}:${name}`;
+
 const namePattern = /^[a-z][a-z0-9-]{1,31}$/;
 
 /** Adds a member, or changes one. A name is for good. */
 export function MemberDialog({ member, taken, onClose }: MemberDialogProps) {
   const agent = useAgent();
-  const { form, draft } = useMemberForm(agent.id, { member, taken, onClose });
+  const form = useMemberForm(agent.id, { member, taken, onClose });
   const providers = agent.llm_keys.map(({ provider }) => provider).join(', ');
   return (
     <Dialog title={member === undefined ? 'Add member' : `Edit ${member.name}`} onClose={onClose}>
-      <form {...form.props} className="flex flex-col gap-5">
+      <Form form={form} className="flex flex-col gap-5">
         {member === undefined && (
           <TextField
             label="Name"
@@ -58,8 +62,7 @@ export function MemberDialog({ member, taken, onClose }: MemberDialogProps) {
           name="instructions"
           optional
           rows={6}
-          value={draft.value}
-          onChange={(event) => draft.set(event.target.value)}
+          defaultValue={member?.instructions ?? ''}
           hint="Who it is and how it works."
           error={form.problems.instructions}
         />
@@ -70,7 +73,7 @@ export function MemberDialog({ member, taken, onClose }: MemberDialogProps) {
             {member === undefined ? 'Add member' : 'Save changes'}
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }
@@ -81,30 +84,30 @@ interface MemberFormOptions extends Omit<MemberDialogProps, 'member'> {
 
 function useMemberForm(agentId: string, { member, taken, onClose }: MemberFormOptions) {
   const queryClient = useQueryClient();
-  const draft = useDraft(`lodge.member:${agentId}:${member?.name ?? ''}`, member?.instructions ?? '');
-  const form = useForm<'name' | 'model' | 'instructions', AgentMember>({
+  return useForm<'name' | 'model' | 'instructions', AgentMember>({
+    keep: memberDraft(agentId, member?.name),
     check: (data) => problemsOf(data, member, taken),
-    send: (data) => {
-      const body = {
-        model: text(data, 'model').trim() || null,
-        instructions: text(data, 'instructions').trim() === '' ? null : text(data, 'instructions'),
-      };
+    send: (data, before) => {
+      const body = bodyOf(data);
       return change(() =>
         member === undefined
           ? lodge.members.create(agentId, { name: text(data, 'name').trim(), ...body })
-          : lodge.members.update(agentId, member.name, body),
+          : lodge.members.update(agentId, member.name, changedParts(bodyOf(before), body)),
       );
     },
     done: async ({ name, pending }) => {
-      draft.clear();
       onClose();
       const when = pending ? ' It is in effect when the agent runs.' : '';
       toast(`${name} is ${member === undefined ? 'a member' : 'changed'}.${when}`);
       await queryClient.invalidateQueries({ queryKey: ['agent', agentId] });
     },
   });
-  return { form, draft };
 }
+
+const bodyOf = (data: FormData) => ({
+  model: text(data, 'model').trim() || null,
+  instructions: text(data, 'instructions').trim() === '' ? null : text(data, 'instructions'),
+});
 
 const maxInstructionBytes = 32 * 1024;
 

@@ -8,15 +8,23 @@ import { Button } from '../../../components/button.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
 import { Section, TabPage } from '../../../components/page.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
+import { keepTyped, typedAt } from '../../../components/form/typed.ts';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
-import { MemberDialog } from './member-dialog.tsx';
+import { MemberDialog, memberDraft } from './member-dialog.tsx';
 import { MemberRow } from './member-row.tsx';
 import { PeersSection } from './peers-section.tsx';
 import { membersQuery } from './queries.ts';
 
 type Open = { readonly kind: 'add' } | { readonly kind: 'edit' | 'remove'; readonly member: AgentMember };
+
+/** The dialog in which something was typed before. */
+function openOf(agentId: string, members: readonly AgentMember[]): Open | null {
+  if (typedAt(memberDraft(agentId)) !== null) return { kind: 'add' };
+  const member = members.find(({ name }) => typedAt(memberDraft(agentId, name)) !== null);
+  return member === undefined ? null : { kind: 'edit', member };
+}
 
 /** Further agents in the same machine, and agents in other machines that this one may ask. */
 export function MembersPage() {
@@ -43,8 +51,13 @@ function MembersSection() {
   const { id, name } = useAgent();
   const mayChange = useMay('agents:write');
   const members = useQuery(membersQuery(id));
-  const [open, setOpen] = useState<Open>();
-  const close = (): void => setOpen(undefined);
+  const [chosen, setOpen] = useState<Open | null>();
+  const open = chosen === undefined ? openOf(id, members.data ?? []) : chosen;
+  const close = (): void => {
+    if (open !== null && open.kind !== 'remove')
+      keepTyped(memberDraft(id, open.kind === 'edit' ? open.member.name : undefined), null);
+    setOpen(null);
+  };
   const add = (
     <Button variant="primary" onClick={() => setOpen({ kind: 'add' })}>
       <Plus aria-hidden className="size-4" />

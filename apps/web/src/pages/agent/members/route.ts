@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { Users } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -6,5 +7,5 @@ export const membersRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'members',
   staticData: { nav: { group: 'Around it', label: 'Members', Icon: Users } },
-  component: lazyRouteComponent(() => import('./members-page.tsx'), 'MembersPage'),
+  component: lazyPage(() => import('./members-page.tsx'), 'MembersPage'),
 });

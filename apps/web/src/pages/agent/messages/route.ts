@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { Inbox } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 import { isChannel, isState } from './filters.ts';
@@ -12,5 +13,5 @@ export const messagesRoute = createRoute({
     ...(isChannel(channel) && { channel }),
     ...(isState(state) && { state }),
   }),
-  component: lazyRouteComponent(() => import('./messages-page.tsx'), 'MessagesPage'),
+  component: lazyPage(() => import('./messages-page.tsx'), 'MessagesPage'),
 });

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { EthernetPort, Lock, Plus } from 'lucide-react';
-import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
+import { useOpen } from '../../../components/form/use-typed.ts';
 import { Section, TabPage } from '../../../components/page.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
 import { OwnPages } from './own-pages.tsx';
 import { PortRow } from './port-row.tsx';
-import { PublishDialog } from './publish-dialog.tsx';
+import { PublishDialog, portDraft } from './publish-dialog.tsx';
 import { portsQuery } from './queries.ts';
 
 export function PortsPage() {
   const agent = useAgent();
   const mayChange = useMay('agents:write');
   const ports = useQuery({ ...portsQuery(agent.id), enabled: mayChange });
-  const [publishing, setPublishing] = useState(false);
+  const [publishing, setPublishing] = useOpen(portDraft(agent.id));
   const publish = mayChange && (
     <Button variant="primary" onClick={() => setPublishing(true)}>
       <Plus aria-hidden className="size-4" />
@@ -47,8 +47,9 @@ export function PortsPage() {
             }
           </Loaded>
         ) : (
-          <EmptyState Icon={Lock} title="For people who may change the agent">
-            Who only looks on is not told which ports are published.
+          <EmptyState Icon={Lock} title="Members and the owner see the ports">
+            As a viewer you read everything else of this agent. An address of its machine can let people in, so it is
+            shown to those who may change the agent.
           </EmptyState>
         )}
       </Section>

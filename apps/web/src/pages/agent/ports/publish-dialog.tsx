@@ -4,14 +4,18 @@ import { Button } from '../../../components/button.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
 import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
 import { TextField } from '../../../components/form/field.tsx';
+import { Form } from '../../../components/form/form.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { text, useForm } from '../../../components/form/use-form.ts';
 import { portChanges } from './queries.ts';
 
+export const portDraft = (agentId: string): string => `port:${agentId}`;
+
 export function PublishDialog({ agentId, onClose }: { readonly agentId: string; readonly onClose: () => void }) {
   const queryClient = useQueryClient();
   const form = useForm<'port', Port>({
+    keep: portDraft(agentId),
     check: (data) => {
       const port = text(data, 'port').trim();
       const isPort = /^\d{1,5}$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535;
@@ -31,7 +35,7 @@ export function PublishDialog({ agentId, onClose }: { readonly agentId: string; 
       description="An HTTP server of the agent gets an address of its own. It must listen on 0.0.0.0, not on loopback alone."
       onClose={onClose}
     >
-      <form {...form.props} className="flex flex-col gap-5">
+      <Form form={form} className="flex flex-col gap-5">
         <TextField
           label="Port"
           name="port"
@@ -58,7 +62,7 @@ export function PublishDialog({ agentId, onClose }: { readonly agentId: string; 
             Publish port
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

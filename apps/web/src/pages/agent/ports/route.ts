@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { EthernetPort } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -6,5 +7,5 @@ export const portsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'ports',
   staticData: { nav: { group: 'Around it', label: 'Ports', Icon: EthernetPort } },
-  component: lazyRouteComponent(() => import('./ports-page.tsx'), 'PortsPage'),
+  component: lazyPage(() => import('./ports-page.tsx'), 'PortsPage'),
 });

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { CalendarClock } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -17,5 +18,5 @@ export const schedulesRoute = createRoute({
     ...(typeof schedule === 'string' ? { schedule } : {}),
     ...(form === 'add' || form === 'edit' ? { form } : {}),
   }),
-  component: lazyRouteComponent(() => import('./schedules-page.tsx'), 'SchedulesPage'),
+  component: lazyPage(() => import('./schedules-page.tsx'), 'SchedulesPage'),
 });

@@ -5,7 +5,7 @@ import { TextField } from '../../../components/form/field.tsx';
 import { FormSection } from '../../../components/form/form-section.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
-import { useDraft } from '../../../components/form/use-draft.ts';
+import { changedParts } from '../../../components/form/changed.ts';
 import type { Problems } from '../../../components/form/use-form.ts';
 import { text, useForm } from '../../../components/form/use-form.ts';
 import { DeliverField } from '../answers/deliver-field.tsx';
@@ -52,15 +52,16 @@ interface FormProps {
 
 export function ScheduleForm({ agentId, schedule, onDone, onCancel }: FormProps) {
   const queryClient = useQueryClient();
-  const draft = useDraft(`schedule-prompt ${agentId} ${schedule?.id ?? ''}`, schedule?.prompt ?? '');
   const form = useForm<Name, Schedule>({
+    keep: `schedule:${agentId}:${schedule?.id ?? ''}`,
     check,
-    send: (data) => {
+    send: (data, before) => {
       const changes = scheduleChanges(agentId);
-      return schedule === undefined ? changes.create(bodyOf(data)) : changes.update(schedule.id, bodyOf(data));
+      return schedule === undefined
+        ? changes.create(bodyOf(data))
+        : changes.update(schedule.id, changedParts(bodyOf(before), bodyOf(data)));
     },
     done: async (saved) => {
-      draft.clear();
       await queryClient.invalidateQueries({ queryKey: ['agent', agentId, 'schedules'] });
       toast(schedule === undefined ? 'The schedule is made.' : 'The schedule is saved.');
       onDone(saved);
@@ -94,8 +95,7 @@ export function ScheduleForm({ agentId, schedule, onDone, onCancel }: FormProps)
         name="prompt"
         rows={5}
         maxLength={maxPromptChars}
-        value={draft.value}
-        onChange={(event) => draft.set(event.target.value)}
+        defaultValue={schedule?.prompt}
         placeholder="Summarise what is new in /workspace/inbox since yesterday, in five lines."
         error={form.problems.prompt}
       />

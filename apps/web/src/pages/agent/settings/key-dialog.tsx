@@ -6,6 +6,7 @@ import { Button } from '../../../components/button.tsx';
 import { checkAll } from '../../../components/form/checks.ts';
 import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
 import { PasswordField, SelectField } from '../../../components/form/field.tsx';
+import { Form } from '../../../components/form/form.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { text, useForm } from '../../../components/form/use-form.ts';
 import { providersQuery } from '../../create/queries.ts';
@@ -49,7 +50,7 @@ export function KeyDialog({ agent, provider: given, onClose, onSaved }: KeyDialo
   });
   return (
     <Dialog title={given === null ? 'Add a key' : `Replace the key of ${name}`} onClose={onClose}>
-      <form {...form.props} className="flex flex-col gap-4">
+      <Form form={form} className="flex flex-col gap-4">
         <Failure error={form.failure} />
         {given === null && (
           <SelectField
@@ -81,7 +82,7 @@ export function KeyDialog({ agent, provider: given, onClose, onSaved }: KeyDialo
             Save key
           </Button>
         </DialogActions>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { Settings } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -6,5 +7,5 @@ export const settingsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'settings',
   staticData: { nav: { group: 'Agent', label: 'Settings', Icon: Settings } },
-  component: lazyRouteComponent(() => import('./settings-page.tsx'), 'SettingsPage'),
+  component: lazyPage(() => import('./settings-page.tsx'), 'SettingsPage'),
 });

@@ -4,7 +4,6 @@ import { Button } from '../../../components/button.tsx';
 import { Badge } from '../../../components/badge.tsx';
 import { FormCard } from '../../../components/form/form-card.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
-import { ApiError } from '../../../api.ts';
 import { useMay } from '../../../session.ts';
 import type { Setting, Values } from './use-setting.ts';
 
@@ -36,8 +35,6 @@ export function SettingCard<V extends Values>(props: SettingCardProps<V>) {
   useEffect(() => {
     if (setting.refusals > 0) form.current?.querySelector<HTMLElement>('[aria-invalid="true"]')?.focus();
   }, [setting.refusals]);
-  const { failure } = setting;
-  const said = failure instanceof ApiError && failure.status === 503 ? { [failure.code]: failure.message } : {};
   return (
     <form
       ref={form}
@@ -53,7 +50,7 @@ export function SettingCard<V extends Values>(props: SettingCardProps<V>) {
           {children}
         </fieldset>
         {setting.theirs !== null && <Theirs theirs={setting.theirs} setting={setting} labels={labels} />}
-        <Failure error={failure} here={said} />
+        <Failure error={setting.failure} />
         {mayWrite && (
           <footer className="flex min-h-9 flex-wrap items-center justify-between gap-3">
             <p className="flex flex-wrap items-center gap-2 text-[0.8125rem] text-muted">

@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { SquareTerminal } from 'lucide-react';
 import { agentRoute } from '../route.ts';
 
@@ -13,5 +14,5 @@ export const terminalRoute = createRoute({
   staticData: { nav: { group: 'Machine', label: 'Terminal', Icon: SquareTerminal } },
   validateSearch: ({ user }: Readonly<Record<string, unknown>>): TerminalSearch =>
     user === 'root' ? { user: 'root' } : {},
-  component: lazyRouteComponent(() => import('./terminal-page.tsx'), 'TerminalPage'),
+  component: lazyPage(() => import('./terminal-page.tsx'), 'TerminalPage'),
 });

@@ -10,7 +10,7 @@ import { controlClass } from '../../../components/form/field.tsx';
 import { Notice } from '../../../components/notice.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { EmptyState } from '../../../components/states.tsx';
-import { explain } from '../../../messages.ts';
+import { Reason } from '../../../components/reason.tsx';
 import { queries } from '../../../queries.ts';
 import { useMay } from '../../../session.ts';
 import { MachineGate } from '../machine-gate.tsx';
@@ -128,7 +128,12 @@ function ShellNotice({ state, again }: { state: ShellState; again: () => void })
     );
   }
   if (state.kind === 'asleep') return <Ended again={again}>The machine stopped, and the shell with it.</Ended>;
-  if (state.kind === 'failed') return <Ended again={again}>{explain(state.error)}</Ended>;
+  if (state.kind === 'failed')
+    return (
+      <Ended again={again}>
+        <Reason error={state.error} />
+      </Ended>
+    );
   return null;
 }
 

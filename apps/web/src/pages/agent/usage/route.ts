@@ -1,4 +1,5 @@
-import { createRoute, lazyRouteComponent } from '@tanstack/react-router';
+import { createRoute } from '@tanstack/react-router';
+import { lazyPage } from '../../../frame/lazy-page.ts';
 import { ChartColumn } from 'lucide-react';
 import { reportSearchOf } from '../../usage/report/search.ts';
 import { agentRoute } from '../route.ts';
@@ -8,5 +9,5 @@ export const agentUsageRoute = createRoute({
   path: 'usage',
   staticData: { nav: { group: 'Agent', label: 'Usage', Icon: ChartColumn } },
   validateSearch: reportSearchOf,
-  component: lazyRouteComponent(() => import('./usage-page.tsx'), 'AgentUsagePage'),
+  component: lazyPage(() => import('./usage-page.tsx'), 'AgentUsagePage'),
 });

@@ -1,10 +1,11 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
+import { useOpen } from '../../../components/form/use-typed.ts';
 import { Section, TabPage } from '../../../components/page.tsx';
 import { FactList } from '../../../components/shown/facts.tsx';
 import { formatUsd } from '../../../format.ts';
 import { useMay } from '../../../session.ts';
+import { limitDraft } from '../../usage/limit-dialog.tsx';
 import { actionWords } from '../../usage/limit-words.ts';
 import { MonthSection } from '../../usage/report/month-section.tsx';
 import { ReportSection } from '../../usage/report/report-section.tsx';
@@ -33,7 +34,7 @@ export function AgentUsagePage() {
 function LimitSection() {
   const agent = useAgent();
   const mayChange = useMay('agents:write');
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useOpen(limitDraft(agent.id));
   const { spend_limit: limit } = agent;
   const amount = (value: string | null): string => (value === null ? 'No limit' : formatUsd(value));
   return (

@@ -4,7 +4,7 @@ import { Button, IconButton } from '../../../../components/button.tsx';
 import { cx } from '../../../../components/cx.ts';
 import { visibleName } from '../../../../components/words/visible-text.ts';
 import { formatNumber } from '../../../../format.ts';
-import { explain } from '../../../../messages.ts';
+import { Reason } from '../../../../components/reason.tsx';
 import { formatSize } from '../file-paths.ts';
 import type { UploadItem, UploadQueue } from './upload-queue.ts';
 
@@ -72,7 +72,11 @@ function UploadRow({ item, queue }: { item: UploadItem; queue: UploadQueue }) {
             className="h-1 w-full accent-accent"
           />
         )}
-        {phase === 'failed' && <span className="text-danger">{explain(error)}</span>}
+        {phase === 'failed' && (
+          <span className="text-danger">
+            <Reason error={error} />
+          </span>
+        )}
         {phase === 'exists' && <span className="text-warn">A file with this name is there already.</span>}
       </div>
       {phase === 'exists' && (
