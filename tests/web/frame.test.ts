@@ -6,6 +6,8 @@ import { FaultyProxy } from '@lodge/testkit/faulty-proxy';
 import type { Browser, Page } from 'playwright-core';
 import { buttonIn, fieldIn, fillAccount, headingIn, isFocused, signIn, signOut } from './actions.ts';
 import type { Person } from './actions.ts';
+import { accountChanges, agentChanges, changeIn } from './changes.ts';
+import type { Change } from './changes.ts';
 import { launch, look, openBrowser } from './browser.ts';
 import { openPlace } from './place.ts';
 import type { Place } from './place.ts';
@@ -119,6 +121,26 @@ test('two browsers see each other’s changes as they happen', async (t) => {
   const madeAt = performance.now();
   await second.getByText('Carol').first().waitFor();
   t.diagnostic(`a new agent was seen after ${Math.round(performance.now() - madeAt)} ms`);
+});
+
+test('a change of one person is on the page that another looks at, whatever it is of', async (t) => {
+  const id = new URL(page.url()).pathname.split('/')[2]!;
+  const told: string[] = [];
+  const see = async (change: Change): Promise<void> => {
+    await second.getByRole('link', { name: change.page, exact: true }).click();
+    await headingIn(second, change.page).first().waitFor();
+    await second.getByText(change.before, { exact: true }).first().waitFor();
+    await changeIn(page, proxy.url, change);
+    const doneAt = performance.now();
+    await change.after(second).waitFor({ timeout: 10_000 });
+    told.push(`${change.page} ${Math.round(performance.now() - doneAt)} ms`);
+  };
+  await second.getByRole('link', { name: 'Bess' }).first().click();
+  await headingIn(second, 'Bess').waitFor();
+  for (const change of agentChanges(id)) await see(change);
+  await second.goto(at('/account/usage'));
+  for (const change of accountChanges) await see(change);
+  t.diagnostic(`seen after: ${told.join(', ')}`);
 });
 
 test('a dead connection is told, and comes back without a reload', async (t) => {

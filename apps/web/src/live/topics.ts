@@ -11,7 +11,7 @@ interface Topics {
 
 /** By the beginnings of types; the longest counts. Each public type has a row, or a page would be old without a word. */
 const table: Readonly<Record<string, Topics>> = {
-  'agent.': { account: ['agents', 'limits', 'audit'], agent: ['settings'], record: true },
+  'agent.': { account: ['agents', 'limits', 'audit'], agent: ['settings', 'members'], record: true },
   'agent.member_': { account: ['audit'], agent: ['members', 'settings'], record: true },
   'agent.port_': { account: ['audit'], agent: ['ports'] },
   'channel.': { account: ['audit'], agent: ['channels', 'approvals'], record: true },
