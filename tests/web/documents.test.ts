@@ -33,6 +33,8 @@ after(async () => {
 test('the first page leads to a guide and to the reference of the API', async () => {
   await page.goto(`${url}/docs`);
   await page.getByRole('heading', { level: 1, name: 'Lodge' }).waitFor();
+  await page.getByRole('img', { name: /^The dashboard/ }).waitFor();
+  assert.equal(await page.evaluate(brokenPictures), 0);
   await page.locator('.VPSidebar').getByRole('link', { name: 'Usage and cost' }).click();
   await page.getByRole('heading', { level: 1, name: 'Usage and cost' }).waitFor();
   assert.equal(page.url(), `${url}/docs/guides/usage`);
@@ -51,7 +53,12 @@ test('the first page leads to a guide and to the reference of the API', async ()
     [],
     'nothing leads to another host',
   );
+  await page.getByRole('navigation', { name: 'Lodge' }).getByRole('link', { name: 'Guides' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Lodge' }).waitFor();
 });
+
+const brokenPictures =
+  '[...document.images].filter((image) => image.checkVisibility() && image.complete && image.naturalWidth === 0).length';
 
 /** The addresses of all links that can be seen. */
 const seenLinks =

@@ -53,12 +53,20 @@ export default defineConfig({
     writeFileSync(join(outDir, earlyFile()), early);
   },
   themeConfig: {
+    logo: '/icon.svg',
     search: { provider: 'local' },
+    notFound: {
+      quote: 'The address may be mistyped, or the page may have moved. The search above finds pages by their words.',
+      linkText: 'Go to the first page',
+      linkLabel: 'Go to the first page',
+    },
     outline: [2, 3],
     externalLinkIcon: true,
     nav: [
       { text: 'Guides', link: '/' },
       { text: 'API', link: '/reference/api/', target: '_self' },
+      // Above the site's own root.
+      { text: 'Dashboard', link: '/../', target: '_self' },
     ],
     sidebar: sections.map(({ title, pages }) => ({
       text: title,

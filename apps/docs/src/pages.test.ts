@@ -26,6 +26,10 @@ test('every link of the pages leads to something, and pages are laid out under t
   const first = await readFile(join(folder, 'index.md'), 'utf8');
   assert.match(first, /\]\(\.\/guides\/usage\.md\)/);
   assert.match(first, /\]\(\/v1\/openapi\.json\)\{target="_self"\}/);
+  for (const page of [first, await readFile(join(folder, 'guides/dashboard.md'), 'utf8')]) {
+    assert.match(page, /^!\[[^\]]+\]\(\/pictures\/dashboard-light\.png\)\{\.in-light width=1280 height=800/m);
+    assert.ok(!page.includes('<picture>'));
+  }
   await rm(folder, { recursive: true });
 });
 

@@ -1,6 +1,6 @@
 /** Lays the pages out for the generator, and the files for language models beside what it made. */
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { withAddresses, withLinks } from './links.ts';
 import { base, llmsFullTxt, llmsTxt } from './llms.ts';
 import { readSections } from './pages.ts';
@@ -19,9 +19,28 @@ export async function stage(root: string, folder: string): Promise<void> {
   await cp(join(root, 'docs/pictures'), join(folder, 'public/pictures'), { recursive: true });
 }
 
-/** The generator finds pictures from the root of the site, wherever a page is. */
+const picture = /^<picture>\n((?: {2}<[^\n]*\n)+)<\/picture>$/gm;
+const attribute = /(\w+)="([^"]*)"/g;
+
+/**
+ * A picture of two themes as two pictures, of which the style shows that of the page's theme. The generator takes no HTML, and
+ * finds pictures from the root of the site, wherever a page is.
+ */
 const withPictures = (text: string): string =>
-  text.replaceAll('"docs/pictures/', '"/pictures/').replaceAll('"../pictures/', '"/pictures/');
+  text.replaceAll(picture, (_whole, inside: string) => {
+    const {
+      srcset = '',
+      src = '',
+      alt = '',
+      width,
+      height,
+    } = Object.fromEntries([...inside.matchAll(attribute)].map(([, name, value]) => [name, value])) as Readonly<
+      Record<string, string>
+    >;
+    const image = (from: string, theme: string): string =>
+      `![${alt}](/pictures/${basename(from)}){.${theme} width=${width} height=${height} loading=lazy}`;
+    return `${image(src, 'in-light')}${image(srcset, 'in-dark')}`;
+  });
 
 /** Writes llms.txt, llms-full.txt and the Markdown of every page into the made site. */
 export async function addTexts(root: string, site: string): Promise<void> {

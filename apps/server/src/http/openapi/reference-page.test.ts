@@ -13,6 +13,7 @@ test('the reference page needs no key, and its policy allows its own script and 
   assert.equal(page.statusCode, 200);
   const script = /<script type="text\/javascript">([\s\S]*?)<\/script>/.exec(page.body)![1]!;
   assert.match(script, /\/v1\/openapi\.json/);
+  for (const way of ['/docs/', '/']) assert.ok(page.body.includes(`<a href="${way}">`), `a way to ${way}`);
   const policy = String(page.headers['content-security-policy']);
   assert.ok(policy.includes(`'sha256-${createHash('sha256').update(script).digest('base64')}'`), policy);
   assert.doesNotMatch(/script-src[^;]*/.exec(policy)![0], /unsafe/);

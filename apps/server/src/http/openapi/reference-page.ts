@@ -8,8 +8,28 @@ import type { App } from '../app-types.ts';
 import { keep, sendKept } from '../reply/kept.ts';
 import type { Kept } from '../reply/kept.ts';
 
-/** The one link to another host that no setting takes away: whose work the page is. Neither seen nor read out. */
-const withoutVendor = 'a[href*="scalar.com"] { display: none !important; }';
+/** Lodge's colour, the room for the bar, and no link to the vendor, which no setting takes away. */
+const style = `
+a[href*="scalar.com"] { display: none !important; }
+:root { --scalar-custom-header-height: 3rem; }
+.light-mode { --scalar-color-accent: #1b6b50; --scalar-background-accent: #e4f0ea; }
+.dark-mode { --scalar-color-accent: #72cfab; --scalar-background-accent: #18332a; }`;
+
+/** Leads back to the guides and to the dashboard: the page has no way of its own to anything beside it. */
+const bar = `<nav class="lodge-bar" aria-label="Lodge">
+<a href="/docs/"><img src="/docs/icon.svg" alt="" width="24" height="24"> Lodge</a>
+<span><a href="/docs/">Guides</a> <a href="/docs/reference/api/" aria-current="page">API</a> <a href="/">Dashboard</a></span>
+</nav>`;
+const barStyle = `<style>
+body { margin: 0; }
+.lodge-bar { position: sticky; top: 0; z-index: 20; box-sizing: border-box; display: flex; align-items: center; justify-content: space-between; height: 3rem; padding: 0 1rem; border-bottom: 1px solid light-dark(#e2e2dc, #29302d); background: light-dark(#ffffff, #161a18); font: 500 0.875rem/1.25rem ui-sans-serif, system-ui, sans-serif; color-scheme: light dark; }
+body.light-mode .lodge-bar { color-scheme: light; }
+body.dark-mode .lodge-bar { color-scheme: dark; }
+.lodge-bar a { color: light-dark(#181c1a, #e9edeb); text-decoration: none; }
+.lodge-bar > a { display: flex; align-items: center; gap: 0.625rem; font-weight: 600; }
+.lodge-bar > span { display: flex; gap: 1.25rem; }
+.lodge-bar a:hover, .lodge-bar [aria-current] { color: light-dark(#1b6b50, #72cfab); }
+</style>`;
 
 const inlineScript = /<script type="text\/javascript">([\s\S]*?)<\/script>/;
 const scriptPath = 'js/scalar.js';
@@ -57,13 +77,16 @@ async function make(): Promise<Made> {
       mcp: { disabled: true },
       hideClientButton: true,
       showDeveloperTools: 'never',
-      customCss: withoutVendor,
+      customCss: style,
     },
   });
   const [page, library] = [await source.inject('/docs/'), await source.inject(`/docs/${scriptPath}`)];
   await source.close();
   const script = await keep(library.rawPayload, 'application/javascript; charset=utf-8');
-  const text = page.body.replace(`"${scriptPath}"`, `"${scriptPath}?v=${script.version}"`);
+  const text = page.body
+    .replace(`"${scriptPath}"`, `"${scriptPath}?v=${script.version}"`)
+    .replace('</head>', `${barStyle}</head>`)
+    .replace('<body>', `<body>${bar}`);
   return { page: await keep(text, 'text/html; charset=utf-8'), policy: policyOf(text), script };
 }
 
