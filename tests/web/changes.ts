@@ -1,12 +1,14 @@
 /** Changes that one person makes while another looks at the page that shows them. */
 import type { Locator, Page } from 'playwright-core';
 
+export type ChangeRequest = readonly ['POST' | 'PUT' | 'PATCH', path: string, body: object];
+
 export interface Change {
   /** The page's link and its heading. */
   readonly page: string;
   /** Seen before the change. */
   readonly before: string;
-  readonly request: readonly ['POST' | 'PUT' | 'PATCH', path: string, body: object];
+  readonly request: ChangeRequest;
   readonly after: (page: Page) => Locator;
 }
 
@@ -85,7 +87,7 @@ export const accountChanges: readonly Change[] = [
 ];
 
 /** Makes a change as the person who is signed in in a page's browser. */
-export async function changeIn(page: Page, origin: string, { request: [method, path, body] }: Change): Promise<void> {
+export async function changeIn(page: Page, origin: string, [method, path, body]: ChangeRequest): Promise<void> {
   const { request } = page.context();
   const session = (await (await request.get(`${origin}/v1/account/session`)).json()) as { csrf_token: string };
   const headers = { 'x-csrf-token': session.csrf_token, origin };

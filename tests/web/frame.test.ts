@@ -130,7 +130,7 @@ test('a change of one person is on the page that another looks at, whatever it i
     await second.getByRole('link', { name: change.page, exact: true }).click();
     await headingIn(second, change.page).first().waitFor();
     await second.getByText(change.before, { exact: true }).first().waitFor();
-    await changeIn(page, proxy.url, change);
+    await changeIn(page, proxy.url, change.request);
     const doneAt = performance.now();
     await change.after(second).waitFor({ timeout: 10_000 });
     told.push(`${change.page} ${Math.round(performance.now() - doneAt)} ms`);
@@ -141,6 +141,21 @@ test('a change of one person is on the page that another looks at, whatever it i
   await second.goto(at('/account/usage'));
   for (const change of accountChanges) await see(change);
   t.diagnostic(`seen after: ${told.join(', ')}`);
+});
+
+test('a page that was hidden is read again when it is seen, however young it is', async () => {
+  const turn = (to: 'hidden' | 'visible') =>
+    second.evaluate(
+      `Object.defineProperty(document, 'visibilityState', { value: '${to}', configurable: true });
+       document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))`,
+    );
+  const [, path] = accountChanges.at(-1)!.request;
+  await turn('hidden');
+  await changeIn(page, proxy.url, ['POST', path, { email: 'ida@example.test' }]);
+  // The newest event is of something else when the page begins to follow again.
+  await changeIn(page, proxy.url, ['POST', '/v1/webhooks', { url: 'https://example.com/', events: ['usage.*'] }]);
+  await turn('visible');
+  await second.getByText('ida@example.test').first().waitFor({ timeout: 10_000 });
 });
 
 test('a dead connection is told, and comes back without a reload', async (t) => {

@@ -78,13 +78,13 @@ async function recordCalls(page: Page): Promise<void> {
 }
 
 async function limitMember(owner: Page, member: Page, at: { origin: string; name: string }): Promise<void> {
+  await member.goto(`${at.origin}/account/usage`);
   await owner.goto(`${at.origin}/account/people`);
   await buttonIn(owner, `Limits of ${at.name}`).click();
   await fieldIn(owner, 'Monthly limit').fill('5');
   await fieldIn(owner, 'Once a limit is reached').selectOption('pause');
   await buttonIn(owner, 'Save limits').click();
   await owner.getByText(`The limits of ${at.name} are changed.`).first().waitFor();
-  await member.goto(`${at.origin}/account/usage`);
   await member.getByText('$5.00').waitFor();
   await member.getByText('put to sleep').waitFor();
   assert.equal(await buttonIn(member, 'Edit limits').count(), 0, 'a member only sees');
