@@ -94,6 +94,22 @@ test('what was typed outlives a reload, but for the key; the samples are what is
   assert.match(await sampleOf('JavaScript'), /api_key: process\.env\.HOUSE_API_KEY/);
 });
 
+test('a new agent has its channels: each asks for its tokens, and is in the samples', async () => {
+  const telegram = page.getByRole('checkbox', { name: 'Telegram' });
+  await telegram.check();
+  await page.getByRole('checkbox', { name: 'WhatsApp' }).check();
+  assert.match(await sampleOf('CLI'), /channels set .* telegram \\\n {2}--bot-token env:TELEGRAM_BOT_TOKEN\n/);
+  const { channels } = JSON.parse(await ranByShell(await sampleOf('curl'))) as { channels: unknown };
+  assert.deepEqual(channels, { telegram: { botToken: 'a token' }, whatsapp: {} });
+  await field('API key of House models').fill(goodKey);
+  await button('Create agent').click();
+  await page.getByText('Enter the token of Telegram.').waitFor();
+  assert.ok(await isFocused(field('Bot token of Telegram')));
+  await look(page, 'create-channels');
+  await telegram.uncheck();
+  await page.getByRole('checkbox', { name: 'WhatsApp' }).uncheck();
+});
+
 async function sampleOf(label: string): Promise<string> {
   await page.getByRole('tab', { name: label, exact: true }).click();
   return page.getByRole('tabpanel').innerText();
@@ -102,7 +118,7 @@ async function sampleOf(label: string): Promise<string> {
 /** The body that the sample sends, as a shell makes it. */
 async function ranByShell(sample: string): Promise<string> {
   const { stdout } = await promisify(execFile)('bash', ['-c', `curl() { cat; }\n${sample}`], {
-    env: { HOUSE_API_KEY: 'a secret', PATH: process.env['PATH'] },
+    env: { HOUSE_API_KEY: 'a secret', TELEGRAM_BOT_TOKEN: 'a token', PATH: process.env['PATH'] },
   });
   return stdout;
 }
@@ -164,9 +180,9 @@ test('a thousand agents: only what is seen is in the page, and it is found, sort
 test('many agents are started and deleted at once, and one that fails is named', async () => {
   await page.goto(at('/agents?q=agent%2099&sort=name'));
   await page.getByText('19 of 1,001 agents').waitFor();
-  await page.getByRole('checkbox', { name: 'Choose Agent 99', exact: true }).click();
-  await page.getByRole('checkbox', { name: 'Choose Agent 299' }).click({ modifiers: ['Shift'] });
-  await page.getByText('3 chosen').waitFor();
+  await page.getByRole('checkbox', { name: 'Select Agent 99', exact: true }).click();
+  await page.getByRole('checkbox', { name: 'Select Agent 299' }).click({ modifiers: ['Shift'] });
+  await page.getByText('3 selected').waitFor();
   await look(page, 'agents-chosen');
   // Gone for this account, which its row does not say yet.
   await place.sql.query(
@@ -186,7 +202,7 @@ test('many agents are started and deleted at once, and one that fails is named',
 
   await field('Search agents').fill('agent 398');
   await page.getByText('1 of 1,000 agents').waitFor();
-  await page.getByRole('checkbox', { name: 'Choose all shown agents' }).click();
+  await page.getByRole('checkbox', { name: 'Select all shown agents' }).click();
   await button('Delete 1 agent').click();
   await button('Delete 1 agent', page.getByRole('dialog')).click();
   await page.getByText('Type 1, the number of agents').waitFor();

@@ -138,7 +138,7 @@ test('a schedule is made from plain choices, run, and shows its answer', async (
   await fieldIn(page, 'Time').fill('07:30');
   await page.getByLabel('Time zone').selectOption('Asia/Tokyo');
   await shown('On weekdays at 07:30, Asia/Tokyo time.');
-  await press('Make schedule');
+  await press('Create schedule');
   await shown('Say what the agent is to do.');
   await page.getByLabel('What the agent is told').fill(`Say plum. ${hostile[3]}`);
   // The typed text outlives a reload.
@@ -149,7 +149,7 @@ test('a schedule is made from plain choices, run, and shows its answer', async (
   await fieldIn(page, 'Time').fill('07:30');
   await page.getByLabel('Time zone').selectOption('Asia/Tokyo');
   await look(page, 'outside-schedule-form');
-  await press('Make schedule');
+  await press('Create schedule');
   await shown('07:30 in Asia/Tokyo');
   const [made] = (await api('GET', '/schedules')).body.data;
   assert.deepEqual([made.cron, made.time_zone, made.name], ['30 7 * * 1-5', 'Asia/Tokyo', hostile[2]]);
@@ -178,7 +178,7 @@ test('a hook is made, its address is shown once, and what comes to it is shown a
   await page.getByLabel(/^What the agent is told/).fill(`An issue: {{issue.title}} ${hostile[0]}`);
   await press('Make one');
   const secret = await page.getByLabel('Secret that both share').inputValue();
-  await press('Make hook');
+  await press('Create hook');
   const url = await page.getByLabel('Address of the hook').inputValue();
   await press('I have kept it safe');
   await shown('Nothing came yet');
@@ -204,7 +204,7 @@ test('an HTTP service is connected with a header that is never shown again', asy
   await page.getByLabel('Paths').fill('/notes/*');
   await fieldIn(page, 'Value of header 1').fill('Bearer very-secret-9f2c');
   await look(page, 'outside-connection-form');
-  await press('Make connection');
+  await press('Create connection');
   await shown('Authorization (…9f2c)');
   assert.equal((await page.content()).includes('very-secret'), false);
   await press('Edit');
@@ -221,7 +221,7 @@ test('an MCP server is connected by a consent, and this page goes on by itself',
   await fieldIn(page, 'Name').fill('tracker');
   await fieldIn(page, 'Address').fill(place.oauth.url);
   await page.getByLabel('By OAuth').check();
-  await press('Make connection');
+  await press('Create connection');
   await shown('Somebody must consent before the agent has the tools.');
   const opening = page.context().waitForEvent('page');
   await press('Give consent');
@@ -234,7 +234,7 @@ test('an MCP server is connected by a consent, and this page goes on by itself',
 
 test('a name that was refused is allowed by one click', async () => {
   await page.goto(place.at('egress'));
-  await page.getByLabel('What the list names, and nothing else').check();
+  await page.getByLabel('Only what the list names').check();
   await page.getByLabel('Allow list').fill('pypi.org');
   await press('Save rules');
   await until('they are saved', async () => (await api('GET', '')).body.egress.mode === 'allowlist');

@@ -113,7 +113,7 @@ export async function schedule({ page, hands, turnMs }: WalkOf, told: string, an
   await hands.press(page.getByRole('link', { name: 'New schedule' }).or(buttonIn(page, 'New schedule')).first());
   await hands.write(fieldIn(page, 'Name'), 'Morning report');
   await hands.write(fieldIn(page, 'What the agent is told'), told);
-  await hands.press(buttonIn(page, 'Make schedule'));
+  await hands.press(buttonIn(page, 'Create schedule'));
   await hands.press(buttonIn(page, 'Run now'));
   await main(page).getByText(answer).first().waitFor({ timeout: turnMs });
 }

@@ -15,8 +15,8 @@ interface PageProps {
   readonly title: string;
   readonly description?: ReactNode;
   readonly actions?: ReactNode;
-  /** `wide` is for lists and logs; reading and forms stay narrow. */
-  readonly width?: 'normal' | 'wide';
+  /** `wide` is for lists and logs, `form` for a tab that is one form. */
+  readonly width?: 'form' | 'normal' | 'wide';
   readonly children: ReactNode;
 }
 
@@ -24,7 +24,7 @@ interface PageProps {
 export function Page({ title, description, actions, width = 'normal', children }: PageProps) {
   useTitle(title);
   return (
-    <div className={cx('flex flex-col gap-8', width === 'normal' && narrow)}>
+    <div className={cx('flex flex-col gap-8', width !== 'wide' && narrow)}>
       <header className="flex flex-wrap items-end justify-between gap-4">
         <div className="flex max-w-2xl flex-col gap-1.5">
           <h1 tabIndex={-1} className="text-2xl font-semibold tracking-tight">
@@ -62,10 +62,12 @@ export function Section({ title, description, actions, children }: SectionProps)
   );
 }
 
+const tabWidths = { form: 'w-full max-w-3xl', normal: 'w-full max-w-5xl', wide: '' };
+
 /** A page below an agent's header: its heading is one of the second level. */
 export function TabPage({ title, description, actions, width = 'normal', children }: PageProps) {
   return (
-    <section aria-label={title} className={cx('flex flex-col gap-5', width === 'normal' && 'w-full max-w-5xl')}>
+    <section aria-label={title} className={cx('flex flex-col gap-5', tabWidths[width])}>
       <header className="flex flex-wrap items-end justify-between gap-4">
         <div className="flex max-w-2xl min-w-0 flex-col gap-1">
           <h2 tabIndex={-1} className="text-lg font-semibold tracking-tight wrap-anywhere">

@@ -21,7 +21,7 @@ export function Sidebar({ onNavigate }: SidebarProps) {
   return (
     <div className="flex min-h-0 grow flex-col gap-4">
       <FindButton {...(onNavigate && { onOpen: onNavigate })} />
-      <nav aria-label="Main" className="-mx-1 flex min-h-0 grow flex-col gap-4 overflow-y-auto px-1 pb-1">
+      <nav aria-label="Main" className="-mx-1 flex min-h-0 grow flex-col gap-4 overflow-y-auto lg:gap-3.5 px-1 pb-1">
         {agentId !== undefined && <OpenAgent id={agentId} {...(onNavigate && { onNavigate })} />}
         {groups.map((group) => (
           <NavGroup key={group.label} group={group} {...(agentId && { agentId })} {...(onNavigate && { onNavigate })} />
@@ -33,7 +33,7 @@ export function Sidebar({ onNavigate }: SidebarProps) {
 }
 
 const linkLook =
-  'flex h-8 scroll-my-6 items-center gap-2.5 rounded-control px-3 text-muted transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent';
+  'flex h-8 scroll-my-6 items-center lg:h-7 gap-2.5 rounded-control px-3 text-muted transition-colors hover:bg-hover hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent';
 
 function OpenAgent({ id, onNavigate }: SidebarProps & { readonly id: string }) {
   const { data } = useQuery(agentQuery(id));

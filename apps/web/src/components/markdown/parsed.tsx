@@ -125,7 +125,9 @@ const plainComponents: Components = {
       {children}
     </ol>
   ),
-  li: ({ children }) => <li className="[&>ol]:mt-1 [&>ul]:mt-1">{children}</li>,
+  li: ({ children, className }) => (
+    <li className={cx('[&>ol]:mt-1 [&>ul]:mt-1', className === 'task-list-item' && '-ml-5 list-none')}>{children}</li>
+  ),
   blockquote: ({ children }) => (
     <blockquote className="flex flex-col gap-3 border-l-2 border-line pl-3 text-muted">{children}</blockquote>
   ),
@@ -146,7 +148,12 @@ const plainComponents: Components = {
     <span aria-label={checked === true ? 'Done' : 'Not done'}>{checked === true ? '☑' : '☐'}</span>
   ),
   table: ({ children }) => (
-    <div role="region" aria-label="Table" tabIndex={0} className="overflow-x-auto rounded-control border border-line">
+    <div
+      role="region"
+      aria-label="Table"
+      tabIndex={0}
+      className="w-fit max-w-full overflow-x-auto rounded-control border border-line"
+    >
       <table className="w-full text-left [&_tr]:border-b [&_tr]:border-line [&_tr:last-child]:border-0">
         {children}
       </table>

@@ -30,7 +30,7 @@ export function ToastList({ messages, dismiss }: ToastListProps) {
           </Toast.Close>
         </Toast.Root>
       ))}
-      <Toast.Viewport className="pointer-events-none fixed right-0 bottom-0 z-50 flex w-full max-w-96 flex-col gap-2 p-4 outline-none" />
+      <Toast.Viewport className="pointer-events-none fixed top-14 left-1/2 z-50 flex w-full max-w-96 -translate-x-1/2 flex-col gap-2 px-4 pt-2 outline-none lg:top-0 lg:left-[calc(50%+7.5rem)]" />
     </Toast.Provider>
   );
 }

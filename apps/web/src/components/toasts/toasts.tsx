@@ -1,4 +1,4 @@
-/** Messages in a corner that something was done. Their list is loaded with the first. */
+/** Messages at the top, where no button is, that something was done. Their list is loaded with the first. */
 import { Suspense, lazy, useSyncExternalStore } from 'react';
 
 export interface Message {
@@ -16,7 +16,7 @@ function update(next: readonly Message[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Shows in a corner that something was done, and reads it out. A failure is shown at its place instead. */
+/** Shows at the top that something was done, and reads it out. A failure is shown at its place instead. */
 export function toast(words: string): void {
   lastId += 1;
   update([...messages, { id: lastId, text: words }].slice(-most));

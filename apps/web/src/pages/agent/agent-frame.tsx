@@ -3,6 +3,7 @@ import type { Agent } from '@lodge/sdk';
 import { CircleAlert } from 'lucide-react';
 import { Suspense } from 'react';
 import { useTitle } from '../../components/page.tsx';
+import { runtimeNames, sizeNames } from '../../components/words/agent-words.ts';
 import { SkeletonRows } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useMay } from '../../session.ts';
@@ -39,8 +40,8 @@ function Header({ agent }: { agent: Agent }) {
             <StatusBadge agent={agent} />
           </div>
           <p className="text-muted">
-            {runtime === null ? kind : `${runtime.name} ${runtime.version}`} ·{' '}
-            <span className="wrap-anywhere">{agent.model}</span> · {agent.size}
+            {runtime === null ? runtimeNames[kind] : `${runtimeNames[kind]} ${runtime.version}`} ·{' '}
+            <span className="wrap-anywhere">{agent.model}</span> · {sizeNames[agent.size]}
             {agent.last_active_at !== null && (
               <>
                 {' '}

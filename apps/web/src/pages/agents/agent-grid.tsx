@@ -92,7 +92,7 @@ function Header({ view, change, selection, count }: HeaderProps) {
             <label className="flex items-center gap-2.5">
               <input
                 type="checkbox"
-                aria-label="Choose all shown agents"
+                aria-label="Select all shown agents"
                 checked={chosen > 0 && chosen === count}
                 ref={(box) => {
                   if (box) box.indeterminate = chosen > 0 && chosen < count;
@@ -101,7 +101,7 @@ function Header({ view, change, selection, count }: HeaderProps) {
                 className="size-4 accent-accent"
               />
               <span aria-hidden className="md:hidden">
-                Choose all
+                Select all
               </span>
             </label>
           </span>

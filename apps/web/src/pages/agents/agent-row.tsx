@@ -14,8 +14,8 @@ export const gridClass = (isSelectable: boolean): string =>
   cx(
     'gap-x-4 md:grid md:px-5',
     isSelectable
-      ? 'md:grid-cols-[1.25rem_minmax(9rem,2.2fr)_minmax(6rem,0.9fr)_minmax(7rem,1.6fr)_minmax(6rem,1fr)_minmax(7.5rem,0.9fr)] lg:grid-cols-[1.25rem_minmax(10rem,2.2fr)_minmax(6rem,0.9fr)_minmax(9rem,1.6fr)_minmax(8.5rem,1fr)_minmax(6.5rem,0.9fr)_minmax(7.5rem,0.8fr)]'
-      : 'md:grid-cols-[minmax(9rem,2.2fr)_minmax(6rem,0.9fr)_minmax(7rem,1.6fr)_minmax(6rem,1fr)_minmax(7.5rem,0.9fr)] lg:grid-cols-[minmax(10rem,2.2fr)_minmax(6rem,0.9fr)_minmax(9rem,1.6fr)_minmax(8.5rem,1fr)_minmax(6.5rem,0.9fr)_minmax(7.5rem,0.8fr)]',
+      ? 'md:grid-cols-[1.25rem_minmax(9rem,2.2fr)_minmax(6rem,0.7fr)_minmax(7rem,1.4fr)_minmax(7.5rem,0.8fr)_minmax(7.5rem,0.8fr)] lg:grid-cols-[1.25rem_minmax(10rem,2.2fr)_minmax(6rem,0.7fr)_minmax(9rem,1.4fr)_minmax(6rem,0.8fr)_minmax(8rem,0.8fr)_minmax(7.5rem,0.8fr)]'
+      : 'md:grid-cols-[minmax(9rem,2.2fr)_minmax(6rem,0.7fr)_minmax(7rem,1.4fr)_minmax(7.5rem,0.8fr)_minmax(7.5rem,0.8fr)] lg:grid-cols-[minmax(10rem,2.2fr)_minmax(6rem,0.7fr)_minmax(9rem,1.4fr)_minmax(6rem,0.8fr)_minmax(8rem,0.8fr)_minmax(7.5rem,0.8fr)]',
   );
 
 interface RowProps {
@@ -47,7 +47,7 @@ export const AgentRow = memo(function AgentRow({ agent, index, offset, spend, is
         <span role="cell" className="flex items-center max-md:self-start max-md:pt-1">
           <input
             type="checkbox"
-            aria-label={`Choose ${agent.name}`}
+            aria-label={`Select ${agent.name}`}
             checked={isChosen}
             onChange={(event) => toggle?.(agent.id, (event.nativeEvent as MouseEvent).shiftKey)}
             className="size-4 accent-accent"
@@ -67,22 +67,61 @@ export const AgentRow = memo(function AgentRow({ agent, index, offset, spend, is
       <span role="cell" className="min-w-0 max-md:self-start max-md:justify-self-end">
         <StatusBadge agent={agent} />
       </span>
-      <span role="cell" className="truncate max-md:col-span-3 max-md:text-[0.8125rem]" title={agent.model}>
-        {agent.model}
+      <Facts agent={agent} spend={spend} isSelectable={isChosen !== null} />
+    </div>
+  );
+});
+
+interface FactsProps extends Pick<RowProps, 'agent' | 'spend'> {
+  readonly isSelectable: boolean;
+}
+
+/** The cells behind name and status; on a card, lines that begin where the name does. */
+function Facts({ agent, spend, isSelectable }: FactsProps) {
+  return (
+    <>
+      <span
+        role="cell"
+        className={cx(
+          'min-w-0 max-md:text-[0.8125rem]',
+          isSelectable ? 'max-md:col-span-2 max-md:col-start-2' : 'max-md:col-span-3',
+        )}
+        title={agent.model}
+      >
+        <Model name={agent.model} />
       </span>
-      <span role="cell" className="truncate text-muted max-lg:hidden">
-        {runtimeNames[agent.runtime_kind]} · {sizeNames[agent.size]}
+      <span role="cell" className="flex min-w-0 flex-col text-muted max-lg:hidden">
+        <span className="truncate">{runtimeNames[agent.runtime_kind]}</span>
+        <span className="truncate text-xs">{sizeNames[agent.size]}</span>
       </span>
-      <span role="cell" className="truncate max-md:col-span-2 max-md:text-[0.8125rem] max-md:text-muted">
+      <span
+        role="cell"
+        className={cx(
+          'truncate max-md:text-[0.8125rem] max-md:text-muted',
+          isSelectable ? 'max-md:col-start-2' : 'max-md:col-span-2',
+        )}
+      >
         <LastActive at={agent.last_active_at} />
       </span>
       <span role="cell" className="truncate text-right tabular-nums max-md:text-[0.8125rem] max-md:text-muted">
         <Spend usd={spend} />
         <span className="md:hidden"> this month</span>
       </span>
-    </div>
+    </>
   );
-});
+}
+
+/** OpenClaw's models are named with their provider, which stands below. */
+function Model({ name }: { readonly name: string }) {
+  const slash = name.indexOf('/');
+  if (slash < 0) return <span className="block truncate">{name}</span>;
+  return (
+    <span className="flex min-w-0 flex-col max-md:flex-row-reverse max-md:justify-end max-md:gap-1.5">
+      <span className="truncate">{name.slice(slash + 1)}</span>
+      <span className="truncate text-xs text-muted max-md:shrink-0 max-md:leading-5">{name.slice(0, slash)}</span>
+    </span>
+  );
+}
 
 function LastActive({ at }: { readonly at: string | null }) {
   if (at === null) {
@@ -103,7 +142,8 @@ function LastActive({ at }: { readonly at: string | null }) {
 function Spend({ usd }: { readonly usd: string | null | undefined }) {
   if (usd === undefined) return <Skeleton className="inline-block h-3 w-12" />;
   if (usd === null) return <span className="text-muted">Unknown</span>;
-  return Number(usd) === 0 ? <span className="text-muted">{formatUsd('0')}</span> : formatUsd(usd);
+  if (Number(usd) === 0) return <span className="text-muted">{formatUsd('0')}</span>;
+  return formatUsd(Number(usd) >= 1 ? Number(usd).toFixed(2) : usd);
 }
 
 /** As many as fit in one line; a label is somebody's text. */

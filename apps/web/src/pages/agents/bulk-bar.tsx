@@ -38,17 +38,17 @@ export function BulkBar({ chosen, clear, mayWrite, mayDelete }: BulkBarProps) {
     <>
       {chosen.length > 0 && (
         <section
-          aria-label="Chosen agents"
+          aria-label="Selected agents"
           className="fixed inset-x-0 bottom-4 z-20 flex justify-center px-3 lg:left-60"
         >
           <div className="flex animate-rise items-center gap-1.5 rounded-card border border-line bg-raised py-2 pr-2 pl-3 shadow-float sm:gap-2 sm:pl-4">
             <span role="status" className="pr-1 font-medium whitespace-nowrap tabular-nums sm:pr-2">
-              {formatNumber(chosen.length)} chosen
+              {formatNumber(chosen.length)} selected
             </span>
             {mayWrite && button('start', 'Start', Play)}
             {mayWrite && button('stop', 'Stop', Square)}
             {mayDelete && button('delete', 'Delete', Trash2)}
-            <IconButton label="Choose none" onClick={clear} className="size-8">
+            <IconButton label="Clear the selection" onClick={clear} className="size-8">
               <X aria-hidden className="size-4" />
             </IconButton>
           </div>

@@ -1,5 +1,9 @@
 /** The create in other clients' words, with the fields as they are filled in and a placeholder in place of the secret. */
 import type { CreateAgent } from '@lodge/sdk';
+import type { ChannelName } from '../agent/channels/channel-names.ts';
+import { platforms } from '../agent/channels/platforms.tsx';
+import { tokenName } from './tokens.ts';
+import type { Tokens } from './tokens.ts';
 
 export interface Sample {
   readonly id: 'cli' | 'curl' | 'python' | 'javascript';
@@ -12,9 +16,21 @@ export const keyVariable = (provider: string): string =>
   `${provider.toUpperCase().replaceAll(/[^A-Z0-9]/g, '_')}_API_KEY`.replace(/^(?=\d)/, 'KEY_');
 
 /** In a body that samples are made of, the secret stands as this. It is no character that a key can have. */
-export const secretOf = (provider: string): string => `\u{E000}${keyVariable(provider)}`;
+export const secretOf = (provider: string): string => placeholder(keyVariable(provider));
+const placeholder = (variable: string): string => `\u{E000}${variable}`;
 const isSecret = (value: string): boolean => value.startsWith('\u{E000}');
 const variableOf = (value: string): string => value.slice(1);
+
+/** The same for the tokens of channels. */
+export const tokenSecrets = (channels: readonly ChannelName[]): Tokens =>
+  Object.fromEntries(
+    channels.flatMap((channel) =>
+      platforms[channel].secrets.map(({ name }) => [
+        tokenName(channel, name),
+        placeholder(`${channel}_${name.replace('Token', '_token')}`.toUpperCase()),
+      ]),
+    ),
+  );
 
 /** `baseUrl` ends with /v1. */
 export function samplesOf(body: CreateAgent, baseUrl: string): readonly Sample[] {
@@ -51,9 +67,18 @@ function cli(body: CreateAgent): string {
     limit?.action === 'pause' && '--on-limit pause',
     ...Object.entries(body.labels ?? {}).map(([name, value]) => `--label ${quoted(`${name}=${value}`)}`),
   ];
-  return [`lodge agents create ${quoted(body.name)}`, ...options.filter((option) => typeof option === 'string')].join(
-    ' \\\n  ',
-  );
+  const create = [`lodge agents create ${quoted(body.name)}`, ...options.filter((one) => typeof one === 'string')];
+  return [create.join(' \\\n  '), ...channelCommands(body)].join('\n\n');
+}
+
+/** The command line has a command of its own for a channel. */
+function channelCommands({ name, channels = {} }: CreateAgent): readonly string[] {
+  return Object.entries(channels).map(([channel, given]) => {
+    const tokens = Object.entries(given as Record<string, string>).map(
+      ([token, value]) => `--${token.replace('Token', '-token')} env:${variableOf(value)}`,
+    );
+    return [`lodge channels set ${quoted(name)} ${channel}`, ...tokens].join(' \\\n  ');
+  });
 }
 
 /** The secret is put in by the shell, so all else that it would read is quoted. */

@@ -9,7 +9,7 @@ import { Progress } from './progress.tsx';
 const route = getRouteApi('/app/agents/new');
 
 export function CreatePage() {
-  const { made } = route.useSearch();
+  const { made, pair } = route.useSearch();
   if (!useMay('agents:write')) {
     return (
       <Page title="New agent">
@@ -21,7 +21,7 @@ export function CreatePage() {
       </Page>
     );
   }
-  if (made !== undefined) return <Progress agentId={made} />;
+  if (made !== undefined) return <Progress agentId={made} pair={pair} />;
   return (
     <Page
       title="New agent"

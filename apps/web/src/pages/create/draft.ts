@@ -2,6 +2,9 @@
 import type { Agent, CreateAgent, Provider } from '@lodge/sdk';
 import { checks } from '../../components/form/checks.ts';
 import { labelsProblem, recordOf } from '../../components/form/pairs-field.tsx';
+import type { ChannelName } from '../agent/channels/channel-names.ts';
+import { channelsBody, channelsIn, refusedToken, tokenProblems } from './tokens.ts';
+import type { TokenName, Tokens } from './tokens.ts';
 import { firstModels } from '../../components/words/model-words.ts';
 import type { Pair } from '../../components/form/pairs-field.tsx';
 
@@ -18,6 +21,7 @@ export interface Draft {
   readonly daily: string;
   readonly monthly: string;
   readonly action: 'block' | 'pause';
+  readonly channels: readonly ChannelName[];
   readonly labels: readonly Pair[];
 }
 
@@ -32,6 +36,7 @@ const empty: Draft = {
   daily: '',
   monthly: '',
   action: 'block',
+  channels: [],
   labels: [],
 };
 
@@ -42,9 +47,10 @@ export function draftOf(kept: unknown): Draft {
     ([name, value]) =>
       name in empty &&
       typeof value === typeof empty[name as keyof Draft] &&
-      Array.isArray(value) === (name === 'labels'),
+      Array.isArray(value) === Array.isArray(empty[name as keyof Draft]),
   );
-  return { ...empty, ...(Object.fromEntries(fields) as Partial<Draft>) };
+  const draft = { ...empty, ...(Object.fromEntries(fields) as Partial<Draft>) };
+  return { ...draft, channels: channelsIn(draft.channels) };
 }
 
 /** Chosen in place of a provider: the model that this Lodge is set up with. No provider has this id. */
@@ -63,8 +69,8 @@ export const firstModel = ({ id, models }: Provider): string => models[0]?.id ??
 /** The key that a provider without keys is given, so that Hermes knows the provider. */
 const noKey = 'none';
 
-/** The request. `key` is the secret, or a placeholder for it. */
-export function bodyOf(draft: Draft, provider: Provider | undefined, key: string): CreateAgent {
+/** The request. `key` and `tokens` are the secrets, or placeholders for them. */
+export function bodyOf(draft: Draft, provider: Provider | undefined, key: string, tokens: Tokens): CreateAgent {
   const { daily, monthly } = draft;
   const model = draft.model.trim();
   const labels = recordOf(draft.labels);
@@ -82,6 +88,7 @@ export function bodyOf(draft: Draft, provider: Provider | undefined, key: string
     ...((daily.trim() !== '' || monthly.trim() !== '') && {
       spend_limit: { ...amount('daily_usd', daily), ...amount('monthly_usd', monthly), action: draft.action },
     }),
+    ...channelsBody(draft.channels, tokens),
     ...(Object.keys(labels).length > 0 && { labels }),
   };
 }
@@ -89,15 +96,16 @@ export function bodyOf(draft: Draft, provider: Provider | undefined, key: string
 const amount = <Name extends string>(name: Name, usd: string): Partial<Record<Name, string>> =>
   usd.trim() === '' ? {} : ({ [name]: usd.trim() } as Record<Name, string>);
 
-export type FieldName = 'name' | 'model' | 'key' | 'instructions' | 'daily' | 'monthly' | 'labels' | 'size';
+export type FieldName = 'name' | 'model' | 'key' | 'instructions' | 'daily' | 'monthly' | 'labels' | 'size' | TokenName;
 export type Problems = Partial<Record<FieldName, string>>;
 
 export const maxInstructionBytes = 32 * 1024;
 export const bytesOf = (text: string): number => new TextEncoder().encode(text).length;
 
 /** Returns what is wrong before anything is sent. */
-export function problemsOf(draft: Draft, provider: Provider | undefined, key: string): Problems {
-  const problems: Record<FieldName, string | undefined> = {
+export function problemsOf(draft: Draft, provider: Provider | undefined, key: string, tokens: Tokens): Problems {
+  const problems: { readonly [name in FieldName]?: string | undefined } = {
+    ...tokenProblems(draft.channels, tokens),
     name: checks.name(draft.name),
     model: modelProblem(draft, provider),
     key: keyProblem(provider, key),
@@ -106,7 +114,6 @@ export function problemsOf(draft: Draft, provider: Provider | undefined, key: st
     daily: checks.optionalUsd(draft.daily),
     monthly: checks.optionalUsd(draft.monthly),
     labels: labelsProblem(draft.labels),
-    size: undefined,
   };
   return Object.fromEntries(Object.entries(problems).filter(([, problem]) => problem !== undefined));
 }
@@ -140,6 +147,8 @@ const fields: readonly (readonly [prefix: string, FieldName])[] = [
 
 /** Returns the field that a refusal is about, with the refusal's sentence; null when it is about none of them. */
 export function refusedField(message: string): readonly [FieldName, string] | null {
+  const token = refusedToken(message);
+  if (token !== null) return token;
   const field = fields.find(([prefix]) => message.startsWith(prefix))?.[1];
   if (field === undefined) return null;
   // `llm_keys[0].api_key: OpenAI does not accept the key.`

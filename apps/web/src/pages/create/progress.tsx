@@ -9,12 +9,21 @@ import { buttonClass } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { pathTo } from '../../paths.ts';
+import { channelTitles } from '../agent/channels/channel-names.ts';
+import type { ChannelName } from '../agent/channels/channel-names.ts';
+import { channelsRoute } from '../agent/channels/route.ts';
 import { agentQuery } from '../agent/queries.ts';
 
 const lookMs = 1_000;
 
-/** The agent that was just made, until it runs. Then its chat is opened. */
-export function Progress({ agentId }: { readonly agentId: string }) {
+interface ProgressProps {
+  readonly agentId: string;
+  /** The channel that is paired as soon as the agent runs. */
+  readonly pair: ChannelName | undefined;
+}
+
+/** The agent that was just made, until it runs. Then its chat is opened, or its channel that waits to be paired. */
+export function Progress({ agentId, pair }: ProgressProps) {
   const navigate = useNavigate();
   const agent = useQuery({
     ...agentQuery(agentId),
@@ -23,15 +32,17 @@ export function Progress({ agentId }: { readonly agentId: string }) {
   });
   const isReady = agent.data !== undefined && agent.data.status !== 'provisioning' && agent.data.status !== 'error';
   useEffect(() => {
-    if (isReady) void navigate({ to: pathTo('/agents/$agentId/chat', agentId), replace: true });
-  }, [isReady, navigate, agentId]);
+    if (!isReady) return;
+    if (pair === undefined) void navigate({ to: pathTo('/agents/$agentId/chat', agentId), replace: true });
+    else void navigate({ to: channelsRoute.to, params: { agentId }, search: { channel: pair }, replace: true });
+  }, [isReady, navigate, agentId, pair]);
   return (
     <Page title={agent.data === undefined ? 'New agent' : agent.data.name}>
       <div className="rounded-card border border-line bg-surface p-5 shadow-card sm:p-6">
         {hasCode(agent.error, 'agent_not_found') ? (
           <Gone />
         ) : (
-          <Loaded query={agent}>{(data) => <Steps agent={data} />}</Loaded>
+          <Loaded query={agent}>{(data) => <Steps agent={data} pair={pair} />}</Loaded>
         )}
       </div>
     </Page>
@@ -49,7 +60,7 @@ function Gone() {
   );
 }
 
-function Steps({ agent }: { readonly agent: Agent }) {
+function Steps({ agent, pair }: { readonly agent: Agent; readonly pair: ChannelName | undefined }) {
   const isFailed = agent.status === 'error';
   const isRunning = agent.status === 'running';
   return (
@@ -64,8 +75,13 @@ function Steps({ agent }: { readonly agent: Agent }) {
         >
           {isFailed ? (agent.status_reason?.message ?? 'No reason is known.') : <Waiting agent={agent} />}
         </Step>
-        <Step state={isRunning ? 'done' : 'later'} title="You talk to it">
-          {isFailed ? null : 'The chat opens by itself. You can leave this page: the agent is made all the same.'}
+        <Step
+          state={isRunning ? 'done' : 'later'}
+          title={pair === undefined ? 'You talk to it' : `You connect ${channelTitles[pair]}`}
+        >
+          {isFailed
+            ? null
+            : `${pair === undefined ? 'The chat' : 'The channel'} opens by itself. You can leave this page: the agent is made all the same.`}
         </Step>
       </ol>
       {isFailed && (

@@ -29,6 +29,20 @@ const listed = (data: Data, name: string): string | undefined => {
   const value = data[name];
   return Array.isArray(value) ? value.slice(0, 30).map(String).join(', ').slice(0, maxChars) : undefined;
 };
+/** Settings by the API's names, where a name alone says too little. */
+const settingNames: Readonly<Record<string, string>> = {
+  egress: 'Egress rules',
+  lifecycle: 'Sleep',
+  llm_keys: 'Keys of models',
+  allowed_models: 'Models it may call',
+  size: 'Machine',
+  metadata: 'Notes',
+};
+function settingsIn(data: Data): string | undefined {
+  const names = listed(data, 'fields')?.split(', ');
+  const words = names?.map((name) => settingNames[name] ?? name.replaceAll('_', ' ')).join(', ');
+  return words === undefined || words === '' ? undefined : words[0]!.toUpperCase() + words.slice(1).toLowerCase();
+}
 const channelOf = (data: Data): string => {
   const name = channelNames.find((one) => one === data['channel']);
   return name === undefined ? 'a channel' : channelTitles[name];
@@ -83,7 +97,7 @@ const asked =
 
 const tellers: Readonly<Record<string, Teller>> = {
   'agent.created': () => ({ title: 'Created', tone: 'good' }),
-  'agent.updated': (data) => ({ title: 'Settings changed', detail: listed(data, 'fields') }),
+  'agent.updated': (data) => ({ title: 'Settings changed', detail: settingsIn(data) }),
   'agent.start_requested': asked('start'),
   'agent.resume_requested': asked('wake up'),
   'agent.pause_requested': asked('fall asleep'),

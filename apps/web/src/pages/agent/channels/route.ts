@@ -8,7 +8,7 @@ import type { ChannelName } from './channel-names.ts';
 export const channelsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'channels',
-  staticData: { nav: { group: 'Around it', label: 'Channels', Icon: MessagesSquare } },
+  staticData: { nav: { group: 'Connect', label: 'Channels', Icon: MessagesSquare } },
   validateSearch: (search): { channel?: ChannelName } => {
     const channel = channelNames.find((name) => name === search['channel']);
     return channel === undefined ? {} : { channel };

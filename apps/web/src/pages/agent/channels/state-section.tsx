@@ -36,11 +36,7 @@ export function StateSection({ channel, mayChange, onRemoved }: StateProps) {
             ['Changed', channel.updated_at === null ? null : <Time value={channel.updated_at} />],
           ]}
         />
-        {reason !== null && (
-          <Notice kind={status === 'error' ? 'error' : 'warning'}>
-            {reason.message} <span className="text-muted">({reason.code})</span>
-          </Notice>
-        )}
+        {reason !== null && <Notice kind={status === 'error' ? 'error' : 'warning'}>{reason.message}</Notice>}
         {delivery.note !== null && <Notice kind="warning">{delivery.note}</Notice>}
       </div>
     </Section>

@@ -51,7 +51,7 @@ export function ConnectionForm({ agentId, connection, onDone, onCancel }: FormPr
       description="It is in effect with the next call of the agent, without a restart."
       label="Connection"
       form={form}
-      submit={connection === undefined ? 'Make connection' : 'Save connection'}
+      submit={connection === undefined ? 'Create connection' : 'Save connection'}
       onCancel={onCancel}
     >
       <ChoiceField

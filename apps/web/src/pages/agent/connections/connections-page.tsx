@@ -6,7 +6,7 @@ import { Badge } from '../../../components/badge.tsx';
 import { buttonClass } from '../../../components/button.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import type { Column } from '../../../components/data-table.tsx';
-import { Section, TabPage } from '../../../components/page.tsx';
+import { TabPage } from '../../../components/page.tsx';
 import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
 import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
@@ -53,7 +53,7 @@ function NewConnection() {
   useStepFocus();
   const { agentId, go } = useGo();
   return (
-    <TabPage title="Connections" actions={<Back />}>
+    <TabPage width="form" title="Connections" actions={<Back />}>
       <ConnectionForm
         agentId={agentId}
         connection={undefined}
@@ -71,7 +71,7 @@ function OneConnection({ name, isEditing }: { readonly name: string; readonly is
   const connections = useQuery(connectionsQuery(agentId));
   const connection = connections.data?.find((one) => one.name === name);
   return (
-    <TabPage title={connection?.name ?? 'Connection'} actions={<Back />}>
+    <TabPage width={isEditing ? 'form' : 'normal'} title={connection?.name ?? 'Connection'} actions={<Back />}>
       <LoadedCard query={connections}>
         {() => {
           if (connection === undefined) {
@@ -144,13 +144,13 @@ function AllConnections({ mayChange }: { readonly mayChange: boolean }) {
       width="wide"
       title="Connections"
       description="Services that the agent uses without holding their credentials: the host adds them to each request."
-      actions={add}
+      actions={connections.data?.length !== 0 && add}
     >
-      <Section title="All connections">
+      <Card>
         <Loaded query={connections}>
           {(data) =>
             data.length === 0 ? (
-              <EmptyState Icon={Plug} title="No connection yet" action={add}>
+              <EmptyState Icon={Plug} title="No connections yet" action={add}>
                 Connect an HTTP service or an MCP server, such as your issue tracker.
               </EmptyState>
             ) : (
@@ -158,7 +158,7 @@ function AllConnections({ mayChange }: { readonly mayChange: boolean }) {
             )
           }
         </Loaded>
-      </Section>
+      </Card>
     </TabPage>
   );
 }

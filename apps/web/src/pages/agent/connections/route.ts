@@ -12,7 +12,7 @@ interface ConnectionsSearch {
 export const connectionsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'connections',
-  staticData: { nav: { group: 'Around it', label: 'Connections', Icon: Plug } },
+  staticData: { nav: { group: 'Connect', label: 'Connections', Icon: Plug } },
   validateSearch: ({ connection, form }): ConnectionsSearch => ({
     ...(typeof connection === 'string' ? { connection } : {}),
     ...(form === 'add' || form === 'edit' ? { form } : {}),

@@ -16,6 +16,7 @@ export function EgressPage() {
   const [formKey, discard] = useFormKey(egress, rulesDraft(agent.id));
   return (
     <TabPage
+      width="wide"
       title="Egress"
       description="What the agent’s machine may reach. Its model and its connections are always reached."
     >
@@ -24,8 +25,10 @@ export function EgressPage() {
           The machine has yet to take the settings over: within seconds while it runs, else at its next start.
         </Notice>
       )}
-      {mayChange ? <RulesForm key={formKey} agent={agent} discard={discard} /> : <Rules egress={egress} />}
-      <RefusedSection agent={agent} mayChange={mayChange} />
+      <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1.2fr)_minmax(0,1fr)]">
+        {mayChange ? <RulesForm key={formKey} agent={agent} discard={discard} /> : <Rules egress={egress} />}
+        <RefusedSection agent={agent} mayChange={mayChange} />
+      </div>
     </TabPage>
   );
 }
@@ -38,7 +41,7 @@ const modeWords: Readonly<Record<Egress['mode'], string>> = {
 
 function Rules({ egress: { mode, allow } }: { readonly egress: Egress }) {
   return (
-    <Section title="What the agent’s machine may reach">
+    <Section title="Rules">
       <div className="flex flex-col gap-3 px-5 py-5 sm:px-6">
         <p>{modeWords[mode]}</p>
         {mode === 'allowlist' && allow.length === 0 && <p className="text-muted">The list is empty.</p>}

@@ -24,7 +24,7 @@ export function RefusedSection({ agent, mayChange }: { readonly agent: Agent; re
             return (
               <EmptyState Icon={ShieldCheck} title="Nothing was refused">
                 {agent.egress.mode === 'public'
-                  ? 'An agent that may reach every public address is refused none.'
+                  ? 'This agent may reach every public address.'
                   : 'Names and addresses that the rules do not allow appear here when the agent asks for them.'}
               </EmptyState>
             );

@@ -6,6 +6,6 @@ import { agentRoute } from '../route.ts';
 export const egressRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'egress',
-  staticData: { nav: { group: 'Around it', label: 'Egress', Icon: Shield } },
+  staticData: { nav: { group: 'Connect', label: 'Egress', Icon: Shield } },
   component: lazyPage(() => import('./egress-page.tsx'), 'EgressPage'),
 });

@@ -19,7 +19,11 @@ const mostEntries = 100;
 
 const modes: readonly Choice<Egress['mode']>[] = [
   { value: 'public', label: 'Every public address', meaning: 'Never this host, other agents or private networks.' },
-  { value: 'allowlist', label: 'What the list names, and nothing else' },
+  {
+    value: 'allowlist',
+    label: 'Only what the list names',
+    meaning: 'Such as package registries and your own services.',
+  },
   { value: 'none', label: 'Nothing', meaning: 'The agent still thinks and answers: its model is always reached.' },
 ];
 
@@ -46,14 +50,14 @@ export function RulesForm({ agent, discard }: { readonly agent: Agent; readonly 
     },
   });
   return (
-    <Section title="What the agent’s machine may reach">
+    <Section title="Rules">
       <Form
         form={form}
         discard={discard}
         aria-label="Egress rules"
         className="flex max-w-2xl flex-col gap-5 px-5 py-5 sm:px-6"
       >
-        <ChoiceField legend="Egress" name="mode" value={mode} onChoose={setMode} choices={modes} />
+        <ChoiceField legend="The machine may reach" name="mode" value={mode} onChoose={setMode} choices={modes} />
         {mode === 'allowlist' && (
           <TextAreaField
             code

@@ -23,11 +23,13 @@ export function FilesPage() {
       description="The agent’s workspace: what it works with, and what you give it and take from it."
     >
       <MachineGate agent={agent} what="its files">
-        <Breadcrumbs path={file ?? path} isFile={file !== undefined} />
         {file === undefined ? (
           <FolderPane key={path} agentId={agent.id} path={path} queue={queue} />
         ) : (
-          <FilePane key={file} agentId={agent.id} path={file} />
+          <>
+            <Breadcrumbs path={file} isFile />
+            <FilePane key={file} agentId={agent.id} path={file} />
+          </>
         )}
         <UploadList queue={queue} />
       </MachineGate>

@@ -11,6 +11,7 @@ import { useMay } from '../../../session.ts';
 import { filesOfDrop, maxFiles } from './upload/dropped-files.ts';
 import { FileTable } from './file-table.tsx';
 import type { FileAction } from './file-table.tsx';
+import { Breadcrumbs } from './breadcrumbs.tsx';
 import { FileDialog } from './file-dialogs.tsx';
 import { joined } from './file-paths.ts';
 import { FolderActions } from './folder-actions.tsx';
@@ -35,15 +36,18 @@ export function FolderPane({ agentId, path, queue }: PaneProps) {
   const drop = useDrop(mayWrite, (transfer) => give(() => filesOfDrop(transfer)));
   return (
     <div className="flex flex-col gap-4">
-      <FolderActions
-        agentId={agentId}
-        path={path}
-        mayWrite={mayWrite}
-        isRefreshing={folder.isFetching}
-        refresh={() => void folder.refetch()}
-        give={give}
-        open={setDialog}
-      />
+      <div className="flex flex-wrap items-center justify-between gap-x-6 gap-y-3">
+        <Breadcrumbs path={path} isFile={false} />
+        <FolderActions
+          agentId={agentId}
+          path={path}
+          mayWrite={mayWrite}
+          isRefreshing={folder.isFetching}
+          refresh={() => void folder.refetch()}
+          give={give}
+          open={setDialog}
+        />
+      </div>
       {problem !== undefined && (
         <Notice kind="error" alert>
           {problem}

@@ -58,7 +58,7 @@ export function HookForm({ agentId, onMade, onCancel }: FormProps) {
     },
   });
   return (
-    <FormSection title="New hook" label="Hook" form={form} submit="Make hook" onCancel={onCancel}>
+    <FormSection title="New hook" label="Hook" form={form} submit="Create hook" onCancel={onCancel}>
       <TextField
         label="Name"
         name="name"

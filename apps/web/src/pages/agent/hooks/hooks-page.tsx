@@ -8,7 +8,7 @@ import { BackWords, backLinkClass } from '../../../components/shown/back-link.ts
 import { buttonClass } from '../../../components/button.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import type { Column } from '../../../components/data-table.tsx';
-import { Section, TabPage } from '../../../components/page.tsx';
+import { TabPage } from '../../../components/page.tsx';
 import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
@@ -53,7 +53,7 @@ export function HooksPage() {
 function NewHook(props: ComponentProps<typeof HookForm>) {
   useStepFocus();
   return (
-    <TabPage title="Hooks" actions={<Back agentId={props.agentId} />}>
+    <TabPage width="form" title="Hooks" actions={<Back agentId={props.agentId} />}>
       <HookForm {...props} />
     </TabPage>
   );
@@ -138,13 +138,13 @@ function AllHooks({ agentId, mayChange }: { readonly agentId: string; readonly m
       width="wide"
       title="Hooks"
       description="Addresses at which a third party’s webhook becomes a message to the agent."
-      actions={add}
+      actions={hooks.data?.length !== 0 && add}
     >
-      <Section title="All hooks">
+      <Card>
         <Loaded query={hooks}>
           {(data) =>
             data.length === 0 ? (
-              <EmptyState Icon={Webhook} title="No hook yet" action={add}>
+              <EmptyState Icon={Webhook} title="No hooks yet" action={add}>
                 GitHub, Stripe and anything that sends JSON can speak to the agent by a hook.
               </EmptyState>
             ) : (
@@ -152,7 +152,7 @@ function AllHooks({ agentId, mayChange }: { readonly agentId: string; readonly m
             )
           }
         </Loaded>
-      </Section>
+      </Card>
     </TabPage>
   );
 }

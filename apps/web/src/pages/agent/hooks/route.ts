@@ -12,7 +12,7 @@ interface HooksSearch {
 export const hooksRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'hooks',
-  staticData: { nav: { group: 'Around it', label: 'Hooks', Icon: Webhook } },
+  staticData: { nav: { group: 'Connect', label: 'Hooks', Icon: Webhook } },
   validateSearch: ({ hook, form }): HooksSearch => ({
     ...(typeof hook === 'string' ? { hook } : {}),
     ...(form === 'add' ? { form } : {}),

@@ -10,6 +10,7 @@ import { Section, TabPage } from '../../../components/page.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { keepTyped, typedAt } from '../../../components/form/typed.ts';
 import { toast } from '../../../components/toasts/toasts.tsx';
+import { runtimeNames } from '../../../components/words/agent-words.ts';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
 import { MemberDialog, memberDraft } from './member-dialog.tsx';
@@ -35,10 +36,10 @@ export function MembersPage() {
       {hasMembers ? (
         <MembersSection />
       ) : (
-        <Section title="Members">
+        <Section title="In this machine">
           <EmptyState Icon={Users} title="This runtime holds a single agent">
-            {agent.runtime?.name ?? 'It'} has one agent in each machine. Agents of other machines can work with it: name
-            them as its peers below.
+            {runtimeNames[agent.runtime_kind]} has one agent in each machine. Agents of other machines can work with it:
+            name them as its peers below.
           </EmptyState>
         </Section>
       )}
@@ -66,8 +67,8 @@ function MembersSection() {
   );
   return (
     <Section
-      title="Members"
-      description="Each has a model, instructions, a folder and conversations of its own. They share this agent's machine, files and keys: what one can do, the others can."
+      title="In this machine"
+      description="Each has a model, instructions, a folder and conversations of its own. They share this agent’s machine, files and keys: what one can do, the others can."
       actions={mayChange && (members.data?.length ?? 0) > 0 && add}
     >
       <Loaded query={members}>

@@ -6,6 +6,6 @@ import { agentRoute } from '../route.ts';
 export const membersRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'members',
-  staticData: { nav: { group: 'Around it', label: 'Members', Icon: Users } },
+  staticData: { nav: { group: 'Connect', label: 'Members', Icon: Users } },
   component: lazyPage(() => import('./members-page.tsx'), 'MembersPage'),
 });

@@ -3,6 +3,7 @@ import type { ChannelMessage } from '@lodge/sdk';
 import { ArrowDownLeft, ArrowUpRight, Hash, User } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Badge } from '../../../components/badge.tsx';
+import { cx } from '../../../components/cx.ts';
 import { Markdown } from '../../../components/markdown.tsx';
 import { withoutTurning } from '../../../components/markdown/bounds.ts';
 import { ScrollBox, isLong } from '../../../components/scroll-box.tsx';
@@ -17,9 +18,8 @@ import { RetryButton } from './retry-button.tsx';
 
 /** A message, its state and why, and its answer. */
 export function MessageCard({ message }: { message: ChannelMessage }) {
-  const mayRetry = useMay('agents:write');
   const file = useFileLinks(message.agent_id);
-  const { agent_id: agentId, channel, conversation, state, reason, attempts } = message;
+  const { state, reason, attempts } = message;
   const { label, tone, meaning } = stateWords[state];
   const canRetry = state === 'failed' || state === 'unknown';
   return (
@@ -55,19 +55,40 @@ export function MessageCard({ message }: { message: ChannelMessage }) {
           {attempts > 1 && ` It was tried ${attempts} times.`}
         </p>
       )}
-      <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
-        {canRetry && mayRetry && <RetryButton message={message} />}
-        {state !== 'refused' && (
-          <Link
-            to={pathTo('/agents/$agentId/chat', agentId)}
-            search={{ channel, conversation: conversation.id }}
-            className="text-[0.8125rem] text-accent underline underline-offset-2"
-          >
-            Whole conversation
-          </Link>
-        )}
-      </div>
+      <Footer message={message} canRetry={canRetry} />
     </li>
+  );
+}
+
+const linkLook = 'text-[0.8125rem] text-accent underline underline-offset-2';
+
+/** A refused message leads to those who may write, any other to its conversation. */
+function Footer({ message, canRetry }: { message: ChannelMessage; canRetry: boolean }) {
+  const mayChange = useMay('agents:write');
+  const { agent_id: agentId, channel, conversation, state } = message;
+  if (state === 'refused') {
+    if (!mayChange) return null;
+    return (
+      <Link
+        to={pathTo('/agents/$agentId/channels', agentId)}
+        search={{ channel }}
+        className={cx('self-start', linkLook)}
+      >
+        Who may write on {channelTitles[channel]}
+      </Link>
+    );
+  }
+  return (
+    <div className="flex flex-wrap items-center gap-x-4 gap-y-2">
+      {canRetry && mayChange && <RetryButton message={message} />}
+      <Link
+        to={pathTo('/agents/$agentId/chat', agentId)}
+        search={{ channel, conversation: conversation.id }}
+        className={linkLook}
+      >
+        Whole conversation
+      </Link>
+    </div>
   );
 }
 

@@ -6,6 +6,6 @@ import { agentRoute } from '../route.ts';
 export const portsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'ports',
-  staticData: { nav: { group: 'Around it', label: 'Ports', Icon: EthernetPort } },
+  staticData: { nav: { group: 'Connect', label: 'Ports', Icon: EthernetPort } },
   component: lazyPage(() => import('./ports-page.tsx'), 'PortsPage'),
 });

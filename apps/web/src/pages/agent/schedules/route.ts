@@ -13,7 +13,7 @@ interface SchedulesSearch {
 export const schedulesRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'schedules',
-  staticData: { nav: { group: 'Around it', label: 'Schedules', Icon: CalendarClock } },
+  staticData: { nav: { group: 'Connect', label: 'Schedules', Icon: CalendarClock } },
   validateSearch: ({ schedule, form }): SchedulesSearch => ({
     ...(typeof schedule === 'string' ? { schedule } : {}),
     ...(form === 'add' || form === 'edit' ? { form } : {}),

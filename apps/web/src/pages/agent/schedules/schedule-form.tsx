@@ -72,7 +72,7 @@ export function ScheduleForm({ agentId, schedule, onDone, onCancel }: FormProps)
       title={schedule === undefined ? 'New schedule' : 'Edit the schedule'}
       label="Schedule"
       form={form}
-      submit={schedule === undefined ? 'Make schedule' : 'Save schedule'}
+      submit={schedule === undefined ? 'Create schedule' : 'Save schedule'}
       onCancel={onCancel}
     >
       <TextField

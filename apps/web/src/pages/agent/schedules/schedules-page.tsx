@@ -7,7 +7,7 @@ import { Badge } from '../../../components/badge.tsx';
 import { buttonClass } from '../../../components/button.tsx';
 import { DataTable } from '../../../components/data-table.tsx';
 import type { Column } from '../../../components/data-table.tsx';
-import { Section, TabPage } from '../../../components/page.tsx';
+import { TabPage } from '../../../components/page.tsx';
 import { Card, LoadedCard } from '../../../components/shown/loaded-card.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
@@ -53,7 +53,7 @@ function NewSchedule() {
   useStepFocus();
   const { agentId, go } = useGo();
   return (
-    <TabPage title="Schedules" actions={<Back />}>
+    <TabPage width="form" title="Schedules" actions={<Back />}>
       <ScheduleForm
         agentId={agentId}
         schedule={undefined}
@@ -71,7 +71,7 @@ function OneSchedule({ id, isEditing }: { readonly id: string; readonly isEditin
   const schedules = useQuery(schedulesQuery(agentId));
   const schedule = schedules.data?.find((one) => one.id === id);
   return (
-    <TabPage title={schedule?.name ?? 'Schedule'} actions={<Back />}>
+    <TabPage width={isEditing ? 'form' : 'normal'} title={schedule?.name ?? 'Schedule'} actions={<Back />}>
       <LoadedCard query={schedules}>
         {() => {
           if (schedule === undefined) {
@@ -113,14 +113,14 @@ function AllSchedules({ mayChange }: { readonly mayChange: boolean }) {
     <TabPage
       width="wide"
       title="Schedules"
-      description="What the agent is told by itself: at times, at an interval, or once."
-      actions={add}
+      description="What the agent is told without anybody asking: at set times, at an interval, or once."
+      actions={schedules.data?.length !== 0 && add}
     >
-      <Section title="All schedules">
+      <Card>
         <Loaded query={schedules}>
           {(data) =>
             data.length === 0 ? (
-              <EmptyState Icon={CalendarClock} title="No schedule yet" action={add}>
+              <EmptyState Icon={CalendarClock} title="No schedules yet" action={add}>
                 A schedule tells the agent something at its times, such as “Summarise my inbox” each morning.
               </EmptyState>
             ) : (
@@ -128,7 +128,7 @@ function AllSchedules({ mayChange }: { readonly mayChange: boolean }) {
             )
           }
         </Loaded>
-      </Section>
+      </Card>
     </TabPage>
   );
 }
