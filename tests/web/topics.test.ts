@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { publicEvents } from '@lodge/domain';
 import { staleBy, topicsOf } from '../../apps/web/src/live/topics.ts';
+import { recentOf } from '../../apps/web/src/pages/home/recent.ts';
 import { wordsOf } from '../../apps/web/src/pages/agent/activity/event-words.ts';
 
 const types = [...publicEvents.keys()];
@@ -36,4 +37,18 @@ test('each topic is the key of a query of a page', async () => {
 test('each event of an agent has words of its own on the page of its activity', () => {
   const bare = types.filter((type) => !ofAccount.test(type) && wordsOf({ type, data: {} }).title === type);
   assert.deepEqual(bare, ['agent.deleted']);
+});
+
+test('each event of an account has words of its own on Home, or is left to the audit log', () => {
+  const told = (type: string) =>
+    recentOf([{ object: 'event', id: '1', type, created_at: '2026-11-27T00:00:00Z', agent_id: null, data: {} }]);
+  const ofAccounts = types.filter((type) => ofAccount.test(type));
+  assert.deepEqual(
+    ofAccounts.filter((type) => told(type).length === 0),
+    ['account.updated', 'webhook.updated', 'session.created', 'session.ended', 'sessions.ended'],
+  );
+  assert.deepEqual(
+    ofAccounts.filter((type) => told(type)[0]?.title === type),
+    [],
+  );
 });

@@ -46,7 +46,7 @@ export interface Stale {
 
 export function staleBy({ type, agent_id: id }: Pick<LodgeEvent, 'type' | 'agent_id'>): readonly Stale[] {
   const { account = [], agent = [], record } = topicsOf(type) ?? {};
-  const stale: Stale[] = account.map((topic) => ({ queryKey: [topic] }));
+  const stale: Stale[] = [{ queryKey: ['events'] }, ...account.map((topic) => ({ queryKey: [topic] }))];
   if (id === null) return stale;
   stale.push({ queryKey: ['agent', id, 'events'] });
   if (record === true) stale.push({ queryKey: ['agent', id], exact: true });

@@ -14,7 +14,7 @@ import { homeQueries } from './queries.ts';
 import { recentOf } from './recent.ts';
 import type { Recent } from './recent.ts';
 
-/** What happened last, over all agents. */
+/** The newest activity, over all agents. */
 export function RecentSection({ newest }: { newest: readonly Agent[] }) {
   const recent = useQuery(homeQueries.recent);
   return (
@@ -103,8 +103,12 @@ const look =
 const link = cx(look, 'transition-colors hover:bg-hover');
 
 const accountPages: Readonly<Record<string, string>> = {
+  account: '/account/usage',
   api_key: '/account/keys',
+  invitation: '/account/people',
   oauth: '/account/keys',
+  password: '/account/security',
+  totp: '/account/security',
   usage: '/account/usage',
   webhook: '/account/webhooks',
 };

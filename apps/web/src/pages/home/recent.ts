@@ -20,11 +20,33 @@ export interface Recent {
 const maxName = 100;
 const most = 10;
 
-/** An arrival is left out once its outcome is told. */
+const starts = ['agent.provisioned', 'agent.started', 'agent.restarted', 'agent.recovered', 'agent.error'];
+const ends = ['agent.operation_ended'];
+
+/** An arrival or a request is left out once its outcome is told. */
 const outcomes: Readonly<Record<string, readonly string[]>> = {
+  'agent.start_requested': [...ends, ...starts, 'agent.start_failed'],
+  'agent.resume_requested': [...ends, ...starts, 'agent.resumed'],
+  'agent.pause_requested': [...ends, 'agent.paused', 'agent.pause_failed'],
+  'agent.stop_requested': [...ends, 'agent.stopped', 'agent.stop_failed'],
+  'agent.restart_requested': [...ends, ...starts],
+  'agent.upgrade_requested': [...ends, 'agent.upgraded', 'agent.upgrade_failed'],
+  'agent.starting': starts,
+  'agent.restarting': starts,
+  'agent.upgrading': ['agent.upgraded', 'agent.upgrade_failed'],
+  'schedule.run_asked': ['schedule.ran', 'schedule.failed'],
   'message.received': ['message.answered', 'message.failed'],
   'hook.received': ['hook.answered', 'hook.failed'],
 };
+
+/** They happen often and say little here: the audit log has them. */
+const leftOut: ReadonlySet<string> = new Set([
+  'account.updated',
+  'session.created',
+  'session.ended',
+  'sessions.ended',
+  'webhook.updated',
+]);
 
 /** `events` are the newest first. */
 export function recentOf(events: readonly LodgeEvent[]): readonly Recent[] {
@@ -34,6 +56,7 @@ export function recentOf(events: readonly LodgeEvent[]): readonly Recent[] {
     const { type, agent_id: agentId } = event;
     told.add(`${type} ${agentId}`);
     if (outcomes[type]?.some((outcome) => told.has(`${outcome} ${agentId}`)) === true) continue;
+    if (leftOut.has(type)) continue;
     const words = accountWords(event) ?? wordsOf(event);
     const last = recent.at(-1);
     if (last !== undefined && last.agentId === agentId && last.title === words.title) {
@@ -62,6 +85,15 @@ function accountWords({ type, data }: LodgeEvent): Words | undefined {
       title: `The access of program${name} was revoked: somebody may have a copy of it`,
       tone: 'bad',
     },
+    'account.spend_limit_set': { title: 'A spend limit was set or removed', tone: 'plain' },
+    'invitation.created': { title: 'Somebody was invited', tone: 'plain' },
+    'invitation.accepted': { title: 'Somebody used an invitation', tone: 'good' },
+    'password.changed': { title: 'The password was changed', tone: 'plain' },
+    'password.reset': { title: 'The password was set by a link', tone: 'warning' },
+    'totp.enabled': { title: 'The second factor is on', tone: 'good' },
+    'totp.removed': { title: 'The second factor is off', tone: 'warning' },
+    'webhook.created': { title: 'A webhook was made', tone: 'plain' },
+    'webhook.removed': { title: 'A webhook was deleted', tone: 'plain' },
     'webhook.disabled': { title: 'A webhook was disabled', detail: reason, tone: 'bad' },
   };
   return words[type];
