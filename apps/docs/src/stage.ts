@@ -19,28 +19,21 @@ export async function stage(root: string, folder: string): Promise<void> {
   await cp(join(root, 'docs/pictures'), join(folder, 'public/pictures'), { recursive: true });
 }
 
-const picture = /^<picture>\n((?: {2}<[^\n]*\n)+)<\/picture>$/gm;
-const attribute = /(\w+)="([^"]*)"/g;
-
 /**
  * A picture of two themes as two pictures, of which the style shows that of the page's theme. The generator takes no HTML, and
  * finds pictures from the root of the site, wherever a page is.
  */
-const withPictures = (text: string): string =>
-  text.replaceAll(picture, (_whole, inside: string) => {
-    const {
-      srcset = '',
-      src = '',
-      alt = '',
-      width,
-      height,
-    } = Object.fromEntries([...inside.matchAll(attribute)].map(([, name, value]) => [name, value])) as Readonly<
-      Record<string, string>
-    >;
+function withPictures(text: string): string {
+  const [before = '', ...rest] = text.split('<picture>\n');
+  return rest.reduce((done, each) => {
+    const [inside = '', after = ''] = each.split('</picture>', 2);
     const image = (from: string, theme: string): string =>
-      `![${alt}](/pictures/${basename(from)}){.${theme} width=${width} height=${height} loading=lazy}`;
-    return `${image(src, 'in-light')}${image(srcset, 'in-dark')}`;
-  });
+      `![${attribute(inside, 'alt')}](/pictures/${basename(attribute(inside, from))}){.${theme} width=${attribute(inside, 'width')} height=${attribute(inside, 'height')} loading=lazy}`;
+    return `${done}${image('src', 'in-light')}${image('srcset', 'in-dark')}${after}`;
+  }, before);
+}
+
+const attribute = (html: string, name: string): string => html.split(` ${name}="`)[1]?.split('"', 1)[0] ?? '';
 
 /** Writes llms.txt, llms-full.txt and the Markdown of every page into the made site. */
 export async function addTexts(root: string, site: string): Promise<void> {

@@ -320,7 +320,7 @@ function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, { pa
     // CORS accepts OPTIONS of any path, and is no route of Lodge's.
     const isUnknown = request.is404 || request.routeOptions.url === '*';
     const path = isUnknown ? paths.find(request.url) : null;
-    const isFrontDoor = isUnknown && pages !== null && isOfFrontDoor(request);
+    const isFrontDoor = isUnknown && path === null && pages !== null && isOfFrontDoor(request);
     const isPublic = isUnknown
       ? path?.public || isOfPages(request.url) || isFrontDoor
       : request.routeOptions.config.public;
@@ -328,7 +328,7 @@ function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, { pa
       challenge(admitting, request, reply, error);
       throw error;
     });
-    if (isFrontDoor) return pages.send(reply);
+    if (isFrontDoor) return pages.send(isOfDashboard(request.url) ? reply : reply.code(404));
     if (!isUnknown) return checkScope(request);
     if (request.method === 'OPTIONS' && path) return reply.code(204).header('allow', allowOf(path)).send();
     if (path) reply.header('allow', allowOf(path));
@@ -349,9 +349,12 @@ function challenge(
   reply.header('www-authenticate', bearerChallenge(account.origin(), challenges, isInvalid));
 }
 
-/** Whether somebody opened the dashboard in a browser. Programs get the usual answer there. */
+/**
+ * Whether somebody opened an address in a browser that is not the API's. There the dashboard is, or its page which says that
+ * nothing is there. Programs get the usual answer.
+ */
 const isOfFrontDoor = ({ method, url, headers }: FastifyRequest): boolean =>
-  (method === 'GET' || method === 'HEAD') && isOfDashboard(url) && wantsPage(headers);
+  (method === 'GET' || method === 'HEAD') && !/^\/v1(?:[/?]|$)/.test(url) && wantsPage(headers);
 
 /** Counts running creates, per key, after the replay of an earlier reply has been tried. */
 function addPlaces(app: App, limiter: Limits): void {

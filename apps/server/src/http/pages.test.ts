@@ -31,12 +31,16 @@ test('a browser gets the dashboard at its addresses, and programs are told what 
     assert.equal((await area.call('GET', path, { key: null })).status, 401, path);
     assert.equal((await area.call('GET', path)).body.error.code, 'route_not_found', path);
   }
-  assert.equal((await area.call('GET', '/agentsx', { key: null, headers: asBrowser })).status, 401);
+  for (const path of ['/agentsx', '/nothing', '/v1x']) {
+    const nowhere = await area.call('GET', path, { key: null, headers: asBrowser });
+    assert.deepEqual([nowhere.status, nowhere.headers['content-type']], [404, 'text/html; charset=utf-8'], path);
+    assert.equal((await area.call('GET', path, { key: null })).status, 401, path);
+  }
   const program = await area.call('GET', '/', { key: null, headers: { accept: '*/*' } });
   assert.deepEqual([program.status, program.body.error.code], [401, 'missing_api_key']);
   assert.equal((await area.call('GET', '/', { headers: asBrowser })).status, 404, 'with a key');
   assert.equal((await area.call('POST', '/', { key: null, headers: asBrowser })).status, 401);
-  assert.equal((await area.call('GET', '/nothing', { key: null, headers: asBrowser })).status, 401);
+  assert.equal((await area.call('GET', '/v1/nothing', { key: null, headers: asBrowser })).status, 401);
 });
 
 test('without pages there is nothing for a browser', async () => {
