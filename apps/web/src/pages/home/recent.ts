@@ -87,6 +87,7 @@ function accountWords({ type, data }: LodgeEvent): Words | undefined {
     },
     'account.spend_limit_set': { title: 'A spend limit was set or removed', tone: 'plain' },
     'invitation.created': { title: 'Somebody was invited', tone: 'plain' },
+    'invitation.ended': { title: 'An invitation was deleted', tone: 'plain' },
     'invitation.accepted': { title: 'Somebody used an invitation', tone: 'good' },
     'password.changed': { title: 'The password was changed', tone: 'plain' },
     'password.reset': { title: 'The password was set by a link', tone: 'warning' },
