@@ -180,10 +180,16 @@ export class OwnTemplates extends TemplateShelf {
 
   private async put(id: string, draft: string): Promise<void> {
     const path = join(this.root, id);
-    if ((await entries(path)).length === 0) await rename(draft, path);
+    if ((await entries(path)).length === 0) await this.move(draft, path);
     else await this.mend(id, draft);
     await syncFile(path);
     await syncFile(this.root);
+  }
+
+  /** The files have other paths from here on, and are the ones that were read: gigabytes are not read again. */
+  private async move(draft: string, path: string): Promise<void> {
+    await rename(draft, path);
+    for (const name of Object.values(templateFileNames)) this.checks.linked(join(draft, name), join(path, name));
   }
 
   /** All files of one id are equal, so the order does not matter, and a kill between two does no harm. */
