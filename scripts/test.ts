@@ -12,6 +12,7 @@ import { availableParallelism } from 'node:os';
 import { spec } from 'node:test/reporters';
 import { isLongRun } from '@lodge/testkit/forms';
 import { shareServer } from '@lodge/testkit/postgres';
+import { shareCompiledCode } from '@lodge/testkit/compiled-code';
 import { sharePrograms } from '@lodge/testkit/postgres-programs';
 import { compare, costOf, writeRecord, type Cost } from './testing/costs.ts';
 import { longForms, parts, stages, type Part, type Stage } from './testing/parts.ts';
@@ -78,10 +79,12 @@ for (const stage of stages) {
 }
 jobs.push(...templates.all);
 const removePrograms = await sharePrograms();
+const removeCode = await shareCompiledCode();
 const stopServer = await shareServer();
 await runAll(jobs, bounds);
 await stopServer();
 await removePrograms();
+await removeCode();
 const yardstick = (yardstickBefore + (await measureYardstick())) / 2;
 
 const slowest = [...costs].sort(([, a], [, b]) => b.seconds - a.seconds).slice(0, slowestShown);

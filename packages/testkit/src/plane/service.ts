@@ -15,6 +15,7 @@ import { fileURLToPath } from 'node:url';
 import { keep } from './keeper.ts';
 import type { Keeper } from './keeper.ts';
 import { claimNetworkRange } from './network-range.ts';
+import { keepCompiledCode, placeCompiledCode } from '@lodge/testkit/compiled-code';
 import { placePrograms } from '@lodge/testkit/postgres-programs';
 
 export interface ServiceOptions {
@@ -85,6 +86,7 @@ export class Service {
     const service = new Service(dataDir, instance, await claimNetworkRange(), options);
     try {
       if (service.env['DATABASE_URL'] === undefined && !options.dataDir) await placePrograms(join(dataDir, 'postgres'));
+      if (!options.dataDir) await placeCompiledCode(dataDir);
       await options.prepare?.(dataDir);
       await service.up();
     } catch (error) {
@@ -155,6 +157,8 @@ export class Service {
     const gone = once(child, 'exit');
     child.kill(signal);
     await gone;
+    // A process that is killed writes none.
+    if (signal === 'SIGTERM') await keepCompiledCode(this.dataDir);
   }
 
   /** Ends everything of this service, VMs and database too, and removes its data. */
