@@ -62,7 +62,7 @@ export function Section({ title, description, actions, children }: SectionProps)
   );
 }
 
-const tabWidths = { form: 'w-full max-w-3xl', normal: 'w-full max-w-5xl', wide: '' };
+const tabWidths = { form: 'w-full max-w-2xl', normal: 'w-full max-w-5xl', wide: '' };
 
 /** A page below an agent's header: its heading is one of the second level. */
 export function TabPage({ title, description, actions, width = 'normal', children }: PageProps) {

@@ -32,18 +32,20 @@ export function MembersPage() {
   const agent = useAgent();
   const { hasMembers } = abilitiesOf(agent.runtime_kind);
   return (
-    <TabPage title="Members" description="Agents that work together: in this machine, and in others.">
-      {hasMembers ? (
-        <MembersSection />
-      ) : (
-        <Section title="In this machine">
-          <EmptyState Icon={Users} title="This runtime holds a single agent">
-            {runtimeNames[agent.runtime_kind]} has one agent in each machine. Agents of other machines can work with it:
-            name them as its peers below.
-          </EmptyState>
-        </Section>
-      )}
-      <PeersSection agent={agent} />
+    <TabPage width="wide" title="Members" description="Agents that work together: in this machine, and in others.">
+      <div className="grid items-start gap-5 2xl:grid-cols-[minmax(0,1.2fr)_minmax(0,1fr)]">
+        {hasMembers ? (
+          <MembersSection />
+        ) : (
+          <Section title="In this machine">
+            <EmptyState Icon={Users} title="This runtime holds a single agent">
+              {runtimeNames[agent.runtime_kind]} has one agent in each machine. Agents of other machines can work with
+              it: name them as its peers below.
+            </EmptyState>
+          </Section>
+        )}
+        <PeersSection agent={agent} />
+      </div>
     </TabPage>
   );
 }

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
+import type { ReactNode } from 'react';
 import { Notice } from '../../../components/notice.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { Loaded, SkeletonRows } from '../../../components/states.tsx';
@@ -43,21 +44,57 @@ export function SettingsPage() {
 function Cards({ record }: { readonly record: Versioned }) {
   const { agent } = record;
   const mayWrite = useMay('agents:write');
-  const mayDelete = useMay('agents:delete');
+  const groups = groupsOf(record, useMay('agents:delete'));
   return (
-    <div className="flex max-w-3xl flex-col gap-6">
-      {!mayWrite && <Notice kind="info">Your role reads these settings. Members and the owner change them.</Notice>}
-      {agent.upgrade_available && mayWrite && <UpgradeCard agent={agent} />}
-      <AboutCard record={record} />
-      <InstructionsCard record={record} />
-      <ModelCard record={record} />
-      <KeysCard agent={agent} />
-      <LimitCard record={record} />
-      <SizeCard record={record} />
-      <SleepCard record={record} />
-      <PeersCard record={record} />
-      {agent.runtime_kind === 'runtime_b' && <DashboardCard record={record} />}
-      {mayDelete && <DangerZone agent={agent} />}
+    <div className="grid items-start gap-8 xl:grid-cols-[minmax(0,48rem)_10rem]">
+      <div className="flex min-w-0 flex-col gap-6">
+        {!mayWrite && <Notice kind="info">Your role reads these settings. Members and the owner change them.</Notice>}
+        {agent.upgrade_available && mayWrite && <UpgradeCard agent={agent} />}
+        {groups.map(({ id, card }) => (
+          <div key={id} id={id} className="scroll-mt-18 lg:scroll-mt-6">
+            {card}
+          </div>
+        ))}
+      </div>
+      <nav aria-label="Groups of settings" className="sticky top-10 max-xl:hidden">
+        <ul className="flex flex-col border-l border-line">
+          {groups.map(({ id, label }) => (
+            <li key={id}>
+              <a
+                href={`#${id}`}
+                className="-ml-px block border-l border-transparent py-1 pl-3 text-muted hover:border-ink hover:text-ink"
+              >
+                {label}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
     </div>
   );
+}
+
+interface Group {
+  /** The part of the address after the hash. */
+  readonly id: string;
+  readonly label: string;
+  readonly card: ReactNode;
+}
+
+function groupsOf(record: Versioned, mayDelete: boolean): readonly Group[] {
+  const { agent } = record;
+  return [
+    { id: 'about', label: 'About', card: <AboutCard record={record} /> },
+    { id: 'instructions', label: 'Instructions', card: <InstructionsCard record={record} /> },
+    { id: 'model', label: 'Model', card: <ModelCard record={record} /> },
+    { id: 'keys', label: 'Keys', card: <KeysCard agent={agent} /> },
+    { id: 'spend-limit', label: 'Spend limit', card: <LimitCard record={record} /> },
+    { id: 'machine', label: 'Machine', card: <SizeCard record={record} /> },
+    { id: 'sleep', label: 'Sleep', card: <SleepCard record={record} /> },
+    { id: 'peers', label: 'Peers', card: <PeersCard record={record} /> },
+    ...(agent.runtime_kind === 'runtime_b'
+      ? [{ id: 'dashboard', label: 'Dashboard', card: <DashboardCard record={record} /> }]
+      : []),
+    ...(mayDelete ? [{ id: 'delete', label: 'Delete', card: <DangerZone agent={agent} /> }] : []),
+  ];
 }
