@@ -11,7 +11,7 @@ type Entry = readonly [name: string, value: string];
 interface FieldState {
   readonly name: string;
   readonly value: string;
-  /** Of a box or a choice. */
+  /** Whether a box or a choice is on. */
   readonly checked?: boolean;
 }
 
