@@ -22,8 +22,8 @@ export function useEnter(): (session: SessionBody, to?: string) => Promise<void>
   };
 }
 
+/** The scopes of the person's role. */
+export const useScopes = (): readonly Scope[] => scopesOfRole[useAccount().role];
+
 /** Whether the person's role may do what needs this scope. Pages offer nothing else. */
-export function useMay(scope: Scope): boolean {
-  const { role } = useAccount();
-  return (scopesOfRole[role] as readonly Scope[]).includes(scope);
-}
+export const useMay = (scope: Scope): boolean => useScopes().includes(scope);

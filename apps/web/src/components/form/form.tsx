@@ -21,7 +21,7 @@ export function Form({ form, discard, children, ...props }: FormProps) {
       <form {...props} {...form.props}>
         {form.kept !== null && (
           <p role="status" className="text-[0.8125rem] text-muted">
-            Your text of before is back. It is not saved yet.{' '}
+            Your unsaved text is back.{' '}
             {discard !== undefined && (
               <button type="button" onClick={discard} className="text-accent underline underline-offset-2">
                 Discard it

@@ -12,6 +12,7 @@ import { ScopesField, scopesOf } from '../../components/form/scopes-field.tsx';
 import { text, useForm } from '../../components/form/use-form.ts';
 import { queries } from '../../queries.ts';
 import { allScopes } from '../../scopes.ts';
+import { useScopes } from '../../session.ts';
 import { ExpiryField, expiryOf } from './expiry.tsx';
 
 export function CreateKeyDialog({ onClose }: { onClose: () => void }) {
@@ -41,6 +42,7 @@ function check(data: FormData) {
 
 function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: string) => void }) {
   const queryClient = useQueryClient();
+  const ofRole = useScopes();
   const form = useForm({
     keep: 'key',
     check,
@@ -69,7 +71,11 @@ function KeyForm({ onClose, onMade }: { onClose: () => void; onMade: (key: strin
         placeholder="Support bot, production"
         error={form.problems.name}
       />
-      <ScopesField legend="What the key may do" offered={allScopes} error={form.problems.scopes} />
+      <ScopesField
+        legend="What the key may do"
+        offered={allScopes.filter((scope) => ofRole.includes(scope))}
+        error={form.problems.scopes}
+      />
       <ExpiryField error={form.problems.expires_on} />
       <DialogActions>
         <Button onClick={onClose}>Cancel</Button>

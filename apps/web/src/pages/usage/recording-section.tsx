@@ -6,12 +6,13 @@ import { Failure } from '../../components/notice.tsx';
 import { Section } from '../../components/page.tsx';
 import { toast } from '../../components/toasts/toasts.tsx';
 import { queries } from '../../queries.ts';
-import { useAccount } from '../../session.ts';
+import { useAccount, useMay } from '../../session.ts';
 
 /** Switches the recording of model calls' contents. */
 export function RecordingSection() {
   const queryClient = useQueryClient();
   const { record_llm_calls: on } = useAccount();
+  const mayChange = useMay('agents:write');
   const change = useMutation({
     mutationFn: () => api.updateAccount({ record_llm_calls: !on }),
     onSuccess: async () => {
@@ -24,13 +25,15 @@ export function RecordingSection() {
       title="Recording"
       description="Keeps what your agents ask their models, and the answers, for some days."
       actions={
-        <Button
-          aria-label={on ? 'Turn off recording' : 'Turn on recording'}
-          pending={change.isPending}
-          onClick={() => change.mutate()}
-        >
-          {on ? 'Turn off' : 'Turn on'}
-        </Button>
+        mayChange && (
+          <Button
+            aria-label={on ? 'Turn off recording' : 'Turn on recording'}
+            pending={change.isPending}
+            onClick={() => change.mutate()}
+          >
+            {on ? 'Turn off' : 'Turn on'}
+          </Button>
+        )
       }
     >
       <div className="flex flex-col gap-3 px-5 py-4 sm:px-6">

@@ -40,9 +40,11 @@ export function RulesForm({ agent, discard }: { readonly agent: Agent; readonly 
     check: (data) =>
       linesOf(text(data, 'allow')).length > mostEntries ? { allow: `Name at most ${mostEntries} places.` } : {},
     send: async (data, before) => {
-      // Others may have changed meanwhile what nobody touched here.
+      // Others may have changed meanwhile what nobody touched here. A list that was typed goes with its mode.
       const { egress: now } = await queryClient.fetchQuery({ ...agentQuery(id), staleTime: 0 });
-      return putEgress(id, { ...now, ...changedParts(rulesOf(before), rulesOf(data)) });
+      const typed = rulesOf(data);
+      const parts = changedParts(rulesOf(before), typed);
+      return putEgress(id, { ...now, ...('allow' in parts ? typed : parts) });
     },
     done: (saved) => {
       queryClient.setQueryData(['agent', id], saved);

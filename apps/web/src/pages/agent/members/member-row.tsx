@@ -34,13 +34,15 @@ export function MemberRow({ member, onEdit, onRemove }: MemberRowProps) {
           <span>
             Folder <Code>{workspace}</Code>
           </span>
-          <Link
-            to={pathTo('/agents/$agentId/chat', agentId)}
-            search={{ member: name }}
-            className="text-accent underline underline-offset-2"
-          >
-            Talk to {name}
-          </Link>
+          {mayChange && (
+            <Link
+              to={pathTo('/agents/$agentId/chat', agentId)}
+              search={{ member: name }}
+              className="text-accent underline underline-offset-2"
+            >
+              Talk to {name}
+            </Link>
+          )}
         </p>
       </div>
       {mayChange && (

@@ -8,6 +8,7 @@ import { Paged, usePages } from '../../../components/shown/paged.tsx';
 import { EmptyState } from '../../../components/states.tsx';
 import { pathTo } from '../../../paths.ts';
 import { channelNames, channelTitles } from '../channels/channel-names.ts';
+import { useMay } from '../../../session.ts';
 import { useAgent } from '../use-agent.ts';
 import { isChannel, isState, messageStates, stateWords } from './filters.ts';
 import type { MessageFilters } from './filters.ts';
@@ -77,6 +78,7 @@ function Filters({ filters }: { filters: MessageFilters }) {
 }
 
 function NoMessages({ agentId, isFiltered }: { agentId: string; isFiltered: boolean }) {
+  const mayConnect = useMay('agents:write');
   if (isFiltered) {
     return (
       <EmptyState
@@ -95,9 +97,11 @@ function NoMessages({ agentId, isFiltered }: { agentId: string; isFiltered: bool
       Icon={Inbox}
       title="Nothing came yet"
       action={
-        <Link to={pathTo('/agents/$agentId/channels', agentId)} className={buttonClass('primary')}>
-          Connect a channel
-        </Link>
+        mayConnect && (
+          <Link to={pathTo('/agents/$agentId/channels', agentId)} className={buttonClass('primary')}>
+            Connect a channel
+          </Link>
+        )
       }
     >
       Messages from Telegram, Slack, WhatsApp, Discord and Gmail are listed here, each with its answer.

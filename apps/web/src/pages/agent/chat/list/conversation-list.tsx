@@ -5,6 +5,7 @@ import { buttonClass, IconButton } from '../../../../components/button.tsx';
 import { cx } from '../../../../components/cx.ts';
 import { Time } from '../../../../components/time.tsx';
 import { pathTo } from '../../../../paths.ts';
+import { useMay } from '../../../../session.ts';
 import { channelTitles } from '../../channels/channel-names.ts';
 import type { ChannelConversation } from './channel-conversations.ts';
 import type { ChatStore } from '../chat-store.ts';
@@ -28,13 +29,16 @@ type Change = { readonly kind: 'rename' | 'remove'; readonly of: Conversation };
 export function ConversationList(props: ConversationListProps) {
   const { agentId, store, conversations, channels, current, onChosen = () => undefined } = props;
   const [change, setChange] = useState<Change>();
+  const maySpeak = useMay('agents:chat');
   const to = pathTo('/agents/$agentId/chat', agentId);
   return (
     <nav aria-label="Conversations" className="flex min-h-0 flex-col gap-4">
-      <Link to={to} search={{}} onClick={onChosen} className={buttonClass('secondary')}>
-        <Plus aria-hidden className="size-4" />
-        New conversation
-      </Link>
+      {maySpeak && (
+        <Link to={to} search={{}} onClick={onChosen} className={buttonClass('secondary')}>
+          <Plus aria-hidden className="size-4" />
+          New conversation
+        </Link>
+      )}
       {conversations.length > 0 && (
         <ul className="flex flex-col gap-0.5">
           {conversations.map((one) => (
