@@ -74,7 +74,7 @@ function Filters({ search }: { search: AuditSearch }) {
   };
   return (
     <div className="flex gap-3 max-sm:w-full sm:gap-4">
-      <div className="min-w-0 max-sm:grow sm:w-48">
+      <div className="min-w-0 max-sm:flex-1 sm:w-48">
         <Filter
           label="What"
           all="Everything"
@@ -83,7 +83,7 @@ function Filters({ search }: { search: AuditSearch }) {
           onChoose={(to) => choose('what', to)}
         />
       </div>
-      <div className="min-w-0 max-sm:grow sm:w-44">
+      <div className="min-w-0 max-sm:flex-1 sm:w-44">
         <Filter label="Who" all="Anybody" values={actors} value={search.who} onChoose={(to) => choose('who', to)} />
       </div>
     </div>

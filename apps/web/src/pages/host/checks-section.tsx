@@ -11,7 +11,7 @@ export function ChecksSection({ host: { findings, unseen } }: { host: Host }) {
         {findings === null && <p className="text-muted">The checks are not done yet. They take some seconds.</p>}
         {findings !== null && notes.length === 0 && <p className="text-muted">There is nothing else to know.</p>}
         {notes.length > 0 && (
-          <ul className="flex flex-col gap-3">
+          <ul className="grid gap-x-8 gap-y-3 md:grid-cols-2">
             {notes.map(({ name, detail, advice }) => (
               <li key={name} className="flex flex-col gap-0.5">
                 <span className="font-medium first-letter:uppercase">{name}</span>

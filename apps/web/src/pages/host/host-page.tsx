@@ -71,11 +71,9 @@ function Content({ query: { data, error, isFetching, refetch } }: { query: UseQu
           <RoomSection host={data} />
           <BackupsSection backups={data.backups} />
         </div>
-        <div className="flex flex-col gap-6">
-          <VersionsSection host={data} />
-          <ChecksSection host={data} />
-        </div>
+        <VersionsSection host={data} />
       </div>
+      <ChecksSection host={data} />
       <TopAgents agents={data.agents} />
     </div>
   );

@@ -29,7 +29,7 @@ const columns: readonly Column<TopAgent>[] = [
   { header: 'Status', cell: ({ status }) => <StatusBadge agent={{ status, transition: null }} /> },
   { header: 'Memory', cell: ({ memory_mib: value }) => amount(value) },
   { header: 'Disk', cell: ({ disk_mib: value }) => amount(value) },
-  { header: 'Asleep', cell: ({ snapshot_mib: value }) => amount(value) },
+  { header: 'Snapshot', cell: ({ snapshot_mib: value }) => amount(value) },
 ];
 
 /** The agents that take the most: room of the machine, or money. */

@@ -26,8 +26,8 @@ export function VersionsSection({ host: { versions, templates } }: { host: Host 
             Lodge <span className="font-normal text-muted tabular-nums">{versions.lodge}</span>
           </h3>
           <p className="text-[0.8125rem] text-pretty text-muted">
-            Lodge asks no other server for newer releases: <Code>npm run lodge -- upgrade</Code> on this machine brings
-            the newest one, while agents run on. In a container, a newer image does.{' '}
+            Lodge asks no other server for newer releases: <Command>npm run lodge -- upgrade</Command> on this machine
+            brings the newest one, while agents run on. In a container, a newer image does.{' '}
             <OutwardLink href="/docs/guides/operating#upgrading">How to upgrade</OutwardLink>
           </p>
         </li>
@@ -40,11 +40,20 @@ export function VersionsSection({ host: { versions, templates } }: { host: Host 
           />
         ))}
         <li className="px-5 py-4 text-[0.8125rem] text-pretty text-muted sm:px-6">
-          <Code>npm run lodge -- runtimes update</Code> looks for newer versions of the runtimes, tests them here, and
-          offers those that pass.
+          <Command>npm run lodge -- runtimes update</Command> looks for newer versions of the runtimes, tests them here,
+          and offers those that pass.
         </li>
       </ul>
     </Section>
+  );
+}
+
+/** A command in one piece: its flags are not torn apart. */
+function Command({ children }: { children: string }) {
+  return (
+    <span className="whitespace-nowrap">
+      <Code>{children}</Code>
+    </span>
   );
 }
 
@@ -80,7 +89,7 @@ function Progress({ template: { step, fraction, since } }: { template: Template 
           <div className="h-full bg-accent" style={{ width: `${fraction * 100}%` }} />
         </div>
       )}
-      <p className="wrap-anywhere">
+      <p className="wrap-anywhere first-letter:uppercase">
         {step}
         {fraction !== null && ` (${Math.floor(fraction * 100)}%)`} · begun <Time value={since} />
       </p>

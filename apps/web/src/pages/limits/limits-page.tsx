@@ -79,7 +79,7 @@ function Rates({ limits: { rates, sizes } }: { limits: Limits }) {
             <span className="font-medium">{name}</span>
             <span className="text-[0.8125rem] text-muted">{what}</span>
           </dt>
-          <dd className="max-w-1/2 text-right text-pretty tabular-nums">{value}</dd>
+          <dd className="max-w-[55%] shrink-0 text-right text-pretty tabular-nums">{value}</dd>
         </div>
       ))}
     </dl>
