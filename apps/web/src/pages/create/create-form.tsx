@@ -42,6 +42,10 @@ export function CreateForm() {
     form.clear(Object.keys(part) as FieldName[]);
   };
   const all = [draft, provider, key, tokens] as const;
+  const changeKey = (value: string): void => {
+    setKey(value);
+    form.clear(['key']);
+  };
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     form.submit(problemsOf(...all), bodyOf(...all));
@@ -53,13 +57,7 @@ export function CreateForm() {
       <form ref={form.ref} noValidate onSubmit={submit} aria-label="New agent" className="flex min-w-0 flex-col gap-6">
         <NameSection {...section} />
         <RuntimeSection {...section} />
-        <ModelSection
-          {...section}
-          providers={providers}
-          apiKey={key}
-          isBack={kept.wasKept}
-          setKey={(value) => (setKey(value), form.clear(['key']))}
-        />
+        <ModelSection {...section} providers={providers} apiKey={key} isBack={kept.wasKept} setKey={changeKey} />
         <SizeSection {...section} />
         <InstructionsSection {...section} />
         <ChannelsSection

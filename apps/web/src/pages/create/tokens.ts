@@ -49,7 +49,7 @@ export function refusedToken(message: string): readonly [TokenName, string] | nu
   if (name === undefined) return null;
   const [channel] = name.split('.') as [ChannelName];
   const at = message.indexOf(': ');
-  const why = at > 0 ? message.slice(at + 2).replace(/ With \?verify=false [^.]*\.$/, '') : message;
+  const [why = ''] = (at > 0 ? message.slice(at + 2) : message).split(' With ?verify=false');
   return [name, `${channelTitles[channel]} does not take it. ${why}`];
 }
 

@@ -114,10 +114,10 @@ function JumpForm({ at, jump }: { at: string | undefined; jump: (at: string | un
         required
         aria-label="Time to jump to"
         defaultValue={fieldTime(at === undefined ? new Date() : new Date(at))}
-        className={cx(controlClass, 'w-auto! min-w-0 max-sm:grow')}
+        className={cx(controlClass, 'w-auto! min-w-0 max-sm:grow max-sm:px-2')}
       />
       <Button type="submit">
-        <Clock aria-hidden className="size-4" />
+        <Clock aria-hidden className="size-4 max-sm:hidden" />
         Jump
       </Button>
     </form>

@@ -16,7 +16,7 @@ export function PeersSection({ agent }: { agent: Agent }) {
   const others = useQuery(peerNamesQuery).data?.filter(({ id }) => id !== agent.id) ?? [];
   const asksAll = agent.peers.includes('*');
   const settings = (
-    <Link to={pathTo('/agents/$agentId/settings', agent.id)} className={buttonClass('secondary')}>
+    <Link to={pathTo('/agents/$agentId/settings', agent.id)} hash="peers" className={buttonClass('secondary')}>
       Change in settings
     </Link>
   );

@@ -189,7 +189,7 @@ function Addressee({ name, members, member, onChange }: AddresseeProps) {
         id={id}
         value={member ?? ''}
         onChange={(event) => onChange(event.target.value === '' ? null : event.target.value)}
-        className="h-8 max-w-40 min-w-0 rounded-control border border-control bg-surface px-1.5 text-[0.8125rem]"
+        className="h-8 max-w-36 shrink-0 rounded-control sm:max-w-40 border border-control bg-surface px-1.5 text-[0.8125rem]"
       >
         <option value="">{name.slice(0, 60)}</option>
         {members.map((one) => (
