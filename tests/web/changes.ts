@@ -7,7 +7,7 @@ export interface Change {
   /** The page's link and its heading. */
   readonly page: string;
   /** Seen before the change. */
-  readonly before: string;
+  readonly before: string | RegExp;
   readonly request: ChangeRequest;
   readonly after: (page: Page) => Locator;
 }
@@ -27,31 +27,31 @@ export const agentChanges = (id: string): readonly Change[] => {
   return [
     {
       page: 'Schedules',
-      before: 'No schedule yet',
+      before: /^No schedule/,
       request: ['POST', `${agent}/schedules`, schedule],
       after: shown('Morning report'),
     },
     {
       page: 'Hooks',
-      before: 'No hook yet',
+      before: /^No hook/,
       request: ['POST', `${agent}/hooks`, { name: 'Issues of Ada', template: 'Triage {{title}}' }],
       after: shown('Issues of Ada'),
     },
     {
       page: 'Connections',
-      before: 'No connection yet',
+      before: /^No connection/,
       request: ['PUT', `${agent}/connections/notes`, notes],
       after: shown('notes'),
     },
     {
       page: 'Members',
-      before: 'No members yet',
+      before: /^No member/,
       request: ['POST', `${agent}/members`, { name: 'researcher' }],
       after: shown('members/researcher'),
     },
     {
       page: 'Ports',
-      before: 'No port is published',
+      before: /^No port/,
       request: ['POST', `${agent}/ports`, { port: 8123, public: true }],
       after: (page) => page.getByText('8123').first(),
     },
@@ -74,13 +74,13 @@ export const agentChanges = (id: string): readonly Change[] => {
 export const accountChanges: readonly Change[] = [
   {
     page: 'Webhooks',
-    before: 'No webhooks yet',
+    before: /^No webhook/,
     request: ['POST', '/v1/webhooks', { url: 'https://example.com/events', events: ['usage.*'] }],
     after: shown('https://example.com/events'),
   },
   {
     page: 'People',
-    before: 'No invitations',
+    before: /^No invitation/,
     request: ['POST', '/v1/account/invitations', { email: 'grace@example.test', role: 'member' }],
     after: shown('grace@example.test'),
   },
