@@ -1,5 +1,5 @@
-import { useId } from 'react';
-import { PasswordField } from '../../components/form/field.tsx';
+import { useId, useState } from 'react';
+import { LostSecret, PasswordField } from '../../components/form/field.tsx';
 import { FormCard } from '../../components/form/form-card.tsx';
 import { channelNames, channelTitles } from '../agent/channels/channel-names.ts';
 import type { ChannelName } from '../agent/channels/channel-names.ts';
@@ -11,6 +11,8 @@ import type { SectionProps } from './section-props.ts';
 interface ChannelsProps extends SectionProps {
   readonly tokens: Tokens;
   readonly setToken: (name: TokenName, value: string) => void;
+  /** The rest of the form is back from before, and the tokens are not. */
+  readonly isBack: boolean;
 }
 
 /** The platforms on which people write to the agent, each with the tokens that it needs. */
@@ -44,13 +46,14 @@ export function ChannelsSection({ draft, set, ...rest }: ChannelsProps) {
   );
 }
 
-interface PlatformProps extends Pick<ChannelsProps, 'tokens' | 'setToken' | 'problems'> {
+interface PlatformProps extends Pick<ChannelsProps, 'tokens' | 'setToken' | 'isBack' | 'problems'> {
   readonly name: ChannelName;
   readonly isOn: boolean;
   readonly toggle: () => void;
 }
 
-function Platform({ name, isOn, toggle, tokens, setToken, problems }: PlatformProps) {
+function Platform({ name, isOn, toggle, tokens, setToken, isBack, problems }: PlatformProps) {
+  const [wasOn] = useState(isOn);
   const id = useId();
   const { summary, secrets } = platforms[name];
   return (
@@ -92,7 +95,7 @@ function Platform({ name, isOn, toggle, tokens, setToken, problems }: PlatformPr
                 maxLength={500}
                 value={tokens[token] ?? ''}
                 onChange={(event) => setToken(token, event.target.value)}
-                hint={hint}
+                hint={isBack && wasOn ? <LostSecret>{hint}</LostSecret> : hint}
                 error={problems[token]}
               />
             );

@@ -63,6 +63,7 @@ export function CreateForm() {
         <ChannelsSection
           {...section}
           tokens={tokens}
+          isBack={kept.wasKept}
           setToken={(name, value) => {
             setTokens({ ...tokens, [name]: value });
             form.clear([name]);
