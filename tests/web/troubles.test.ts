@@ -109,6 +109,20 @@ for (const form of forms) {
   });
 }
 
+test('a message that is being written outlives a dead server and a session that ends', async () => {
+  await page.goto(place.at('$agent/chat'));
+  const message = page.getByLabel(/^Message to /);
+  await message.fill('A long question, nearly done');
+  await place.proxy.down();
+  await page.getByText('Lodge does not answer.').waitFor({ timeout: 20_000 });
+  await place.proxy.up();
+  await place.endSession(page);
+  await headingIn(page, 'Sign in').waitFor();
+  await signIn(ada, page);
+  await message.waitFor();
+  assert.equal(await message.inputValue(), 'A long question, nearly done');
+});
+
 for (const one of shared) {
   test(`${one.name} that is changed in two places keeps both changes`, async () => {
     const { lodge } = place;
