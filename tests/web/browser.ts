@@ -13,11 +13,15 @@ const executablePath = process.env['LODGE_TEST_CHROMIUM'] ?? '/usr/bin/chromium'
 const pictures = process.env['LODGE_TEST_SCREENSHOTS'];
 
 export const sizes = { wide: { width: 1280, height: 860 }, narrow: { width: 390, height: 844 } } as const;
+/** For pictures alone. */
+const vast = { width: 2560, height: 1300 };
 const views = [
   { name: 'light', colorScheme: 'light', size: sizes.wide },
   { name: 'narrow-dark', colorScheme: 'dark', size: sizes.narrow },
   { name: 'dark', colorScheme: 'dark', size: sizes.wide },
   { name: 'narrow', colorScheme: 'light', size: sizes.narrow },
+  { name: 'vast', colorScheme: 'light', size: vast },
+  { name: 'vast-dark', colorScheme: 'dark', size: vast },
 ] as const;
 /** Both themes and both screens are in these. */
 const usual = views.slice(0, 2);

@@ -14,11 +14,14 @@ interface ScrollBoxProps {
   readonly children: ReactNode;
 }
 
-/** Content that scrolls in itself where it is long; the keyboard reaches it then. */
+/**
+ * Content that scrolls in itself where it is long; the keyboard reaches it then. It is a group and not a region: a page has many
+ * of one name, and regions are landmarks.
+ */
 export function ScrollBox({ isLong: scrolls, label, children }: ScrollBoxProps) {
   if (!scrolls) return children;
   return (
-    <div role="region" aria-label={label} tabIndex={0} className="max-h-96 overflow-y-auto">
+    <div role="group" aria-label={label} tabIndex={0} className="max-h-96 overflow-y-auto">
       {children}
     </div>
   );

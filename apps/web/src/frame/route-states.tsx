@@ -37,7 +37,7 @@ export function RouteError({ error }: { error: unknown }) {
   return (
     <div className="mx-auto flex max-w-lg flex-col gap-6 px-4 pt-16">
       <h1 className="sr-only">Something went wrong</h1>
-      <div className="flex justify-center">
+      <div className="flex justify-center in-[main]:hidden">
         <Logo />
       </div>
       <ErrorState error={error} retry={() => (isFault ? window.location.reload() : void router.invalidate())} />

@@ -20,7 +20,7 @@ export function CodeBlock({ code, language }: { code: string; language?: string 
         </button>
       </div>
       <pre
-        role="region"
+        role="group"
         aria-label={`Code: ${language ?? 'text'}`}
         tabIndex={0}
         dir="ltr"

@@ -149,7 +149,7 @@ const plainComponents: Components = {
   ),
   table: ({ children }) => (
     <div
-      role="region"
+      role="group"
       aria-label="Table"
       tabIndex={0}
       className="w-fit max-w-full overflow-x-auto rounded-control border border-line"

@@ -28,8 +28,8 @@ export function FiguresTable(props: FiguresTableProps) {
 function Figures({ label, pointName, series, points, format, total }: FiguresTableProps) {
   const cell = 'px-3 py-2 text-right first:pl-5 first:text-left last:pr-5 sm:first:pl-6 sm:last:pr-6';
   return (
-    // A region that scrolls is reached by the keyboard.
-    <div role="region" aria-label={label} tabIndex={0} className="max-h-96 overflow-auto border-t border-line">
+    // Content that scrolls is reached by the keyboard.
+    <div role="group" aria-label={label} tabIndex={0} className="max-h-96 overflow-auto border-t border-line">
       <table aria-label={label} className="w-full text-[0.8125rem] tabular-nums">
         <thead className="sticky top-0 bg-surface">
           <tr className="text-muted">

@@ -10,7 +10,7 @@ export function CopyBlock({ label, value }: { readonly label: string; readonly v
     <div className="flex flex-col items-start gap-2">
       <pre
         tabIndex={0}
-        role="region"
+        role="group"
         aria-label={label}
         className="max-h-48 w-full overflow-auto rounded-control border border-line bg-surface p-3 font-mono text-xs leading-5 whitespace-pre-wrap wrap-anywhere text-ink"
       >
