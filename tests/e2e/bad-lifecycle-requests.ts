@@ -58,7 +58,7 @@ export const lifecycleRequests: readonly BadRequest[] = [
   logs('a log cursor that is not ours', 'cursor=abc', 'cursor'),
   logs('following logs to an end', 'follow=true&until=2026-01-01T00:00:00Z', 'until'),
   events('an event cursor that is not ours', 'cursor=abc', 'cursor'),
-  events('events that are not public', 'type=session.created', 'type'),
+  events('events that are not public', 'type=totp.begun', 'type'),
   events('events of no agent id', 'agent_id=7', 'agent_id'),
   events('following events backwards', 'follow=true&direction=desc', 'direction'),
   events('following events to an end', 'follow=true&until=2026-01-01T00:00:00Z', 'until'),
