@@ -51,7 +51,7 @@ try {
     for (let turn = 0; turn < 60; turn += 1) await page.mouse.wheel(0, 600);
     await page.evaluate('window.scrollTo(0, 0)');
   });
-  await measured('choosing all', () => page.getByRole('checkbox', { name: 'Choose all shown agents' }).click());
+  await measured('selecting all', () => page.getByRole('checkbox', { name: 'Select all shown agents' }).click());
   console.log(`${count} agents; ${cpus()[0]?.model}, ${cpus().length} cores, load ${loadavg()[0]?.toFixed(1)}`);
   console.log(`first rows after ${firstMs.toFixed(0)} ms, all after ${allMs.toFixed(0)} ms\n`);
   console.log('| action | worst wait for a frame, ms |\n| --- | ---: |');
