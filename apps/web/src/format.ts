@@ -26,6 +26,12 @@ export const formatNumber = (value: number): string => numbers.format(value);
 
 const byteUnits = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
 
+/** Formats a whole number of seconds, such as "12 s" or "1 min 5 s". */
+export function formatSeconds(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  return minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+}
+
 /** Formats a size such as "1.5 GiB". */
 export function formatBytes(bytes: number): string {
   const step = Math.min(byteUnits.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));

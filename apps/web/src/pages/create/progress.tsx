@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { Check, CircleAlert, LoaderCircle } from 'lucide-react';
-import { useEffect, useState } from 'react';
+import { useEffect } from 'react';
 import type { ReactNode } from 'react';
 import type { Agent } from '@lodge/sdk';
 import { hasCode, list, lodge } from '../../api.ts';
 import { buttonClass } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
+import { useNow } from '../../components/use-now.ts';
+import { formatSeconds } from '../../format.ts';
 import { pathTo } from '../../paths.ts';
 import { channelTitles } from '../agent/channels/channel-names.ts';
 import type { ChannelName } from '../agent/channels/channel-names.ts';
@@ -148,17 +150,10 @@ function Waiting({ agent }: { readonly agent: Agent }) {
 const slowS = 15;
 
 function Elapsed({ since }: { readonly since: string }) {
-  const [now, setNow] = useState(Date.now);
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1_000);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(0, Math.round((now - Date.parse(since)) / 1_000));
-  const minutes = Math.floor(seconds / 60);
-  const spent = minutes === 0 ? `${seconds} s` : `${minutes} min ${seconds % 60} s`;
+  const seconds = Math.max(0, Math.round((useNow() - Date.parse(since)) / 1_000));
   return (
     <>
-      {spent}
+      {formatSeconds(seconds)}
       {seconds >= slowS &&
         '. The first agent of a new Lodge takes a few minutes, once. Those after it start in about a second.'}
     </>

@@ -1,7 +1,6 @@
 import type { Pairing } from '@lodge/sdk';
 import { LoaderCircle } from 'lucide-react';
 import type { ReactNode } from 'react';
-import { useEffect, useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { TextField } from '../../../components/form/field.tsx';
 import { Form } from '../../../components/form/form.tsx';
@@ -9,6 +8,7 @@ import { Failure, Notice } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { QrCode } from '../../../components/shown/qr-code.tsx';
 import { text, useForm } from '../../../components/form/use-form.ts';
+import { useNow } from '../../../components/use-now.ts';
 import { usePairing } from './use-pairing.ts';
 
 /** Links a phone with WhatsApp: a code to scan that renews itself, or one to type in. */
@@ -79,12 +79,7 @@ function State({ pairing }: { readonly pairing: Pairing }) {
 
 /** The seconds that a code is still good for. */
 function Left({ until }: { readonly until: string }) {
-  const [now, setNow] = useState(() => Date.now());
-  useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), 1000);
-    return () => clearInterval(timer);
-  }, []);
-  const seconds = Math.max(0, Math.ceil((Date.parse(until) - now) / 1000));
+  const seconds = Math.max(0, Math.ceil((Date.parse(until) - useNow()) / 1000));
   return (
     <span aria-hidden className="tabular-nums">
       Good for {seconds} s.
