@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { LostSecret, PasswordField } from '../../components/form/field.tsx';
 import { FormCard } from '../../components/form/form-card.tsx';
+import { OptionList } from '../../components/form/option-list.tsx';
 import { channelNames, channelTitles } from '../agent/channels/channel-names.ts';
 import type { ChannelName } from '../agent/channels/channel-names.ts';
 import { platforms } from '../agent/channels/platforms.tsx';
@@ -26,22 +27,17 @@ export function ChannelsSection({ draft, set, ...rest }: ChannelsProps) {
       title="Channels"
       description="Where people write to the agent, beside this page. Each can be added later, too."
     >
-      <fieldset className="min-w-0">
-        <legend className="mb-1.5 font-medium">
-          Platforms <span className="font-normal text-muted">(optional)</span>
-        </legend>
-        <div className="divide-y divide-line overflow-hidden rounded-control border border-line">
-          {channelNames.map((name) => (
-            <Platform
-              key={name}
-              name={name}
-              isOn={draft.channels.includes(name)}
-              toggle={() => toggle(name)}
-              {...rest}
-            />
-          ))}
-        </div>
-      </fieldset>
+      <OptionList
+        legend={
+          <>
+            Platforms <span className="font-normal text-muted">(optional)</span>
+          </>
+        }
+      >
+        {channelNames.map((name) => (
+          <Platform key={name} name={name} isOn={draft.channels.includes(name)} toggle={() => toggle(name)} {...rest} />
+        ))}
+      </OptionList>
     </FormCard>
   );
 }

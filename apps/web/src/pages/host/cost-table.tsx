@@ -26,7 +26,7 @@ export function CostTable() {
         if (top.length > 0) return <Ranked top={top} />;
         return (
           <EmptyState Icon={ReceiptText} title="Nothing spent this month">
-            What the model calls of each agent cost is added up here.
+            The cost of each agent’s model calls is added up here.
           </EmptyState>
         );
       }}

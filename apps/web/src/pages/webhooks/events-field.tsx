@@ -1,5 +1,6 @@
 import { publicEvents } from '@lodge/contract/event-words';
-import { useId, useState } from 'react';
+import { useState } from 'react';
+import { OptionList } from '../../components/form/option-list.tsx';
 
 /** Types of events by their first word. */
 const families = Map.groupBy(publicEvents, ([type]) => type.split('.', 1)[0]!);
@@ -15,7 +16,6 @@ interface EventsFieldProps {
 
 /** A choice of event types: all, families, and types of their own. The form's field is `events`. */
 export function EventsField({ initial, error }: EventsFieldProps) {
-  const id = useId();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(() => new Set(initial));
   const toggle = (pattern: string): void => {
     setChosen((before) => {
@@ -26,23 +26,19 @@ export function EventsField({ initial, error }: EventsFieldProps) {
   };
   const isAll = chosen.has('*');
   return (
-    <fieldset className="flex flex-col gap-1.5" aria-describedby={error === undefined ? undefined : `${id}-error`}>
-      <legend className="mb-1.5 font-medium">Events</legend>
-      {[...chosen].filter(isUnlisted).map((pattern) => (
+    <OptionList
+      legend="Events"
+      error={error}
+      scrolls
+      hidden={[...chosen].filter(isUnlisted).map((pattern) => (
         <input key={pattern} type="hidden" name="events" value={pattern} />
       ))}
-      <div className="max-h-72 divide-y divide-line overflow-y-auto rounded-control border border-line">
-        <Choice name="*" meaning="Everything, also what comes later." isOn={isAll} onToggle={() => toggle('*')} />
-        {[...families].map(([family, types]) => (
-          <Family key={family} {...{ family, types, chosen, toggle }} isCovered={isAll} />
-        ))}
-      </div>
-      {error !== undefined && (
-        <p id={`${id}-error`} className="text-[0.8125rem] text-danger">
-          {error}
-        </p>
-      )}
-    </fieldset>
+    >
+      <Choice name="*" meaning="Everything, also what comes later." isOn={isAll} onToggle={() => toggle('*')} />
+      {[...families].map(([family, types]) => (
+        <Family key={family} {...{ family, types, chosen, toggle }} isCovered={isAll} />
+      ))}
+    </OptionList>
   );
 }
 
