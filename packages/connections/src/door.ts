@@ -87,12 +87,13 @@ async function call(deps: DoorDeps, asked: Asked): Promise<void> {
       throw new Refused(429, 'rate_limit_exceeded', 'Too many calls of this connection. Try again shortly.', 1);
     }
     const credentials = deps.credentials.of(row);
-    const { body, free } = await bodyOf(req, row, deps.budget.held, deps.bounds.requestBytes);
+    const held = deps.budget.held.heldBy(row);
     try {
+      const body = await bodyOf(req, held, deps.bounds.requestBytes);
       const passed = await forward(deps, { row, target, credentials, body, req, res, signal });
       deps.calls.write(agentId, passed.cut === null ? 'info' : 'warn', said.passed(passed, performance.now() - began));
     } finally {
-      free();
+      held.giveBack();
     }
   } catch (error) {
     if (error instanceof Refused) deps.calls.write(agentId, 'warn', said.refused(error));

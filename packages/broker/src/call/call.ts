@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Shares, TokenBuckets } from '@lodge/domain';
+import type { Held, Shares, TokenBuckets } from '@lodge/domain';
 import type { BrokerAgent, LlmCall, Log, SecretBox } from '@lodge/ports';
 import { badProvider, CallError, invalidRequest, tooMany } from './call-error.ts';
 import { Deadline } from './deadline.ts';
@@ -23,7 +23,7 @@ import type { Recorder, UnpricedCall } from '../metering/recorder.ts';
 import { Recording } from '../metering/recording.ts';
 import { redactor } from '../metering/redact.ts';
 import { Reply } from './reply.ts';
-import { HeldBody, readBody } from './request-body.ts';
+import { readBody } from './request-body.ts';
 import type { BodyDeps } from './request-body.ts';
 import { sendAgain } from './send-again.ts';
 import { sendError } from './send-error.ts';
@@ -114,7 +114,7 @@ export class Call {
   async run(): Promise<void> {
     const { slots, rate, bodies } = this.#deps;
     const { agent } = this.#request;
-    const held = new HeldBody(bodies, agent);
+    const held = bodies.heldBy(agent);
     let hasSlot = false;
     const takeSlot = (): void => {
       hasSlot = slots.take(agent, 1);
@@ -128,14 +128,14 @@ export class Call {
     }
     this.#deadline.done();
     if (hasSlot) slots.giveBack(agent, 1);
-    held.release();
+    held.giveBack();
   }
 
   /** Prepares the outgoing request once the ledger has it. Nothing else of the guest's request is kept. */
-  async #prepare(held: HeldBody, takeSlot: () => void): Promise<Exchange> {
+  async #prepare(held: Held, takeSlot: () => void): Promise<Exchange> {
     const { secrets, catalogue } = this.#deps;
     const { wire, asked, agent, req } = this.#request;
-    const body = await readBody(req, this.#deps, agent, held);
+    const body = await readBody(req, this.#deps, agent.agentId, held);
     takeSlot();
     body.refuseOtherSpellings([...lookedAt, ...billedFields(wire.billing)]);
     const stream = streamOf(asked, body);

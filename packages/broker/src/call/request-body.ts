@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { loopShare } from '@lodge/domain';
-import type { Holder, Shares, TokenBuckets } from '@lodge/domain';
+import type { Held, Shares, TokenBuckets } from '@lodge/domain';
 import { ArrivingBody } from '../json/body.ts';
 import type { JsonBody } from '../json/body.ts';
 import { CallError, invalidRequest, tooMany } from './call-error.ts';
@@ -19,31 +19,6 @@ const stepBytes = 16 * 1024;
 const meanPieceBytes = 64;
 const freePieces = 1024;
 
-/** Bytes of one body, which count until they are let go of. */
-export class HeldBody {
-  readonly #shares: Shares;
-  readonly #holder: Holder;
-  #bytes = 0;
-
-  constructor(shares: Shares, holder: Holder) {
-    this.#shares = shares;
-    this.#holder = holder;
-  }
-
-  /** False where so many more may not be held. */
-  grow(bytes: number): boolean {
-    if (!this.#shares.take(this.#holder, bytes)) return false;
-    this.#bytes += bytes;
-    return true;
-  }
-
-  /** The first time counts. */
-  release(): void {
-    if (this.#bytes > 0) this.#shares.giveBack(this.#holder, this.#bytes);
-    this.#bytes = 0;
-  }
-}
-
 /**
  * The request's body, looked through while it comes. Its cost is bounded before its content is known: its bytes, its pieces,
  * the bytes that are kept for its agent and its account, and the time on the event loop.
@@ -51,8 +26,8 @@ export class HeldBody {
 export async function readBody(
   req: IncomingMessage,
   { limits, bodyRate }: BodyDeps,
-  holder: Holder,
-  held: HeldBody,
+  agentId: string,
+  held: Held,
 ): Promise<JsonBody> {
   if (req.headers['content-encoding'] !== undefined) {
     throw invalidRequest('content_encoding', 'The body must not be compressed.');
@@ -68,11 +43,11 @@ export async function readBody(
     if (pieces > freePieces + size / meanPieceBytes) {
       throw invalidRequest('too_many_pieces', 'The body comes in too many pieces.');
     }
-    if (!bodyRate.allows(holder.agentId, performance.now(), piece.length) || !held.grow(piece.length)) {
+    if (!bodyRate.allows(agentId, performance.now(), piece.length) || !held.take(piece.length)) {
       throw tooMany('too_many_bytes', 'Too much is being sent to models at once. Try again in a moment.', 5);
     }
     body.add(piece);
-    await loopShare.run(holder.agentId, () => body.scan(stepBytes));
+    await loopShare.run(agentId, () => body.scan(stepBytes));
   }
   return body.end();
 }

@@ -4,7 +4,7 @@
  * lines only, so their ends reveal nothing about how much of a credential they contain.
  */
 import { once } from 'node:events';
-import type { Shares } from '@lodge/domain';
+import type { Held } from '@lodge/domain';
 import type { OutboundResponse } from '@lodge/egress';
 import type { ConnectionRow } from '@lodge/ports';
 import { EchoSearch } from '../secret/echo-search.ts';
@@ -69,7 +69,7 @@ class Passage {
   readonly #forwarding: Forwarding;
   readonly #answer: OutboundResponse;
   readonly #deadline: Deadline;
-  readonly #held: Shares;
+  readonly #held: Held;
   readonly #row: ConnectionRow;
   /** Bytes that came and were not passed on yet. */
   #waiting: Buffer[] = [];
@@ -81,7 +81,7 @@ class Passage {
     this.#forwarding = forwarding;
     this.#answer = answer;
     this.#deadline = deadline;
-    this.#held = way.budget.held;
+    this.#held = way.budget.held.heldBy(forwarding.row);
     this.#row = forwarding.row;
   }
 
@@ -97,8 +97,7 @@ class Passage {
   }
 
   free(): void {
-    if (this.#waitingBytes > 0) this.#held.giveBack(this.#row, this.#waitingBytes);
-    this.#waitingBytes = 0;
+    this.#held.giveBack();
     this.#waiting = [];
   }
 
@@ -136,7 +135,7 @@ class Passage {
     if (this.bytes > responseBytes) {
       throw new Refused(502, 'upstream_answer_refused', `The answer has more than ${responseBytes} bytes.`);
     }
-    if (!this.#held.take(this.#row, chunk.length)) throw tooMuchHeld();
+    if (!this.#held.take(chunk.length)) throw tooMuchHeld();
     this.#waiting.push(chunk);
     this.#waitingBytes += chunk.length;
   }
@@ -153,7 +152,7 @@ class Passage {
     this.#head(headers);
     if (!res.write(passing)) await once(res, 'drain', { signal });
     this.#waitingBytes -= passing.length;
-    this.#held.giveBack(this.#row, passing.length);
+    this.#held.giveBack(passing.length);
   }
 
   #head(headers: Readonly<Record<string, string | string[]>>): void {

@@ -106,13 +106,11 @@ async function* checked(
   const { depth, elements, answerBytes, callMs } = bounds;
   const json = new JsonBudget({ bytes: answerBytes, depth, elements }, 'lines');
   const signal = AbortSignal.timeout(callMs);
-  let heldBytes = 0;
+  const held = budget.held.heldBy(row);
   try {
     for await (const chunk of body as AsyncIterable<Buffer>) {
       if (json.exceeds(chunk) !== null) throw new McpRefused('The server answers with too much.');
-      if (!budget.held.take(row, chunk.length))
-        throw new McpRefused('Too many bytes are under way. Try again shortly.');
-      heldBytes += chunk.length;
+      if (!held.take(chunk.length)) throw new McpRefused('Too many bytes are under way. Try again shortly.');
       await budget.pace(row, chunk.length * search.weight, signal);
       if (await search.pushInSteps(row.agentId, chunk)) throw new CredentialEchoed();
       yield new Uint8Array(chunk);
@@ -125,7 +123,7 @@ async function* checked(
     }
     throw error;
   } finally {
-    if (heldBytes > 0) budget.held.giveBack(row, heldBytes);
+    held.giveBack();
     body.destroy();
   }
 }

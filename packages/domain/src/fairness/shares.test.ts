@@ -43,3 +43,16 @@ test('what is held from before counts beyond the bounds, and nothing taken and g
   assert.ok(shares.take(holder('a', 1), 10));
   assert.equal(shares.take(holder('a', 1), 1), false);
 });
+
+test('one piece of work gives back what it holds, once', () => {
+  const shares = new Shares({ perAgent: 10, perAccount: 15, inAll: 1000, few: 1 });
+  const held = shares.heldBy(holder('a', 1));
+  assert.ok(held.take(6));
+  assert.equal(held.take(5), false);
+  assert.ok(held.take(4));
+  held.giveBack(3);
+  assert.equal(shares.total, 7);
+  held.giveBack();
+  held.giveBack();
+  assert.equal(shares.total, 0);
+});

@@ -56,10 +56,40 @@ export class Shares {
     this.#change(holder, -amount);
   }
 
+  /** Begins a piece of work of this holder, which takes amounts as it goes on. */
+  heldBy(holder: Holder): Held {
+    return new Held(this, holder);
+  }
+
   #change({ agentId, accountId }: Holder, amount: number): void {
     this.#total += amount;
     add(this.#ofAgents, agentId, amount);
     add(this.#ofAccounts, accountId, amount);
+  }
+}
+
+/** The amount that one piece of work holds of some shares. */
+export class Held {
+  readonly #shares: Shares;
+  readonly #holder: Holder;
+  #amount = 0;
+
+  constructor(shares: Shares, holder: Holder) {
+    this.#shares = shares;
+    this.#holder = holder;
+  }
+
+  /** Takes some more. False when there is too little for this holder; nothing is taken then. */
+  take(amount: number): boolean {
+    if (!this.#shares.take(this.#holder, amount)) return false;
+    this.#amount += amount;
+    return true;
+  }
+
+  /** Gives an amount back, or all that is held. */
+  giveBack(amount = this.#amount): void {
+    this.#amount -= amount;
+    if (amount > 0) this.#shares.giveBack(this.#holder, amount);
   }
 }
 

@@ -8,6 +8,7 @@
  *   progress, exit <- told as they happen
  */
 import { agentIdPattern, Shares } from '@lodge/domain';
+import type { Held } from '@lodge/domain';
 import { ShapeError } from '@lodge/domain/shapes';
 import { builtIn, VmError } from '@lodge/ports';
 import type { GuestAddress, Log, RuntimeFacts, RuntimeVersions, VmDriver } from '@lodge/ports';
@@ -50,7 +51,7 @@ interface Preparing {
 interface UnderWay {
   readonly abort: AbortController;
   /** The bytes of its messages, which are kept until it ends. */
-  bytes: number;
+  readonly held: Held;
   preparing: Preparing | null;
 }
 
@@ -67,18 +68,19 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
   channel.receive('call', (message, bytes) => {
     const id = idOf(message);
     if (calls.has(id)) throw new ChannelError(`two calls have the number ${id}`);
+    const held = budget.heldBy(caller);
     let run: ReturnType<typeof prepareCall>;
     try {
       if (calls.size >= maxCallsUnderWay) throw new VmError('failed', 'too many calls are under way');
       run = prepareCall(methods, message['method'], message['args']);
-      takeBytes(budget, bytes);
+      takeBytes(held, bytes);
     } catch (error) {
       if (!(error instanceof ShapeError || error instanceof VmError)) throw error;
       log.warn({ why: error.message }, 'a call of the control plane was refused');
       reply(id, { error: sentError(new VmError('failed', error.message)) });
       return;
     }
-    const own: UnderWay = { abort: new AbortController(), bytes, preparing: null };
+    const own: UnderWay = { abort: new AbortController(), held, preparing: null };
     calls.set(id, own);
     // The call was given up before it was sent: a create still takes the place of earlier ones.
     if (message['aborted'] === true) own.abort.abort();
@@ -91,13 +93,13 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
       .catch((error: unknown) => reply(id, { error: sentError(error) }))
       .finally(() => {
         calls.delete(id);
-        budget.giveBack(caller, own.bytes);
+        held.giveBack();
       });
   });
   channel.receive('abort', (message) => calls.get(idOf(message))?.abort.abort());
   channel.receive('prepared', (message, bytes) => {
     const own = calls.get(idOf(message));
-    if (own?.preparing) takePrepared(message, { own, preparing: own.preparing, budget, bytes });
+    if (own?.preparing) takePrepared(message, own, own.preparing, bytes);
   });
   const forget = driver.onExit(({ agentId, executionId }) => channel.send({ kind: 'exit', agentId, executionId }));
   void channel.ended.then(() => {
@@ -111,22 +113,14 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
 }
 
 /** A call returns its bytes as it ends. Throws `VmError` if they do not fit. */
-function takeBytes(budget: Shares, bytes: number): void {
-  if (!budget.take(caller, bytes)) throw new VmError('failed', 'calls of too many bytes are under way');
+function takeBytes(held: Held, bytes: number): void {
+  if (!held.take(bytes)) throw new VmError('failed', 'calls of too many bytes are under way');
 }
 
-interface Prepared {
-  readonly own: UnderWay;
-  readonly preparing: Preparing;
-  readonly budget: Shares;
-  readonly bytes: number;
-}
-
-function takePrepared(message: Message, { own, preparing, budget, bytes }: Prepared): void {
+function takePrepared(message: Message, { held }: UnderWay, preparing: Preparing, bytes: number): void {
   if (message['error'] != null) return preparing.reject(untrustedError(message['error']));
   try {
-    takeBytes(budget, bytes);
-    own.bytes += bytes;
+    takeBytes(held, bytes);
     preparing.resolve(facts(message['facts'], 'prepared.facts'));
   } catch (error) {
     preparing.reject(error as Error);
