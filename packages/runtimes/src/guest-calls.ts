@@ -1,9 +1,10 @@
 /** Calls to the guest's daemon that all runtimes share. */
-import type { AgentRuntime, RuntimeHealth, RuntimeLogLine } from '@lodge/ports';
+import type { AgentRuntime, GuestAddress, RuntimeFacts, RuntimeHealth, RuntimeLogLine } from '@lodge/ports';
 import { guestClient, GuestError, maxRuntimeGraceMs } from '@lodge/guest';
 import { GatewayError } from './gateway/calls.ts';
 import type { GuestRuntime } from './guest-runtime.ts';
 import { logPiece, logPieceBytes } from './log-piece.ts';
+import { awaitReady } from './ready.ts';
 
 /** Bounds, each times the host's pace. The first begins with SIGTERM; OpenClaw's own limit for its work is five minutes. */
 const endTimeoutMs = 10_000;
@@ -11,10 +12,11 @@ const lastSyncMs = 20_000;
 /** A busy gateway on an emulated CPU answers seconds late. */
 const healthTimeoutMs = 10_000;
 
-/** Returns the calls of a runtime whose log lines `logLines` reads. */
+/** Returns the calls of a runtime that `runtimeOf` finds in a guest, and whose log lines `logLines` reads. */
 export function guestCalls(
+  runtimeOf: (guest: GuestAddress, facts: RuntimeFacts) => GuestRuntime,
   logLines: (lines: readonly string[]) => RuntimeLogLine[],
-): Pick<AgentRuntime, 'flush' | 'shutdown' | 'readLog'> {
+): Pick<AgentRuntime, 'flush' | 'shutdown' | 'readLog' | 'health' | 'awaitBoot'> {
   return {
     async flush(guest, signal) {
       await guestClient(guest).sync(false, { signal });
@@ -29,6 +31,8 @@ export function guestCalls(
       const { lines, leftOut } = logPiece(text);
       return { lines: logLines(lines), nextOffset, ...(leftOut > 0 && { leftOut }) };
     },
+    health: async (guest, facts, signal) => health(runtimeOf(guest, facts), signal),
+    awaitBoot: async (guest, facts, _settings, signal) => awaitReady(runtimeOf(guest, facts), signal, () => undefined),
   };
 }
 
@@ -37,7 +41,7 @@ function unanswered(error: unknown): void {
   if (!(error instanceof GuestError)) throw error;
 }
 
-export async function health({ gateway, guest }: GuestRuntime, signal: AbortSignal): Promise<RuntimeHealth> {
+async function health({ gateway, guest }: GuestRuntime, signal: AbortSignal): Promise<RuntimeHealth> {
   const options = { timeoutMs: healthTimeoutMs * guest.pace, signal };
   const [failing, facts] = await Promise.all([
     gateway.failing(options).catch((error: unknown) => {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { FailureFacts, ReportedError } from '@lodge/ports';
-import { turnFailure as hermes } from './hermes/turn-failure.ts';
-import { turnFailure as openclaw } from './openclaw/turn-failure.ts';
+import { turnFailure as hermes } from './hermes/reports.ts';
+import { turnFailure as openclaw } from './openclaw/reports.ts';
 
 const reported = (error: Partial<ReportedError>): ReportedError => ({
   status: null,

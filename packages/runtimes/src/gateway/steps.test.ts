@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Json } from '@lodge/domain';
 import type { ReportedStep } from '@lodge/ports';
-import { toolStep as hermes } from '../hermes/tool-step.ts';
-import { toolStep as openclaw } from '../openclaw/tool-step.ts';
+import { toolStep as hermes } from '../hermes/reports.ts';
+import { toolStep as openclaw } from '../openclaw/reports.ts';
 import { Steps } from './steps.ts';
 
 /** Reads reports as the test gives them. */

@@ -2,8 +2,9 @@ import { textBounds } from '@lodge/domain';
 import { GatewayError, GatewayHttp } from '../gateway/calls.ts';
 import { parseObject } from '../gateway/json.ts';
 import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway/calls.ts';
-import type { GuestAddress } from '@lodge/ports';
-import { guestRuntime, type GuestRuntime } from '../guest-runtime.ts';
+import { RuntimeBusy } from '@lodge/ports';
+import type { GuestAddress, RuntimeFacts } from '@lodge/ports';
+import { guestRuntime, RuntimeWaitError, until, type GuestRuntime } from '../guest-runtime.ts';
 import { gatewayPort } from './config.ts';
 
 export type HermesGuest = GuestRuntime<Gateway>;
@@ -11,6 +12,23 @@ export type HermesGuest = GuestRuntime<Gateway>;
 export function hermesGuest(guest: GuestAddress, token: string): HermesGuest {
   return guestRuntime('Hermes', guest, token, new Gateway(guest.address, token));
 }
+
+/** The facts of a Hermes template that the host stores. */
+export interface HermesFacts {
+  /** The gateway's key, 64 hexadecimal digits from the host's random source. It gives full power over the guest. */
+  readonly token: string;
+  /** Whether its guests are configured to pass pictures to the model. */
+  readonly pictures: boolean;
+}
+
+export function readFacts({ token, pictures = false }: RuntimeFacts): HermesFacts {
+  if (typeof token !== 'string') throw new TypeError('the facts of this template are not those of a Hermes template');
+  return { token, pictures: pictures === true };
+}
+
+/** Returns the Hermes in a guest of a template with these facts. */
+export const hermesOf = (guest: GuestAddress, facts: RuntimeFacts): HermesGuest =>
+  hermesGuest(guest, readFacts(facts).token);
 
 /** The API server within Hermes's gateway. */
 export class Gateway implements RuntimeGateway {
@@ -35,5 +53,20 @@ export class Gateway implements RuntimeGateway {
 
   chat(chat: ChatOptions): Promise<string> {
     return this.http.chat({}, chat.model, chat);
+  }
+}
+
+/** Resolves when no turn is in progress. Commands that the agent left running continue after a freeze as before it. */
+export async function awaitIdle(runtime: HermesGuest, timeoutMs: number, signal: AbortSignal): Promise<void> {
+  const seen = { work: 0 };
+  const wait = { what: 'end its work', timeoutMs, pauseMs: 200, attemptMs: 30_000, signal };
+  try {
+    await until(runtime, wait, async (options) => {
+      seen.work = await runtime.gateway.work(options);
+      return seen.work === 0 ? {} : `turns in hand: ${seen.work}`;
+    });
+  } catch (error) {
+    if (!(error instanceof RuntimeWaitError) || seen.work === 0) throw error;
+    throw new RuntimeBusy(`Hermes was still at work after ${Math.round(timeoutMs / 1000)} s: ${seen.work} turns`);
   }
 }

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
 import { RuntimeBusy, type AgentSettings, type RuntimeFacts } from '@lodge/ports';
-import { awaitIdle } from './idle.ts';
-import { hermesGuest } from './gateway.ts';
+import { awaitIdle, hermesGuest } from './gateway.ts';
 import { createHermesRuntime } from './runtime.ts';
 import { startStubGuest, type StubGuest } from './testing/stub-guest.ts';
 

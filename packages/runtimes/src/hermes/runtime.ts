@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AgentRuntime } from '@lodge/ports';
 import { bearer } from '../gateway/calls.ts';
-import { guestCalls, health } from '../guest-calls.ts';
+import { guestCalls } from '../guest-calls.ts';
 import { until } from '../guest-runtime.ts';
-import { awaitReady } from '../ready.ts';
-import { startWarmupLlm } from '../warmup-llm.ts';
 import {
   configFiles,
   configVersion,
@@ -16,14 +14,11 @@ import {
   workspacePath,
 } from './config.ts';
 import { applyDashboard, dashboardEndpoint } from './dashboard.ts';
-import { readFacts } from './facts.ts';
-import { hermesGuest } from './gateway.ts';
-import { awaitIdle } from './idle.ts';
+import { awaitIdle, hermesOf, readFacts } from './gateway.ts';
 import { logLines } from './log-lines.ts';
 import { applyInstructions } from './soul.ts';
-import { toolStep } from './tool-step.ts';
-import { turnFailure } from './turn-failure.ts';
-import { early, prepareTemplate, toolRounds } from './template.ts';
+import { toolStep, turnFailure } from './reports.ts';
+import { hermesTemplates } from './template.ts';
 
 /** Rises with every change of a template's warm-up that `configVersion` does not count. */
 const warmUpVersion = 1;
@@ -49,35 +44,25 @@ export function createHermesRuntime(): AgentRuntime {
     gatewayPort,
     data: { folders: [homeFolder, workspacePath], except: [hostFolder, ...configFiles] },
     templateVariant: `hermes-${hermesVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,
-    ...guestCalls(logLines),
-    startWarmupLlm: (host) => startWarmupLlm(host, toolRounds),
-    prepareTemplate: async (guest, progress, signal) => ({
-      ...(await prepareTemplate(guest, progress, signal)),
-    }),
-    early,
+    ...guestCalls(hermesOf, logLines),
+    ...hermesTemplates,
     /** Waits until the gateway answers. A suspension shuts nothing, so a frozen process just continues. */
     async resume(guest, facts, _settings, signal) {
-      const runtime = hermesGuest(guest, readFacts(facts).token);
+      const runtime = hermesOf(guest, facts);
       const timeoutMs = resumeTimeoutMs * runtime.guest.pace;
       const wait = { what: 'answer', timeoutMs, pauseMs: 50, attemptMs: 5_000, signal };
       await until(runtime, wait, async (options) => (await runtime.gateway.failing(options)) ?? {});
     },
     async suspend(guest, facts, signal) {
-      const runtime = hermesGuest(guest, readFacts(facts).token);
+      const runtime = hermesOf(guest, facts);
       await awaitIdle(runtime, suspendTimeoutMs, signal);
       await runtime.guest.sync(true, { signal });
       return facts;
     },
-    async health(guest, facts, signal) {
-      return health(hermesGuest(guest, readFacts(facts).token), signal);
-    },
-    async awaitBoot(guest, facts, _settings, signal) {
-      await awaitReady(hermesGuest(guest, readFacts(facts).token), signal, () => undefined);
-    },
     inGuest: ({ instructions, dashboard }) =>
       instructions === null && !dashboard ? null : { instructions, dashboard },
     async apply(guest, facts, { instructions, dashboard }, signal) {
-      const runtime = hermesGuest(guest, readFacts(facts).token);
+      const runtime = hermesOf(guest, facts);
       await applyInstructions(runtime, instructions, signal);
       await applyDashboard(runtime, guest.address, dashboard, signal);
       await runtime.guest.sync(false, { signal });

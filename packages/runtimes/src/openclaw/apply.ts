@@ -1,9 +1,8 @@
 import type { AgentSettings } from '@lodge/ports';
 import { keepOwnerText } from '../owner-text.ts';
-import { authProfiles, authProfilesName } from './auth-profiles.ts';
-import { mainAgent, workspaceOf } from './config.ts';
+import { authProfiles, authProfilesName, mainAgent, workspaceOf } from './config.ts';
 import { bringMembers } from './members.ts';
-import type { OpenclawGuest } from './openclaw-guest.ts';
+import type { OpenclawGuest } from './gateway.ts';
 
 /** Rises with every change of the place or the way in which settings are put into a guest. They are then applied anew. */
 const settingsVersion = 1;

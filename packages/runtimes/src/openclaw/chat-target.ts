@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { AgentSettings, ChatEndpoint, ChatTurn } from '@lodge/ports';
 import { mainAgent, modelFor } from './config.ts';
-import type { OpenclawFacts } from './facts.ts';
 import { modelHeader } from './gateway.ts';
+import type { OpenclawFacts } from './gateway.ts';
 
 /**
  * Returns the parts of a request that tell OpenClaw the addressee (`model`), the backend model and the session. Without a

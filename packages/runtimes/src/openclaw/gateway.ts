@@ -2,7 +2,42 @@ import { textBounds } from '@lodge/domain';
 import { GatewayError, GatewayHttp, errorIn } from '../gateway/calls.ts';
 import { parseObject } from '../gateway/json.ts';
 import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway/calls.ts';
+import type { GuestAddress, LlmApi, RuntimeFacts } from '@lodge/ports';
+import { guestRuntime, type GuestRuntime } from '../guest-runtime.ts';
 import { gatewayPort } from './config.ts';
+
+export type OpenclawGuest = GuestRuntime<Gateway>;
+
+export function openclawGuest(guest: GuestAddress, token: string): OpenclawGuest {
+  return guestRuntime('OpenClaw', guest, token, new Gateway(guest.address, token));
+}
+
+/** The facts of an OpenClaw template that the host stores. */
+export interface OpenclawFacts {
+  /** The gateway's token, 64 hexadecimal digits from the host's random source. It gives full power over the guest. */
+  readonly token: string;
+  /** The suspension in which every clone wakes up. */
+  readonly suspensionId: string;
+  /** The provider APIs that its guests are configured for. */
+  readonly apis: readonly LlmApi[];
+  /** Whether its guests have models that take pictures. */
+  readonly pictures: boolean;
+}
+
+/** The APIs of templates whose facts name none. */
+const firstApis: readonly LlmApi[] = ['openai-completions', 'anthropic-messages'];
+
+export function readFacts(facts: RuntimeFacts): OpenclawFacts {
+  const { token, suspensionId, apis = firstApis, pictures = false } = facts;
+  if (typeof token !== 'string' || typeof suspensionId !== 'string') {
+    throw new TypeError('the facts of this template are not those of an OpenClaw template');
+  }
+  return { token, suspensionId, apis: apis as readonly LlmApi[], pictures: pictures === true };
+}
+
+/** Returns the OpenClaw in a guest of a template with these facts. */
+export const openclawOf = (guest: GuestAddress, facts: RuntimeFacts): OpenclawGuest =>
+  openclawGuest(guest, readFacts(facts).token);
 
 /** The HTTP side of one guest's OpenClaw gateway: readiness, admin RPC, chat. */
 export class Gateway implements RuntimeGateway {

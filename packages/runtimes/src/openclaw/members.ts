@@ -9,7 +9,7 @@ import { GuestError, maxExecTimeoutMs, type GuestClient } from '@lodge/guest';
 import { GatewayError } from '../gateway/calls.ts';
 import { until } from '../guest-runtime.ts';
 import { agentsFolder, configPath, mainAgent, memberEntry, workspaceOf } from './config.ts';
-import type { OpenclawGuest } from './openclaw-guest.ts';
+import type { OpenclawGuest } from './gateway.ts';
 
 /**
  * Bounds, each times the host's pace. Without KVM the first of each call takes OpenClaw about a minute, and longer beside

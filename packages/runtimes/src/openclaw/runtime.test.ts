@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { AgentSettings, RuntimeFacts } from '@lodge/ports';
 import { RuntimeWaitError, until } from '../guest-runtime.ts';
-import { openclawGuest } from './openclaw-guest.ts';
+import { openclawGuest } from './gateway.ts';
 import { configPath, guestApis, modelFor } from './config.ts';
 import { createOpenclawRuntime } from './runtime.ts';
 import { ok, startStubGuest, type StubGuest } from './testing/stub-guest.ts';

@@ -2,17 +2,13 @@ import type { AgentRuntime } from '@lodge/ports';
 import { applySettings, inGuest } from './apply.ts';
 import { chatTarget } from './chat-target.ts';
 import { configPath, configVersion, gatewayPort, homeFolder, openclawVersion, workspacePath } from './config.ts';
-import { readFacts } from './facts.ts';
 import { bearer } from '../gateway/calls.ts';
-import { guestCalls, health } from '../guest-calls.ts';
+import { guestCalls } from '../guest-calls.ts';
 import { logLines } from './log-lines.ts';
-import { openclawGuest, toolRounds } from './openclaw-guest.ts';
-import { awaitReady } from '../ready.ts';
+import { openclawOf, readFacts } from './gateway.ts';
 import { reopen, resume, suspend } from './suspension.ts';
-import { toolStep } from './tool-step.ts';
-import { turnFailure } from './turn-failure.ts';
-import { early, prepareTemplate } from './template.ts';
-import { startWarmupLlm } from '../warmup-llm.ts';
+import { toolStep, turnFailure } from './reports.ts';
+import { openclawTemplates } from './template.ts';
 
 /** Rises with every change of a template's warm-up that `configVersion` does not count. */
 const warmUpVersion = 3;
@@ -39,19 +35,13 @@ export function createOpenclawRuntime(): AgentRuntime {
     templateVariant: `openclaw-${openclawVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,
     gatewayPort,
     data: { folders: [homeFolder, workspacePath], except: [configPath] },
-    ...guestCalls(logLines),
-    startWarmupLlm: (host) => startWarmupLlm(host, toolRounds),
-    prepareTemplate: async (guest, progress, signal) => ({
-      ...(await prepareTemplate(guest, progress, signal)),
-    }),
-    early,
+    ...guestCalls(openclawOf, logLines),
+    ...openclawTemplates,
     async resume(guest, facts, _settings, signal) {
-      const { token, suspensionId } = readFacts(facts);
-      await resume(openclawGuest(guest, token), suspensionId, signal);
+      await resume(openclawOf(guest, facts), readFacts(facts).suspensionId, signal);
     },
     async suspend(guest, facts, signal) {
-      const { token } = readFacts(facts);
-      const runtime = openclawGuest(guest, token);
+      const runtime = openclawOf(guest, facts);
       const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
       try {
         await runtime.guest.sync(true, { signal });
@@ -61,15 +51,9 @@ export function createOpenclawRuntime(): AgentRuntime {
       }
       return { ...facts, suspensionId };
     },
-    async health(guest, facts, signal) {
-      return health(openclawGuest(guest, readFacts(facts).token), signal);
-    },
-    async awaitBoot(guest, facts, _settings, signal) {
-      await awaitReady(openclawGuest(guest, readFacts(facts).token), signal, () => undefined);
-    },
     inGuest,
     async apply(guest, facts, settings, signal) {
-      await applySettings(openclawGuest(guest, readFacts(facts).token), settings, signal);
+      await applySettings(openclawOf(guest, facts), settings, signal);
     },
     chatEndpoint({ address }, facts, settings, turn) {
       const { token, ...guestFacts } = readFacts(facts);

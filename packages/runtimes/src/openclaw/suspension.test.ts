@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { RuntimeBusy } from '@lodge/ports';
-import { openclawGuest } from './openclaw-guest.ts';
+import { openclawGuest } from './gateway.ts';
 import { createOpenclawRuntime } from './runtime.ts';
 import { ok, startStubGuest, type StubGuest } from './testing/stub-guest.ts';
 import { suspend } from './suspension.ts';

@@ -10,7 +10,7 @@
 import { RuntimeBusy } from '@lodge/ports';
 import { GatewayError, type GatewayCallOptions } from '../gateway/calls.ts';
 import { RuntimeWaitError, until } from '../guest-runtime.ts';
-import type { OpenclawGuest } from './openclaw-guest.ts';
+import type { OpenclawGuest } from './gateway.ts';
 
 const request = { requestId: 'lodge', drain: true };
 const pauseMs = 200;
