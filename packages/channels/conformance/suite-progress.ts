@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TestContext } from 'node:test';
-import { progressChannels } from '@lodge/domain';
+import { platformOf } from '@lodge/domain';
 import { SendFailure } from '@lodge/ports';
 import type { ProgressMessages, ProgressTarget } from '@lodge/ports';
 import { unless, World } from './world.ts';
@@ -21,8 +21,8 @@ export function describeProgress(context: SuiteContext): void {
   describe('progress', () => {
     test('is shown where the platform is among those that show it', () => {
       const { channel, limits } = context.subject.platform;
-      assert.equal(limits.progress !== undefined, progressChannels.has(channel));
-      assert.equal(context.abilities.progress, progressChannels.has(channel));
+      assert.equal(limits.progress !== undefined, platformOf(channel).hasProgress);
+      assert.equal(context.abilities.progress, platformOf(channel).hasProgress);
     });
 
     test('a message is posted, edited and taken away, and nothing of it comes in', edits, async (t) => {

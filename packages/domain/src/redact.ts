@@ -2,6 +2,7 @@
  * Removes secrets from text that is about to be stored: keys and tokens by their known shapes, values by the name they are
  * given, private keys, and passwords in addresses. In doubt it removes. Every pattern takes time in proportion to the text.
  */
+import { channelNames, platformOf } from './channels/channel.ts';
 
 export const redacted = '[redacted]';
 
@@ -11,9 +12,6 @@ const prefixed: readonly RegExp[] = [
   /lodge_[a-z]{2,12}_[A-Za-z0-9]{8,}/,
   // OpenAI, Anthropic, OpenRouter, DeepSeek; Stripe
   /(?:sk|rk|pk|ek)[-_][A-Za-z0-9_-]{16,}/,
-  // Slack
-  /xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}/,
-  /xapp-[A-Za-z0-9-]{8,}/,
   // Google: API key, OAuth access and refresh token, client secret
   /AIza[A-Za-z0-9_-]{20,}/,
   /ya29\.[A-Za-z0-9_.-]{16,}/,
@@ -30,8 +28,8 @@ const prefixed: readonly RegExp[] = [
   /(?:AKIA|ASIA)[A-Z0-9]{16}/,
   /SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}/,
   /whsec_[A-Za-z0-9+/=]{16,}/,
-  // Discord
-  /[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}/,
+  // Messaging platforms
+  ...channelNames.flatMap((channel) => platformOf(channel).tokens ?? []),
 ];
 
 /** Words of letters, digits, `_` and `-` with dots between them: a JSON web token is of this shape. */
@@ -42,8 +40,7 @@ const webTokenBegins = /(?<![A-Za-z0-9])eyJ[A-Za-z0-9_-]{8}/;
 const minTokenWords = 3;
 const maxTokenWords = 5;
 
-/** Telegram's tokens begin with digits, and stand in its addresses behind `bot`. */
-const telegram = /(?<![0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}/g;
+const loose = channelNames.flatMap((channel) => platformOf(channel).looseToken ?? []);
 const anyPrefixed = new RegExp(`(?<![A-Za-z0-9])(?:${prefixed.map(({ source }) => source).join('|')})`, 'g');
 
 const keyBegins = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/;
@@ -72,11 +69,9 @@ const said =
 const plainValues = /^(?:null|undefined|none|true|false|\\?["']?\[redacted(?:\]\\?["']?)?)$/i;
 
 export function redact(text: string): string {
-  return text
-    .replace(wholeKey, redacted)
-    .replace(anyPrefixed, redacted)
-    .replace(dotted, withoutWebTokens)
-    .replace(telegram, redacted)
+  const unprefixed = text.replace(wholeKey, redacted).replace(anyPrefixed, redacted).replace(dotted, withoutWebTokens);
+  return loose
+    .reduce((rest, shape) => rest.replace(shape, redacted), unprefixed)
     .replace(inHeader, `$1${redacted}`)
     .replace(cookie, `$1${redacted}`)
     .replace(bearer, `$1${redacted}`)

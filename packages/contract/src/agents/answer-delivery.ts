@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { channelNames, deliverTargets } from '@lodge/domain';
+import { channelInputNames, deliverTargets } from '@lodge/domain';
 import { onlyWhere, where, withRules } from '../rules.ts';
 import { oneOf, patterns } from '../text.ts';
 
@@ -16,7 +16,7 @@ export const answerDelivery = (none: string, event: string) =>
       to: oneOf(deliverTargets, {
         description: `\`none\`: ${none}. \`channel\`: it is said in a conversation. \`webhook\`: the event \`${event}\` has it.`,
       }),
-      channel: Type.Optional(oneOf([...channelNames, 'email'], { description: 'With `to: "channel"`.' })),
+      channel: Type.Optional(oneOf(channelInputNames, { description: 'With `to: "channel"`.' })),
       conversation: Type.Optional({
         ...conversationId,
         description:

@@ -1,7 +1,8 @@
 /** Channels as their owners put them. */
 import { Type } from 'typebox';
-import type { Static } from 'typebox';
-import { accessModes, groupModes } from '@lodge/domain';
+import type { Static, TObject } from 'typebox';
+import { accessModes, channelAliases, channelCredentials, channelNames, groupModes, platformOf } from '@lodge/domain';
+import type { ChannelName } from '@lodge/domain';
 import { atMostOneOf, withRules } from '../rules.ts';
 import { oneOf, patterns } from '../text.ts';
 
@@ -51,52 +52,63 @@ const put = {
   enabled: Type.Optional(Type.Boolean({ default: true, description: 'False: kept, and not connected.' })),
   access: Type.Optional(AccessInput),
 };
-const botToken = (example: string) => ({
-  botToken: secret('Kept encrypted, never given back. Left out, the stored one stays.', [example]),
-});
-const appToken = { appToken: secret('For Socket Mode. Left out, the stored one stays.', ['xapp-1-A0-1-abc']) };
-const body = <Secrets extends Record<string, ReturnType<typeof secret>>>(secrets: Secrets) =>
-  Type.Object({ ...secrets, ...put }, { additionalProperties: false });
 
-/** The body of a PUT, by channel. */
-export const channelBodies = {
-  slack: body({ ...appToken, ...botToken('xoxb-1-abc') }),
-  discord: body(botToken('MTA.abc.def')),
-  telegram: body(botToken('123456:ABC')),
-  whatsapp: body({}),
-  gmail: body({}),
-} as const;
+/** The names that input alone may use. */
+export const aliasWords = channelAliases
+  .map(([alias, channel]) => `\`${alias}\` is another name for \`${channel}\``)
+  .join(', ');
+
+const secretsOf = (channel: ChannelName) =>
+  Object.fromEntries(
+    Object.entries(platformOf(channel).credentials).map(([name, { description, example }]) => [
+      name,
+      secret(description ?? 'Kept encrypted, never given back. Left out, the stored one stays.', [example]),
+    ]),
+  );
+
+const names = (each: readonly string[]): string => each.map((name) => `\`${name}\``).join(' and ');
+
+/** Which platforms need which secrets, as a sentence. */
+function needs(): string {
+  const groups = Object.entries(Object.groupBy(channelNames, (channel) => names(channelCredentials[channel])));
+  const given = groups.filter(([secrets]) => secrets !== '');
+  const needing = given.map(([secrets, of = []]) => `${names(of)} ${of.length > 1 ? 'need' : 'needs'} ${secrets}`);
+  const paired = channelNames.filter((channel) => channelCredentials[channel].length === 0);
+  return `${needing.join(', ')}; ${names(paired)} take no secret: they are paired.`;
+}
 
 /** The body of a PUT of any channel. */
 export const PutChannel = Type.Object(
-  { ...appToken, ...botToken('123456:ABC'), ...put },
+  { ...(Object.assign({}, ...channelNames.map(secretsOf)) as ReturnType<typeof secretsOf>), ...put },
   {
     title: 'PutChannel',
     additionalProperties: false,
-    description:
-      '`slack` needs `appToken` and `botToken`, `discord` and `telegram` need `botToken`; `whatsapp` and `gmail` take no secret: they are paired.',
+    description: needs(),
     examples: [{ botToken: '123456:ABC', access: { mode: 'pairing' } }],
   },
 );
-export type PutChannel = Static<typeof PutChannel>;
+/** Beside these it has the secrets of its platform, by their names. */
+export type PutChannel = Static<TObject<typeof put>>;
 
 /** No secret of a new agent is stored yet: its channels need all of theirs. */
-const newChannels = {
-  ...channelBodies,
-  slack: withRules(channelBodies.slack, { required: ['appToken', 'botToken'] }),
-  discord: withRules(channelBodies.discord, { required: ['botToken'] }),
-  telegram: withRules(channelBodies.telegram, { required: ['botToken'] }),
-};
+function newChannel(channel: ChannelName) {
+  const body = Type.Object({ ...secretsOf(channel), ...put }, { additionalProperties: false });
+  const required = channelCredentials[channel];
+  return required.length === 0 ? body : withRules(body, { required });
+}
+
+const newChannels = [...channelNames.map((channel) => [channel, channel] as const), ...channelAliases].map(
+  ([name, channel]) => [name, newChannel(channel)] as const,
+);
 
 /** The channels of a new agent. */
 export const ChannelsInput = withRules(
-  Type.Partial(Type.Object({ ...newChannels, email: newChannels.gmail }), {
+  Type.Partial(Type.Object(Object.fromEntries(newChannels)), {
     title: 'ChannelsInput',
     additionalProperties: false,
-    description:
-      'By channel, each as the body of its PUT; `email` is another name for `gmail`. Credentials are verified before the agent is made.',
+    description: `By channel, each as the body of its PUT; ${aliasWords}. Credentials are verified before the agent is made.`,
   }),
-  atMostOneOf('gmail', 'email'),
+  ...channelAliases.map(([alias, channel]) => atMostOneOf(channel, alias)),
 );
 export type ChannelsInput = Static<typeof ChannelsInput>;
 

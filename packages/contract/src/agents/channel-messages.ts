@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { channelNames, conversationKinds, messageStates } from '@lodge/domain';
+import { channelInputNames, channelNames, conversationKinds, messageStates } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
 import { Timestamp, listOf, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
@@ -39,7 +39,7 @@ export const ListMessagesQuery = Type.Object(
   {
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20, description: 'Messages per page.' })),
     cursor: pageCursor(),
-    channel: Type.Optional(oneOf([...channelNames, 'email'], { description: 'Only messages of this channel.' })),
+    channel: Type.Optional(oneOf(channelInputNames, { description: 'Only messages of this channel.' })),
     state: Type.Optional(oneOf(messageStates, { description: 'Only messages in this state.' })),
     content: Type.Optional(
       oneOf(['true', 'false'], { description: '`true`: with what was written and answered.', default: 'false' }),

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { channelNames, channelReasonCodes, channelStatuses } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
-import { ChannelAccess, VerifyQuery } from './channel-input.ts';
+import { aliasWords, ChannelAccess, VerifyQuery } from './channel-input.ts';
 import { SecretFingerprint } from '../fingerprints.ts';
 import { namedEvent, streamOf } from '../events/stream.ts';
 import { Timestamp, nullable, oneOf, patterns, wholeList } from '../text.ts';
@@ -69,7 +69,7 @@ export const DeletedChannel = Type.Object(
 export const ChannelParams = Type.Object({
   ...AgentParams.properties,
   channel: Type.String({
-    description: `${channelNames.join(', ')}; \`email\` is another name for \`gmail\`.`,
+    description: `${channelNames.join(', ')}; ${aliasWords}.`,
     examples: ['telegram'],
   }),
 });

@@ -1,21 +1,10 @@
 /** The account of credentials, as far as it is known without asking the platform. */
+import { platformOf } from './channel.ts';
 import type { ChannelName } from './channel.ts';
 
-/**
- * Returns the account that a token itself names, or null. Telegram's tokens begin with the bot's id and a colon, Discord's
- * with the bot's id in base64 and a dot. Slack's tokens name none.
- */
-export function accountOfToken(channel: ChannelName, credentials: Readonly<Record<string, string>>): string | null {
-  const token = (credentials['botToken'] ?? '').slice(0, 300);
-  if (channel === 'telegram') return idIn(token.split(':', 2));
-  if (channel === 'discord') return idIn([decoded(token.replace(/^Bot /, '').split('.', 1)[0]!), '']);
-  return null;
-}
-
-const idIn = ([id = '', rest]: readonly string[]): string | null =>
-  rest !== undefined && /^\d{1,20}$/.test(id) ? id : null;
-
-const decoded = (part: string): string => Buffer.from(part, 'base64url').toString('latin1');
+/** Returns the account that a token itself names, or null. */
+export const accountOfToken = (channel: ChannelName, credentials: Readonly<Record<string, string>>): string | null =>
+  platformOf(channel).accountOf?.((credentials['botToken'] ?? '').slice(0, 300)) ?? null;
 
 const prefix = 'unverified/';
 

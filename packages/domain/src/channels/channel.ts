@@ -1,33 +1,35 @@
 /** Messaging channels: their names, their credentials, and their states. */
+import { platforms } from './platforms.ts';
+import type { ChannelName, PlatformRow } from './platforms.ts';
 
-export const channelNames = ['slack', 'discord', 'telegram', 'whatsapp', 'gmail'] as const;
-export type ChannelName = (typeof channelNames)[number];
+const rows: Readonly<Record<ChannelName, PlatformRow>> = platforms;
 
-/** Names that input may use and output never has. */
-export const channelAliases: Readonly<Record<string, ChannelName>> = { email: 'gmail' };
+export type { ChannelName };
+export const channelNames = Object.keys(rows) as readonly ChannelName[];
+
+export const platformOf = (channel: ChannelName): PlatformRow => rows[channel];
+
+/** Names that input may use and output never has, with the channels that they mean. */
+export const channelAliases: readonly (readonly [alias: string, channel: ChannelName])[] = channelNames.flatMap(
+  (channel) => {
+    const { alias } = rows[channel];
+    return alias === undefined ? [] : [[alias, channel] as const];
+  },
+);
+
+/** All names that input may use. */
+export const channelInputNames: readonly string[] = [...channelNames, ...channelAliases.map(([alias]) => alias)];
 
 export const channelNamed = (name: string): ChannelName | null =>
-  channelNames.find((each) => each === name) ?? channelAliases[name] ?? null;
+  channelNames.find((each) => each === name || rows[each].alias === name) ?? null;
 
-export const channelTitles: Readonly<Record<ChannelName, string>> = {
-  slack: 'Slack',
-  discord: 'Discord',
-  telegram: 'Telegram',
-  whatsapp: 'WhatsApp',
-  gmail: 'Gmail',
-};
+const ofEach = <T>(read: (row: PlatformRow) => T): Readonly<Record<ChannelName, T>> =>
+  Object.fromEntries(channelNames.map((channel) => [channel, read(rows[channel])])) as Record<ChannelName, T>;
 
-/** Platforms that show a turn's progress, because a sent message can be edited and removed there. */
-export const progressChannels: ReadonlySet<ChannelName> = new Set(['slack', 'discord', 'telegram']);
+export const channelTitles = ofEach(({ title }) => title);
 
-/** Secrets that a person gives with the channel, by the specification's names. Other channels are paired or consented to. */
-export const channelCredentials: Readonly<Record<ChannelName, readonly string[]>> = {
-  slack: ['appToken', 'botToken'],
-  discord: ['botToken'],
-  telegram: ['botToken'],
-  whatsapp: [],
-  gmail: [],
-};
+/** Names of the secrets that a person gives with the channel. */
+export const channelCredentials = ofEach(({ credentials }): readonly string[] => Object.keys(credentials));
 
 /**
  * The status of a channel.

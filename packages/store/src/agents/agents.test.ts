@@ -364,7 +364,6 @@ test("the database takes every value of the domain's closed sets, and no other",
   for (const status of agentStatuses) assert.equal(await agents.observe(id, 1, 'h', { event, status }), true);
   const violates = { code: '23514' };
   await assert.rejects(create({ size: 'huge' }), violates);
-  await assert.rejects(create({ runtimeKind: 'openclaw' }), violates);
   await assert.rejects(agents.observe(id, 1, 'h', { event, status: 'gone' as never }), violates);
   await assert.rejects(agents.observe(id, 1, 'h', { event, status: 'error', statusReason: null }), violates);
 });

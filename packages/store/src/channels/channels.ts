@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { channelCredentials, channelTitles, namedBy } from '@lodge/domain';
+import { namedBy, platformOf } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import type {
   ActorNote,
@@ -298,7 +298,8 @@ async function putCredentials(
 
 /** Returns the state of a channel whose connection is opened anew. */
 async function stateOf(trx: Transaction<Schema>, agentId: string, channel: ChannelName) {
-  if (channelCredentials[channel].length > 0) return { status: 'connecting' } as const;
+  const { waits } = platformOf(channel);
+  if (waits === undefined) return { status: 'connecting' } as const;
   const kept = await trx
     .selectFrom('channel_credentials')
     .select('name')
@@ -307,10 +308,5 @@ async function stateOf(trx: Transaction<Schema>, agentId: string, channel: Chann
     .limit(1)
     .executeTakeFirst();
   if (kept !== undefined) return { status: 'connecting' } as const;
-  const code = channel === 'gmail' ? 'consent_needed' : 'pairing_needed';
-  const message =
-    channel === 'gmail'
-      ? 'Nobody has consented yet: open the authorization URL and allow access to the mailbox.'
-      : `${channelTitles[channel]} is not paired yet: scan the code, or type it on the phone.`;
-  return { status: 'pending_pairing', status_code: code, status_message: message, status_at: now } as const;
+  return { status: 'pending_pairing', status_code: waits.code, status_message: waits.message, status_at: now } as const;
 }

@@ -72,6 +72,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0037_labels.sql',
     '0038_device_authorization.sql',
     '0039_oauth_grants.sql',
+    '0040_open_names.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

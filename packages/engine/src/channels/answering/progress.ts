@@ -1,4 +1,4 @@
-import { progressChannels } from '@lodge/domain';
+import { platformOf } from '@lodge/domain';
 import type { ChannelTurns, WaitingConversation } from '@lodge/ports';
 import type { AnsweringBounds } from './bounds.ts';
 
@@ -25,7 +25,7 @@ export class Telling {
   constructor(deps: TellingDeps, conversation: WaitingConversation) {
     this.deps = deps;
     this.conversation = conversation;
-    const isShown = conversation.kind === 'direct' && progressChannels.has(conversation.channel);
+    const isShown = conversation.kind === 'direct' && platformOf(conversation.channel).hasProgress;
     this.timer = isShown ? setInterval(() => void this.tell(), deps.bounds.tellEveryMs) : null;
   }
 

@@ -4,24 +4,20 @@ import type { ChannelAccess, ChannelName } from '@lodge/domain';
 import type { ChannelsInput, PutChannel } from '@lodge/contract';
 import type { ChannelInput } from '@lodge/engine';
 
-const secretNames = ['appToken', 'botToken'] as const;
-
 export function channelInput(channel: ChannelName, body: PutChannel, prefix = ''): ChannelInput {
-  const credentials: Record<string, string> = {};
-  for (const name of secretNames) {
-    const value = body[name];
-    if (value === undefined) continue;
-    if (!channelCredentials[channel].includes(name)) {
-      throw new Refusal('invalid_request', `${prefix}${name} is not a known field of ${channelTitles[channel]}.`);
-    }
-    credentials[name] = value;
+  const { enabled = true, access, ...credentials } = body;
+  const unknown = Object.keys(credentials)
+    .toSorted()
+    .find((name) => !channelCredentials[channel].includes(name));
+  if (unknown !== undefined) {
+    throw new Refusal('invalid_request', `${prefix}${unknown} is not a known field of ${channelTitles[channel]}.`);
   }
-  return { channel, enabled: body.enabled ?? true, access: accessOf(body.access), credentials };
+  return { channel, enabled, access: accessOf(access), credentials };
 }
 
 /** Channels of a new agent; each is checked like its own PUT. */
 export function channelInputs(given: ChannelsInput = {}): readonly ChannelInput[] {
-  return Object.entries(given).map(([name, body]) => channelInput(channelNamed(name)!, body, `channels.${name}.`));
+  return Object.entries(given).map(([name, body = {}]) => channelInput(channelNamed(name)!, body, `channels.${name}.`));
 }
 
 function accessOf(given: PutChannel['access'] = {}): ChannelAccess {
