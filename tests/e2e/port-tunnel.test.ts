@@ -25,7 +25,7 @@ before(async () => {
   let machines = 0;
   // All of 127/8 leads here.
   host.newAddress = () => `127.9.1.${(machines += 1)}`;
-  world = await openWorld({ host, bounds: { terminalIdleMs: 2_000 } });
+  world = await openWorld({ host, api: (usual) => ({ ...usual, terminalIdleMs: 2_000 }) });
   client = new Client(world);
   id = await client.agent('running');
 });

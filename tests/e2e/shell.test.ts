@@ -18,7 +18,7 @@ let client: Client;
 let id: string;
 let base: string;
 before(async () => {
-  world = await openWorld({ withGuest: true, bounds: { terminalIdleMs: 2_000 } });
+  world = await openWorld({ withGuest: true, api: (usual) => ({ ...usual, terminalIdleMs: 2_000 }) });
   client = new Client(world);
   id = await client.agent('running');
   base = join(world.guest!.root, 'workspace');

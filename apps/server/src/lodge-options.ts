@@ -4,6 +4,7 @@ import type { RuntimeKind } from '@lodge/domain';
 import type { HookParts, TemplateProgress } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
 import type { AgentRuntime, GmailConsent, GuestAddress, Log } from '@lodge/ports';
+import type { HttpAppOptions } from './http/context.ts';
 import type { Host } from './machine-host/host.ts';
 
 export interface LodgeOptions {
@@ -21,11 +22,11 @@ export interface LodgeOptions {
   readonly looksAtHost?: boolean;
   /** Bounds that no setting changes, for tests that cannot wait for the usual ones. */
   readonly bounds?: LodgeBounds;
+  /** Returns the API's parts from the usual ones, for tests that measure a part or set a bound of it. */
+  readonly api?: (usual: HttpAppOptions) => HttpAppOptions;
 }
 
 export interface LodgeBounds {
   readonly hooks?: HookParts['bounds'];
   readonly oauth?: ConnectionOptions['oauthBounds'];
-  /** A terminal whose client types nothing for so long is closed. */
-  readonly terminalIdleMs?: number;
 }

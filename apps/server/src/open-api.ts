@@ -6,17 +6,18 @@ import { createAccounts, createAgentVisits, createApiKeyVerifier } from '@lodge/
 import type { ClosableAccounts, Connections, Engine, Webhooks } from '@lodge/engine';
 import type { Accounts, ClientDocuments, Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
+import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
 import { networkSettings, rateSettings } from './config/network-settings.ts';
 import { publicUrl } from './config/public-url.ts';
 import { createHttpApp } from './http/app.ts';
-import type { AgentUrlSettings } from './http/context.ts';
-import type { LodgeBounds, LodgeOptions } from './lodge-options.ts';
+import type { AgentUrlSettings, HttpAppOptions } from './http/context.ts';
+import type { LodgeOptions } from './lodge-options.ts';
 import type { Tls } from './machine-host/host.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { version } from './version.ts';
 
-export interface ApiParts extends Pick<LodgeOptions, 'guestAt'>, Pick<LodgeBounds, 'terminalIdleMs'> {
+export interface ApiParts extends Pick<LodgeOptions, 'guestAt' | 'api'> {
   readonly store: Store;
   readonly engine: Engine;
   readonly webhooks: Webhooks;
@@ -35,6 +36,7 @@ export interface OpenApi {
   /** Accepts no more requests and gives running ones a bounded time, while everything that they need still exists. */
   readonly endRequests: () => Promise<void>;
   readonly accounts: Accounts;
+  readonly app: FastifyInstance;
 }
 
 export async function openApi(
@@ -50,7 +52,7 @@ export async function openApi(
   const origin = (): string => url.origin;
   const accounts = accountsOf(config, parts, origin);
   closing.push(() => accounts.close());
-  const app = createHttpApp({
+  const usual: HttpAppOptions = {
     ...useCasesOf(engine),
     verifier,
     audit: store.audit,
@@ -85,15 +87,15 @@ export async function openApi(
     log,
     ...(metrics && { metrics: metrics.http }),
     ...(parts.guestAt && { guestAt: parts.guestAt }),
-    ...(parts.terminalIdleMs !== undefined && { terminalIdleMs: parts.terminalIdleMs }),
-  });
+  };
+  const app = createHttpApp(parts.api?.(usual) ?? usual);
   let ended: Promise<void> | undefined;
   const endRequests = (): Promise<void> => (ended ??= app.close());
   closing.push(endRequests);
   const listening = new URL(await app.listen({ host: config.host, port: config.port }));
   // With LODGE_PORT=0 the port is known only now.
   if (config.publicUrl === null) url.port = listening.port;
-  return { baseUrl: `${url.origin}/v1`, endRequests, accounts };
+  return { baseUrl: `${url.origin}/v1`, endRequests, accounts, app };
 }
 
 const useCasesOf = (engine: Engine) => ({

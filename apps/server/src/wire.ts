@@ -37,6 +37,7 @@ import type { Accounts, CallLedger, KeyChecker, Log, Provider } from '@lodge/por
 import { createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
+import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
 import { spendDefaults } from './config/spend-defaults.ts';
 import type { Finding } from './host/finding.ts';
@@ -75,6 +76,8 @@ export interface LodgeParts {
   readonly store: Store;
   readonly engine: Engine;
   readonly accounts: Accounts;
+  /** The HTTP API, which a test asks without a socket. */
+  readonly app: FastifyInstance;
   /** MCP connections, as tools of their agents. */
   readonly tools: ConnectionParts['tools'];
 }
@@ -144,7 +147,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const guests = { store, engine, channels, secrets, log, ...(bounds.oauth && { oauthBounds: bounds.oauth }) };
   const { doors, tools, ...seenDoors } = openGuestDoors(config, guests, closing);
   const seen = { ...seenDoors, store, engine, webhooks, metrics, secrets, cryptography, tls: host.tls, log };
-  const { baseUrl, endRequests, accounts } = await openApi(config, { ...given, ...bounds, ...seen }, closing);
+  const { baseUrl, endRequests, accounts, app } = await openApi(config, { ...given, ...seen }, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(ownFolderOf(config), 'first-key'));
   const ownerLink = await ensureOwnerLink(store.accounts, join(ownFolderOf(config), 'owner-link'));
   const weaknesses = options.looksAtHost === false ? Promise.resolve([]) : lookAtHost(config, store, log);
@@ -163,7 +166,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
       closing.push(() => part.stop());
     }
   };
-  const parts = { store, engine, accounts, tools };
+  const parts = { store, engine, accounts, app, tools };
   return { baseUrl, firstKey, ownerLink, weaknesses, startMachines, endRequests, parts };
 }
 

@@ -133,12 +133,16 @@ export async function testServerFolder(parent = tmpdir()): Promise<TestServerFol
 }
 
 /** Runs one statement on a connection of its own. */
-export async function execute<Row extends object>(connectionString: string, sql: string): Promise<Row[]> {
+export async function execute<Row extends object>(
+  connectionString: string,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<Row[]> {
   const client = new Client({ connectionString });
   client.on('error', () => undefined);
   await client.connect();
   try {
-    return (await client.query<Row>(sql)).rows;
+    return (await client.query<Row>(sql, [...values])).rows;
   } finally {
     await client.end();
   }

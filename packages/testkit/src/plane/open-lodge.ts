@@ -24,7 +24,7 @@ import { FakeCheck } from './channels.ts';
 import { fakeRelays } from './fake-relay.ts';
 import { guestRuntime, noTroubles } from './guest-runtime.ts';
 
-export interface OpenLodgeOptions extends Pick<LodgeOptions, 'guestAt' | 'gmail' | 'bounds'> {
+export interface OpenLodgeOptions extends Pick<LodgeOptions, 'guestAt' | 'gmail' | 'bounds' | 'api'> {
   /** URL of the database; without it the Lodge has one of its own, which ends with it. */
   readonly connectionString?: string;
   /** LODGE_ variables that are not the usual ones of tests. */
@@ -109,11 +109,12 @@ export async function openLodge(options: OpenLodgeOptions = {}): Promise<OpenedL
     never.promise.catch(() => undefined);
     if (options.machines === false) driver.start = () => never.promise;
     const runtimes = options.runtimes ?? new Map([['runtime_a', guestRuntime(host, noTroubles())]]);
-    const { guestAt, gmail, bounds } = options;
+    const { guestAt, gmail, bounds, api } = options;
     const lodge = await startLodge(config, {
       ...(guestAt && { guestAt }),
       ...(gmail && { gmail }),
       ...(bounds && { bounds }),
+      ...(api && { api }),
       looksAtHost: false,
       runtimes,
       log,
