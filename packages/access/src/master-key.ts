@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, unlink } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ifThere } from '@lodge/domain';
 import { masterKeyBytes } from './data-key.ts';
 
 /** The source of a master key: a file, made when absent; base64 text; or the output of a shell command, in base64. */
@@ -105,14 +105,9 @@ async function makeKey(file: string): Promise<Buffer> {
 
 /** Reads the key; null when there is no such file. */
 async function readKey(file: string): Promise<Buffer | null> {
-  let handle: FileHandle;
-  try {
-    // With O_NONBLOCK, opening a FIFO does not wait for a writer.
-    handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return null;
-    throw error;
-  }
+  // With O_NONBLOCK, opening a FIFO does not wait for a writer.
+  const handle = await ifThere(open(file, constants.O_RDONLY | constants.O_NONBLOCK));
+  if (handle === null) return null;
   try {
     const { mode, uid, size } = await handle.stat();
     if ((mode & constants.S_IFMT) !== constants.S_IFREG) {
@@ -142,12 +137,8 @@ async function readKey(file: string): Promise<Buffer | null> {
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(folder, 'r');
+  await handle.sync();
 }
 
 function hasCode(error: unknown, code: string): boolean {

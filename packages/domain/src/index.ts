@@ -20,6 +20,7 @@ export * from './secret-kinds.ts';
 export * from './hooks/index.ts';
 export * from './host-lines/index.ts';
 export * from './ids.ts';
+export * from './if-there.ts';
 export * from './json-budget.ts';
 export * from './rate-limit.ts';
 export * from './idleness.ts';

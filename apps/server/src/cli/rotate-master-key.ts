@@ -1,9 +1,10 @@
-import { link, open, rename } from 'node:fs/promises';
+import { link, rename } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
 import { loadMasterKey, masterKeyId, MasterKeyError, readMasterKey, rotateMasterKey } from '@lodge/access';
 import { readConfig } from '../config/config.ts';
 import { masterKeySource } from '../config/master-key-source.ts';
+import { syncFolder } from '../host/files.ts';
 import { CommandError, commandLog, say } from './command.ts';
 import type { Command } from './command.ts';
 import { withStore } from './with-store.ts';
@@ -53,12 +54,7 @@ async function putInPlace(file: string, oldId: string): Promise<void> {
     if (error.code !== 'EEXIST') throw error;
   });
   await rename(`${file}.new`, file);
-  const folder = await open(dirname(file), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await syncFolder(dirname(file));
   say(`Done. The new key is ${file}.`);
   say(`The old one is kept as ${kept}: only backups from before need it. Delete it when there are none.`);
 }

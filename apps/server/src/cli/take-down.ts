@@ -13,7 +13,7 @@ import type { Log, VmDriver, VmObservation } from '@lodge/ports';
 import { guestClient } from '@lodge/guest';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
-import { exists } from '../host/exists.ts';
+import { exists } from '../host/files.ts';
 import type { Config } from '../config/config.ts';
 import { lockHolder, lockInstance } from '../host/instance-lock.ts';
 import { openMachines } from '../host/machines.ts';

@@ -9,6 +9,7 @@ import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { ifThere } from '@lodge/domain';
 
 /** Identifies a process, even against a later one with the same pid. */
 export interface ProcessMark {
@@ -104,9 +105,6 @@ export class UnfinishedRestoreError extends Error {
 
 /** Rejects with `UnfinishedRestoreError` while half of a backup is there: a start would take agents' disks for leftovers. */
 export async function assertRestored(dataDir: string): Promise<void> {
-  const text = await readFile(join(dataDir, restoreMark), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const text = await ifThere(readFile(join(dataDir, restoreMark), 'utf8'));
   if (text !== null) throw new UnfinishedRestoreError(dataDir, text || 'restore');
 }

@@ -1,6 +1,7 @@
 /** When and where the last backup was made, for `npm run doctor` and scheduled backups. The file is in the data folder. */
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifThere } from '@lodge/domain';
 import type { Config } from '../config/config.ts';
 
 export interface LastBackup {
@@ -22,10 +23,7 @@ export async function noteLastBackup(config: Config, note: LastBackup): Promise<
 
 /** Null if none was made yet, or the note was cut off. */
 export async function readLastBackup(config: Config): Promise<LastBackup | null> {
-  const text = await readFile(file(config), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '{}';
-    throw error;
-  });
+  const text = (await ifThere(readFile(file(config), 'utf8'))) ?? '{}';
   try {
     const { at, folder, name } = JSON.parse(text) as Partial<LastBackup>;
     return at !== undefined && folder !== undefined && name !== undefined ? { at, folder, name } : null;

@@ -3,25 +3,19 @@
  * lose it. Mode 0600, in a folder of this control plane alone.
  */
 import { open, readFile, rm } from 'node:fs/promises';
+import { ifThere } from '@lodge/domain';
 
 /** Null when there is no file, or its text was cut off during the write and so never took effect. */
 export async function readPending(file: string, isWhole: (text: string) => boolean): Promise<string | null> {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
+  const text = (await ifThere(readFile(file, 'utf8'))) ?? '';
   return isWhole(text) ? text : null;
 }
 
 export async function writePending(file: string, text: string): Promise<void> {
-  const handle = await open(file, 'w', 0o600);
-  try {
-    await handle.chmod(0o600);
-    await handle.writeFile(text);
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(file, 'w', 0o600);
+  await handle.chmod(0o600);
+  await handle.writeFile(text);
+  await handle.sync();
 }
 
 export function removePending(file: string): Promise<void> {

@@ -16,7 +16,8 @@ import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { exists } from '../host/exists.ts';
+import { ifThere, wasThere } from '@lodge/domain';
+import { exists } from '../host/files.ts';
 
 export interface ControlGroup {
   /** The prefix of a command that must run in the group; empty if there is no group. Root runs it. */
@@ -215,23 +216,13 @@ async function untilFrozen(file: string): Promise<void> {
 }
 
 async function pidsIn(folder: string): Promise<number[]> {
-  const text = await readFile(join(folder, 'cgroup.procs'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENODEV') return '';
-    throw error;
-  });
+  const text = (await ifThere(readFile(join(folder, 'cgroup.procs'), 'utf8'), 'ENODEV')) ?? '';
   // 0 is a process of another pid namespace, which has no number here.
   return [...new Set(text.split('\n').map(Number))].filter((pid) => pid > 1);
 }
 
 /** False when the kernel has no such file. */
-async function writeIfThere(file: string, value: string): Promise<boolean> {
-  try {
-    await writeFile(file, value, { flag: 'r+' });
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
-}
+const writeIfThere = (file: string, value: string): Promise<boolean> =>
+  wasThere(writeFile(file, value, { flag: 'r+' }));
 
 const isUnified = (root: string): Promise<boolean> => exists(join(root, 'cgroup.controllers'));

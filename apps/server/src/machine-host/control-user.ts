@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, lchown, mkdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { wasThere } from '@lodge/domain';
 import type { Config } from '../config/config.ts';
 
 export interface User {
@@ -74,12 +75,5 @@ export async function makeOwnFolder(config: Pick<Config, 'dataDir'>, user: User 
   return folder;
 }
 
-async function chownIfThere(path: string, { uid, gid }: Pick<User, 'uid' | 'gid'>): Promise<boolean> {
-  try {
-    await lchown(path, uid, gid);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
-  }
-}
+const chownIfThere = (path: string, { uid, gid }: Pick<User, 'uid' | 'gid'>): Promise<boolean> =>
+  wasThere(lchown(path, uid, gid));

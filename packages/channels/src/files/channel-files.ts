@@ -12,6 +12,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, statfs, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifThere, wasThere } from '@lodge/domain';
 import { NoRoomError } from '@lodge/ports';
 import type { ChannelFiles } from '@lodge/ports';
 import { KeptFiles } from './kept-files.ts';
@@ -74,7 +75,8 @@ export function createChannelFiles(dir: string, given: Partial<FileBounds> = {})
     read: (key) => lazily(pathOf(key)),
     remove(key) {
       const path = pathOf(key);
-      return kept.removing(key, () => wasThere(path));
+      // It is true to one caller alone.
+      return kept.removing(key, () => wasThere(unlink(path)));
     },
     async olderThan(before) {
       const old: string[] = [];
@@ -92,12 +94,7 @@ export function createChannelFiles(dir: string, given: Partial<FileBounds> = {})
 /** The replacement for an id in names, because this folder does not know an id's form. */
 const tagOf = (id: string): string => createHash('sha256').update(id).digest('hex').slice(0, 16);
 
-async function namesIn(folder: string): Promise<readonly string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-}
+const namesIn = async (folder: string): Promise<readonly string[]> => (await ifThere(readdir(folder))) ?? [];
 
 /** Lists one folder at a time: everybody else is served in between. */
 async function* keysIn(dir: string): AsyncGenerator<readonly string[]> {
@@ -106,17 +103,6 @@ async function* keysIn(dir: string): AsyncGenerator<readonly string[]> {
   for (const folder of names.filter((name) => folderPattern.test(name))) {
     const inside = await namesIn(join(dir, folder));
     yield inside.map((name) => `${folder}/${name}`).filter((key) => keyPattern.test(key));
-  }
-}
-
-/** Removes the file; returns true to one caller alone. */
-async function wasThere(path: string): Promise<boolean> {
-  try {
-    await unlink(path);
-    return true;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-    throw error;
   }
 }
 
@@ -131,30 +117,22 @@ async function writeOut(
   { maxBytes, reserved }: { readonly maxBytes: number; readonly reserved: Reserved },
   signal: AbortSignal,
 ): Promise<number> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    let written = 0;
-    for await (const chunk of bytes) {
-      signal.throwIfAborted();
-      written += chunk.byteLength;
-      if (written > maxBytes) throw new RangeError(`a file of more than ${maxBytes} bytes`);
-      reserved.take(chunk.byteLength);
-      await file.writeFile(chunk);
-    }
+  await using file = await open(path, 'wx', 0o600);
+  let written = 0;
+  for await (const chunk of bytes) {
     signal.throwIfAborted();
-    await file.sync();
-    return written;
-  } finally {
-    await file.close();
+    written += chunk.byteLength;
+    if (written > maxBytes) throw new RangeError(`a file of more than ${maxBytes} bytes`);
+    reserved.take(chunk.byteLength);
+    await file.writeFile(chunk);
   }
+  signal.throwIfAborted();
+  await file.sync();
+  return written;
 }
 
 /** The file's name without its folder. */
 async function syncFolder(dir: string): Promise<void> {
-  const folder = await open(dir, 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await using folder = await open(dir, 'r');
+  await folder.sync();
 }

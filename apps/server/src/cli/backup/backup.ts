@@ -6,7 +6,7 @@ import { BackupError, lockBackups, newBackupName } from '@lodge/backup';
 import { MigrationError } from '@lodge/store';
 import { VmError } from '@lodge/ports';
 import { readConfig } from '../../config/config.ts';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import { CommandError, commandLog, say } from '../command.ts';
 import type { Command } from '../command.ts';
 import { withDatabase } from '../with-store.ts';

@@ -1,7 +1,7 @@
 /** The master key of a backup, which is never in it. */
 import { open, stat } from 'node:fs/promises';
 import { masterKeyId, MasterKeyError, readMasterKey } from '@lodge/access';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import type { Config } from '../../config/config.ts';
 import { masterKeySource } from '../../config/master-key-source.ts';
 import { CommandError } from '../command.ts';

@@ -24,7 +24,7 @@ import {
 } from '@lodge/store';
 import type { AgentRows } from '@lodge/store';
 import type { Config } from '../../config/config.ts';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import { CommandError, say } from '../command.ts';
 import { holderName } from '../take-down.ts';
 import { withDatabase, withOwnDatabase } from '../with-store.ts';

@@ -3,9 +3,10 @@ import { mkdir, readdir, rm, rmdir, statfs, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import type { Place } from '@lodge/backup';
+import { ifThere } from '@lodge/domain';
 import type { Log } from '@lodge/ports';
 import { endEmbeddedPostgres, isEmptyDatabase } from '@lodge/store';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import { readConfig } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
 import { masterKeySource } from '../../config/master-key-source.ts';
@@ -185,9 +186,4 @@ function isKey({ dataDir, masterKeyFile }: Config, name: string): boolean {
   return isWithin(dataDir, masterKeyFile) && dirname(masterKeyFile) === dataDir && name === basename(masterKeyFile);
 }
 
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-}
+const namesIn = async (folder: string): Promise<string[]> => (await ifThere(readdir(folder))) ?? [];

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/ports';
 import { embeddedConnectionString, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import type { Config } from '../../config/config.ts';
 import { openMachines } from '../../host/machines.ts';
 import { found, isRoot, note, ok, unseen } from '../../host/finding.ts';

@@ -6,7 +6,7 @@ import { createImageBuilder } from '@lodge/images';
 import { createOpenclawRuntime } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import type { Config } from '../../config/config.ts';
 import { readLastBackup } from '../../host/last-backup.ts';
 import { lockHolder } from '../../host/instance-lock.ts';

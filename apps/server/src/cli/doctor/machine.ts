@@ -1,14 +1,14 @@
 /** The machine itself: system, memory, disk, control groups, user ids, and the programs that Lodge calls. */
 import { execFile } from 'node:child_process';
-import type { StatsFs } from 'node:fs';
 import { access, constants, readFile, stat, statfs } from 'node:fs/promises';
 import { availableParallelism, release } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { defaultSize, fits, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
 import { hasGuestsHere } from '@lodge/ports';
 import type { Config } from '../../config/config.ts';
+import { nearest } from '../../host/files.ts';
 import { version } from '../../version.ts';
 import { fail, found, note, ok } from '../../host/finding.ts';
 import type { Finding, Section } from '../../host/finding.ts';
@@ -70,7 +70,7 @@ function gibText(mib: number): string {
 }
 
 async function disk(name: string, path: string, needsBytes: number): Promise<Finding> {
-  const { bavail, bsize, files, ffree } = await statfsAbove(path);
+  const { bavail, bsize, files, ffree } = await nearest(path, (there) => statfs(there));
   const free = bavail * bsize;
   const detail = `${path}, ${(free / gib).toFixed(1)} GiB free`;
   if (files > 0 && ffree < 10_000)
@@ -87,25 +87,13 @@ async function disk(name: string, path: string, needsBytes: number): Promise<Fin
 
 /** Agents need templates only in the data folder: links into the cache, or copies if that is on another disk. */
 export async function templates({ dataDir, cacheDir }: Pick<Config, 'dataDir' | 'cacheDir'>): Promise<Finding> {
-  const [data, cache] = await Promise.all([dataDir, cacheDir].map((path) => nearest(path, (there) => stat(there))));
+  const [data, cache] = await Promise.all([dataDir, cacheDir].map((path) => nearest(path, stat)));
   if (data!.dev === cache!.dev) return ok('templates', 'data folder and cache share them');
   return note(
     'templates',
     'data folder and cache are on two file systems: the data folder has a copy of each template in use',
     'plan 3 GiB there for each, or put both folders on one file system',
   );
-}
-
-/** The file system of the path, or of the nearest existing folder above it. */
-function statfsAbove(path: string): Promise<StatsFs> {
-  return nearest(path, (there) => statfs(there));
-}
-
-async function nearest<T>(path: string, look: (path: string) => Promise<T>): Promise<T> {
-  return look(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT' || path === dirname(path)) throw error;
-    return nearest(dirname(path), look);
-  });
 }
 
 /**

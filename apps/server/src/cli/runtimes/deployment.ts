@@ -6,7 +6,7 @@ import { createImageBuilder, imageName, tryLock, whyNot } from '@lodge/images';
 import type { InstalledVersions } from '@lodge/images';
 import type { AgentRuntime, ImageBuilder, Log } from '@lodge/ports';
 import { allRuntimes } from '../../runtimes.ts';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import type { Config } from '../../config/config.ts';
 import { installedVersions } from '../../host/installed-versions.ts';
 import { CommandError } from '../command.ts';

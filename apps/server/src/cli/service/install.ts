@@ -7,7 +7,8 @@ import { existsSync } from 'node:fs';
 import { chmod, chown, lstat, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
-import { exists } from '../../host/exists.ts';
+import { ifThere } from '@lodge/domain';
+import { exists } from '../../host/files.ts';
 import { strangerOf, strangerWithin } from '../../host/ownership.ts';
 import { environmentFile, toRoot, unitFile, unitName } from '../../host/service-files.ts';
 import { CommandError, say } from '../command.ts';
@@ -108,10 +109,7 @@ async function assertSystemd(): Promise<void> {
 
 /** The unit's text; null if there is none. Rejects if Lodge did not write it. */
 async function unitThere(): Promise<string | null> {
-  const text = await readFile(unitFile, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const text = await ifThere(readFile(unitFile, 'utf8'));
   if (text !== null && !text.startsWith(unitMark)) {
     throw new CommandError(
       `${unitFile} was not written by this command, so it is left as it is. Move it to ${join('/root', unitName)} or remove it first.`,

@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import { CommandError } from '../command.ts';
 import { upgradeFolder } from './journal.ts';
 

@@ -2,8 +2,10 @@
  * The state of an upgrade, in `<checkout>/.upgrade/journal.json`: the next `upgrade` or the next start of Lodge detects a
  * kill by it. It exists from the first to the last step, and is replaced before each step that it announces.
  */
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { ifThere } from '@lodge/domain';
+import { syncFolder } from '../../host/files.ts';
 import type { ProcessMark } from '../../host/instance-lock.ts';
 import { startTimeOf } from '../../host/instance-lock.ts';
 
@@ -63,28 +65,14 @@ export async function isUnderWay({ by }: Journal): Promise<boolean> {
 }
 
 async function readJson<T>(path: string): Promise<T | null> {
-  const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const text = await ifThere(readFile(path, 'utf8'));
   return text === null ? null : (JSON.parse(text) as T);
 }
 
 /** The file is on the disk before it resolves. */
 async function replaceJson(path: string, value: unknown): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
-  const file = await open(`${path}.new`, 'w', 0o600);
-  try {
-    await file.writeFile(`${JSON.stringify(value)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await writeFile(`${path}.new`, `${JSON.stringify(value)}\n`, { mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
-  const folder = await open(dirname(path), 'r');
-  try {
-    await folder.sync();
-  } finally {
-    await folder.close();
-  }
+  await syncFolder(dirname(path));
 }

@@ -19,7 +19,7 @@ import type { Log } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { readConfig } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
-import { exists } from '../../host/exists.ts';
+import { exists } from '../../host/files.ts';
 import { lockHolder, startTimeOf } from '../../host/instance-lock.ts';
 import { CommandError, commandLog, say } from '../command.ts';
 import type { Command } from '../command.ts';

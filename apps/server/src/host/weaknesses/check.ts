@@ -1,6 +1,7 @@
 /** The parts of a check of the host's weaknesses. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifThere } from '@lodge/domain';
 import type { Accelerator, Emulator } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
 import type { Finding } from '../finding.ts';
@@ -30,10 +31,7 @@ export interface Check {
 
 /** A file of the host; null if there is none. */
 export async function fileOf({ root }: HostFacts, path: string): Promise<string | null> {
-  return readFile(join(root, path), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
-    throw error;
-  });
+  return ifThere(readFile(join(root, path), 'utf8'), 'ENOTDIR');
 }
 
 /** Whether accounts of several people share this host, or soon may. */

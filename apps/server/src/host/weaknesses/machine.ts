@@ -2,7 +2,7 @@
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { missingControllers } from '@lodge/vm';
-import { exists } from '../exists.ts';
+import { exists } from '../files.ts';
 import { missingBounds } from '../../machine-host/control-group.ts';
 import { note, ok, warn } from '../finding.ts';
 import { fileOf, hasSeveralPeople } from './check.ts';

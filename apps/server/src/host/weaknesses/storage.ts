@@ -1,9 +1,9 @@
 /** The places of data that must not be lost or read. */
-import type { Stats, StatsFs } from 'node:fs';
 import { stat, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { defaultDisk, diskLevel, fitsDisk } from '@lodge/domain';
+import { defaultDisk, diskLevel, fitsDisk, ifThere } from '@lodge/domain';
 import { masterKeySource } from '../../config/master-key-source.ts';
+import { nearest } from '../files.ts';
 import { fail, isRoot, note, ok, warn } from '../finding.ts';
 import type { Finding } from '../finding.ts';
 import type { Check } from './check.ts';
@@ -20,8 +20,8 @@ const masterKey: Check = {
 };
 
 async function keyFile(name: string, file: string): Promise<Finding> {
-  const folder = await statOf(dirname(file));
-  const key = folder && (await statOf(file));
+  const folder = await ifThere(stat(dirname(file)));
+  const key = folder && (await ifThere(stat(file)));
   if (key === null) return ok(name, `none yet: the first start makes ${file}`);
   if ((key.mode & 0o077) !== 0) return fail(name, `${file} is open to other users`, `chmod 600 ${file}`);
   const owners = [0, process.getuid?.()];
@@ -32,12 +32,6 @@ async function keyFile(name: string, file: string): Promise<Finding> {
   }
   return ok(name, `${file}, for its owner alone`);
 }
-
-const statOf = (path: string): Promise<Stats | null> =>
-  stat(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
 
 const database: Check = {
   name: 'database',
@@ -59,7 +53,7 @@ const disk: Check = {
   name: 'disk',
   async look({ config }, name) {
     const { dataDir, diskFloorMib: floorMib, diskReservedMib: reservedMib, diskOvercommit: overcommit } = config;
-    const { bavail, bsize } = await statfsAbove(dataDir);
+    const { bavail, bsize } = await nearest(dataDir, (there) => statfs(there));
     const host = { freeMib: (bavail * bsize) / 2 ** 20, floorMib, reservedMib, overcommit };
     const free = `${gib(host.freeMib)} GiB free in ${dataDir}`;
     if (['short', 'critical'].includes(diskLevel(host))) {
@@ -89,13 +83,6 @@ const diskRate: Check = {
     return warn(name, detail, 'set LODGE_DISK_RATE to 1');
   },
 };
-
-async function statfsAbove(path: string): Promise<StatsFs> {
-  return statfs(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT' || path === dirname(path)) throw error;
-    return statfsAbove(dirname(path));
-  });
-}
 
 const user: Check = {
   name: 'user',

@@ -16,6 +16,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { VmError } from '@lodge/ports';
 import { until } from '../../waiting.ts';
+import { exists } from './files.ts';
 
 export interface CgroupLimits {
   readonly memoryMib: number;
@@ -293,11 +294,4 @@ function isAbsent(error: unknown): boolean {
 
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

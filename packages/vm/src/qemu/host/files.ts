@@ -1,19 +1,44 @@
-import { open, readdir } from 'node:fs/promises';
+import { access, open, readFile, readdir, rename, writeFile } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import { ifThere } from '@lodge/domain';
 
 /** Makes a file's bytes, or a folder's names, survive a loss of power. */
 export async function syncFile(path: string): Promise<void> {
-  const file = await open(path, 'r');
-  try {
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  await using file = await open(path, 'r');
+  await file.sync();
 }
 
 /** Returns the names in a folder; none when it is absent. */
 export async function entries(path: string): Promise<string[]> {
-  return readdir(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  return (await ifThere(readdir(path))) ?? [];
+}
+
+/** Whether the path exists, as far as this process may see. */
+export const exists = (path: string): Promise<boolean> =>
+  access(path).then(
+    () => true,
+    () => false,
+  );
+
+/** Returns null for a file that is absent, or that a loss of power cut short. */
+export async function readJson<T>(path: string): Promise<T | null> {
+  const text = await ifThere(readFile(path, 'utf8'));
+  try {
+    return text === null ? null : (JSON.parse(text) as T);
+  } catch {
+    return null;
+  }
+}
+
+/** Replaces a file of root's as a whole. */
+export async function replaceFile(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600 });
+  await rename(`${path}.new`, path);
+}
+
+/** Replaces a file of root's as a whole, and survives a loss of power from then on. */
+export async function replaceFileForGood(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${path}.new`, path);
+  await syncFile(dirname(path));
 }

@@ -1,6 +1,6 @@
 /** Takes a VM away, in whatever state it is. */
-import { access } from 'node:fs/promises';
 import type { Cgroups } from '../host/cgroup.ts';
+import { exists } from '../host/files.ts';
 import { qmpArgument } from '../machine/command-line.ts';
 import type { HostNetwork } from '../network/index.ts';
 import { findProcesses, isAlive, kill } from '../host/process.ts';
@@ -55,11 +55,4 @@ async function vmProcesses(directory: RunDirectory, record: VmRecord | null): Pr
   if (record?.process) return isAlive(record.process) ? [record.process] : [];
   const argument = qmpArgument(directory.qmpSocket);
   return findProcesses((candidate) => candidate === argument);
-}
-
-async function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -1,6 +1,7 @@
 /** The driver's VMs, one at a time: the caller serves calls for one agent in turn. A VM's state is its run directory. */
 import { readdir } from 'node:fs/promises';
 import type { EgressRules, VmDeath } from '@lodge/domain';
+import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type {
   CarriedData,
@@ -244,7 +245,7 @@ export class Vms {
   /** Reads one at a time: an engine that looks often must not take all threads from others. */
   async diskUse(): Promise<readonly DiskUse[]> {
     const found: DiskUse[] = [];
-    for (const agentId of await this.agentIds().catch(noneBeforeStart))
+    for (const agentId of (await ifThere(this.agentIds())) ?? [])
       found.push(await diskUseOf(this.directory(agentId), this.parts.watch.get(agentId)));
     return found;
   }
@@ -389,10 +390,4 @@ export class Vms {
     await vm.qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
     await awaitExit(vm.process, quitTimeoutMs).catch(() => undefined);
   }
-}
-
-/** The folder of run directories is made by the first start. */
-function noneBeforeStart(error: NodeJS.ErrnoException): string[] {
-  if (error.code !== 'ENOENT') throw error;
-  return [];
 }

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs';
-import { readFile, readdir, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { EgressRules } from '@lodge/domain';
 import { hostAddress } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
+import { entries } from '../host/files.ts';
 import { bandwidthRules } from './bandwidth.ts';
 import { Egress } from './egress.ts';
 import { NftCrashError, ipBatch, nft, run } from './commands.ts';
@@ -117,20 +118,13 @@ echo 1 > /proc/sys/net/ipv4/ip_forward
 ' sh "$3"
 `;
 
-async function namesIn(folder: string): Promise<string[]> {
-  return readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
-}
-
 /** The line for `ip` that keeps a link from having its own IPv6 address, if this kernel has IPv6. */
 const withoutIpv6Address = (link: string): string[] =>
   existsSync('/proc/sys/net/ipv6/conf') ? [`link set ${link} addrgenmode none`] : [];
 
 /** The existing parts of one name. */
 async function presence(name: string): Promise<{ readonly link: boolean; readonly namespace: boolean }> {
-  const [devices, names] = await Promise.all([namesIn(links), namesIn(namespaces)]);
+  const [devices, names] = await Promise.all([entries(links), entries(namespaces)]);
   return { link: devices.includes(name), namespace: names.includes(name) };
 }
 
@@ -206,7 +200,7 @@ async function createSlot(plan: NetworkPlan, slot: number, options: NamespaceOpt
 }
 
 async function listSlots(plan: NetworkPlan): Promise<number[]> {
-  const names = new Set([...(await namesIn(links)), ...(await namesIn(namespaces))]);
+  const names = new Set([...(await entries(links)), ...(await entries(namespaces))]);
   return [...names].flatMap((name) => plan.slotOf(name) ?? []).sort((a, b) => a - b);
 }
 

@@ -3,12 +3,13 @@
  * stays where it is. Source: QEMU's docs/interop/qcow2.txt, and `qcow2_update_header`, which writes the name last.
  */
 import { execFile } from 'node:child_process';
-import { open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readFile, rm, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import { syncFile } from '../host/files.ts';
+import { replaceFileForGood, syncFile } from '../host/files.ts';
 import { qcow2Magic } from './disks.ts';
 
 const run = promisify(execFile);
@@ -19,10 +20,7 @@ export const journalName = 'disk.moving';
 
 /** Returns null when the file is absent, is no qcow2 file, or lies over none. */
 export async function backingOf(path: string): Promise<string | null> {
-  const file = await open(path, 'r').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return null;
-    throw error;
-  });
+  const file = await ifThere(open(path, 'r'));
   if (!file) return null;
   try {
     const { name } = await readHead(file);
@@ -76,15 +74,7 @@ export async function moveDisk(disk: string, backing: string): Promise<void> {
 async function writeJournal(disk: string, journal: string): Promise<string> {
   const { mtimeNs } = await stat(disk, { bigint: true });
   const written = `${mtimeNs / 1_000_000_000n}.${String(mtimeNs % 1_000_000_000n).padStart(9, '0')}`;
-  const file = await open(`${journal}.new`, 'w', 0o600);
-  try {
-    await file.write(written);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
-  await rename(`${journal}.new`, journal);
-  await syncFile(dirname(journal));
+  await replaceFileForGood(journal, written);
   return written;
 }
 

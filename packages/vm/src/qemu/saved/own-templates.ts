@@ -14,6 +14,7 @@
  */
 import { chmod, chown, mkdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
@@ -122,8 +123,8 @@ export class OwnTemplates extends TemplateShelf {
     const made = ['disk', 'memory', 'devices'] as const;
     const right = new Set<TemplateFile>();
     for (const name of made) {
-      const [sum] = await sumsOf([from(name)]).catch(absent);
-      if (sum === old.sums[name]) right.add(name);
+      const sums = await ifThere(sumsOf([from(name)]));
+      if (sums?.[0] === old.sums[name]) right.add(name);
     }
     if (!right.has('disk')) return null;
     const images = [old.kernel, old.initrd, old.rootDisk];
@@ -154,7 +155,7 @@ export class OwnTemplates extends TemplateShelf {
   /** Takes all by links, or all by copies. A missing file is left out, because the template was damaged before. */
   private async takeAll(pairs: readonly Pair[]): Promise<'linked' | 'copied'> {
     for (const [index, [from, to]] of pairs.entries()) {
-      const done = await this.by.linkFile(from, to).catch(absent);
+      const done = await ifThere(this.by.linkFile(from, to));
       if (done === true) this.checks.linked(from, to);
       if (done === false) return this.copyAll(pairs.slice(index));
     }
@@ -198,7 +199,8 @@ export class OwnTemplates extends TemplateShelf {
     for (const name of templateFiles) {
       const [from, to] = [join(draft, templateFileNames[name]), this.file(id, name)];
       if (await this.checks.isRight(to, name, manifest.files[name])) continue;
-      await rename(from, to).catch(absent);
+      // An absent file shows later, when something needs it.
+      await ifThere(rename(from, to));
       this.checks.linked(from, to);
     }
     await rename(join(draft, manifestName), join(this.root, id, manifestName));
@@ -206,9 +208,3 @@ export class OwnTemplates extends TemplateShelf {
 }
 
 type Pair = readonly [from: string, to: string];
-
-/** An absent file shows later, when something needs it. */
-function absent(error: NodeJS.ErrnoException): readonly never[] {
-  if (error.code === 'ENOENT') return [];
-  throw error;
-}

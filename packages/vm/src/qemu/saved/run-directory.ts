@@ -16,12 +16,12 @@
  * While QEMU starts, its user's group may write to the directory, because QEMU makes its socket there. The permission ends
  * before the guest runs its first instruction.
  */
-import { access, chmod, chown, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { chmod, chown, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { VmDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
-import { syncFile } from '../host/files.ts';
+import { exists, readJson, replaceFile, syncFile } from '../host/files.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { Snapshot } from './snapshot/snapshot.ts';
 import type { MemoryBase } from './snapshot/snapshot.ts';
@@ -109,7 +109,7 @@ export class RunDirectory {
 
   /** Makes no folder: if it is gone, nobody asks. */
   writeDeath(death: VmDeath): Promise<void> {
-    return replaceJson(this.death, death);
+    return replaceFile(this.death, `${JSON.stringify(death)}\n`);
   }
 
   async create(): Promise<void> {
@@ -118,7 +118,7 @@ export class RunDirectory {
 
   async write(record: VmRecord): Promise<void> {
     await this.create();
-    await replaceJson(this.record, record);
+    await replaceFile(this.record, `${JSON.stringify(record)}\n`);
   }
 
   /** Lets QEMU, as `uid`, make its socket here. The death of an earlier VM no longer matters. */
@@ -133,11 +133,8 @@ export class RunDirectory {
     await chmod(this.path, 0o710);
   }
 
-  async exists(): Promise<boolean> {
-    return access(this.path).then(
-      () => true,
-      () => false,
-    );
+  exists(): Promise<boolean> {
+    return exists(this.path);
   }
 
   /** Makes the disk and its name survive a loss of power. */
@@ -161,27 +158,6 @@ export class RunDirectory {
     // A file may still appear at the last moment.
     await rm(this.path, { recursive: true, force: true, maxRetries: 3, retryDelay: 10 });
   }
-}
-
-async function readJson<T>(path: string): Promise<T | null> {
-  try {
-    return JSON.parse(await readFile(path, 'utf8')) as T;
-  } catch (error) {
-    // A file that power loss cut short counts as missing.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
-    throw error;
-  }
-}
-
-async function replaceJson(path: string, value: object): Promise<void> {
-  const next = `${path}.new`;
-  const file = await open(next, 'w', 0o600);
-  try {
-    await file.write(`${JSON.stringify(value)}\n`);
-  } finally {
-    await file.close();
-  }
-  await rename(next, path);
 }
 
 /** Whether a name may be an agent's; other folders do not matter here. */

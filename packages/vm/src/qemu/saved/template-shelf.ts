@@ -1,10 +1,9 @@
 /** Templates in one folder, by their ids: reads them and checks that they are unchanged. */
-import { readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { keptPace } from '@lodge/domain';
 import type { RuntimeFacts, Template } from '@lodge/ports';
 import { VmError } from '@lodge/ports';
-import { entries } from '../host/files.ts';
+import { entries, readJson } from '../host/files.ts';
 import { bootFiles, templateFileNames, templateFiles } from './template-checks.ts';
 import type { FileFacts, TemplateChecks, TemplateFile } from './template-checks.ts';
 
@@ -130,14 +129,8 @@ export const manifestName = 'manifest.json';
 
 /** Returns null when it is absent, torn, or of an unknown version. */
 export async function readManifest(folder: string): Promise<Manifest | OldManifest | null> {
-  try {
-    const text = await readFile(join(folder, manifestName), 'utf8');
-    const manifest = JSON.parse(text) as Manifest | OldManifest;
-    return manifest.version === 3 || manifest.version === 2 ? manifest : null;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const manifest = await readJson<Manifest | OldManifest>(join(folder, manifestName));
+  return manifest?.version === 3 || manifest?.version === 2 ? manifest : null;
 }
 
 /** The id of the template with this disk, wherever its folder is or was; null when there is none. */

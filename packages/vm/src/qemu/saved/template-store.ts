@@ -20,7 +20,7 @@
  * a Lodge in another container may share the cache and not show its data.
  */
 import { createHash, randomBytes } from 'node:crypto';
-import { access, chmod, chown, mkdir, open, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { access, chmod, chown, mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Image } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
@@ -224,11 +224,6 @@ async function settle(path: string, gid: number, mode: number): Promise<void> {
 
 /** Writes the manifest, which is on the disk when it resolves. */
 export async function writeManifest(folder: string, manifest: Manifest): Promise<void> {
-  const file = await open(join(folder, manifestName), 'wx', 0o600);
-  try {
-    await file.write(`${JSON.stringify(manifest)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
-  }
+  const text = `${JSON.stringify(manifest)}\n`;
+  await writeFile(join(folder, manifestName), text, { flag: 'wx', mode: 0o600, flush: true });
 }

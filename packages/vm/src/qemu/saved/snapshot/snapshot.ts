@@ -11,12 +11,26 @@
  * the three, and the two others are removed.
  */
 import { createHash } from 'node:crypto';
-import { access, chmod, chown, mkdir, open, readFile, readdir, rename, rm, stat, statfs } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  chown,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+  statfs,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { ifThere, wasThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
-import { syncFile } from '../../host/files.ts';
+import { exists, syncFile } from '../../host/files.ts';
 import type { SavedOn } from '../../machine/saved-on.ts';
 import { Thread } from '../../host/thread.ts';
 import type { LayJob, SavedPages, SaveJob } from './page-job.ts';
@@ -82,10 +96,7 @@ export class Snapshot {
   }
 
   exists(): Promise<boolean> {
-    return access(this.path).then(
-      () => true,
-      () => false,
-    );
+    return exists(this.path);
   }
 
   /** Bytes that it occupies on the disk, with drafts. */
@@ -149,13 +160,8 @@ export class Snapshot {
       pages: { bytes: pages.bytes, index: toBase64(pages.index), sums: toBase64(pages.sums) },
     };
     const json = JSON.stringify(manifest);
-    const file = await open(join(this.draftPath, 'manifest'), 'wx', 0o600);
-    try {
-      await file.write(`${sha256(json)}\n${json}`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
+    const text = `${sha256(json)}\n${json}`;
+    await writeFile(join(this.draftPath, 'manifest'), text, { flag: 'wx', mode: 0o600, flush: true });
     await syncFile(this.draftPath);
     await rm(this.path, { recursive: true, force: true });
     await rename(this.draftPath, this.path);
@@ -189,13 +195,7 @@ export class Snapshot {
   /** Lets the guest run from here on: no later start finds the snapshot, whatever happens. Succeeds if it is absent. */
   async useUp(): Promise<void> {
     await rm(this.usedPath, { recursive: true, force: true });
-    try {
-      await rename(this.path, this.usedPath);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
-      throw error;
-    }
-    await syncFile(this.folder);
+    if (await wasThere(rename(this.path, this.usedPath))) await syncFile(this.folder);
   }
 
   /** Removes drafts and used-up snapshots. */
@@ -204,10 +204,8 @@ export class Snapshot {
   }
 
   private async manifest(): Promise<Manifest> {
-    const text = await readFile(join(this.path, 'manifest'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-      if (error.code === 'ENOENT') throw missing('there is none');
-      throw error;
-    });
+    const text = await ifThere(readFile(join(this.path, 'manifest'), 'utf8'));
+    if (text === null) throw missing('there is none');
     const end = text.indexOf('\n');
     const json = text.slice(end + 1);
     if (text.slice(0, end) !== sha256(json)) throw missing('its manifest is damaged');
