@@ -22,6 +22,8 @@ export interface OpenedApp extends OpenedLodge, Pick<OpenedLodge['parts'], 'app'
   readonly key: (name: string) => Promise<string>;
   /** Makes an agent and sets columns of its row. Returns its id. */
   readonly agent: (given?: object, columns?: Columns) => Promise<string>;
+  /** Makes an agent of which a machine runs until the test says otherwise; for `machines: true`. Returns its id. */
+  readonly running: (given?: object) => Promise<string>;
   readonly setAgent: (id: string, columns: Columns) => Promise<void>;
   readonly sql: (text: string, values?: readonly unknown[]) => Promise<Readonly<Record<string, unknown>>[]>;
 }
@@ -75,6 +77,11 @@ export async function openApp(options: OpenLodgeOptions = {}): Promise<OpenedApp
     if (changes.length > 0)
       await sql(`update agents set ${changes.join()} where id = $1`, [id, ...Object.values(columns)]);
   };
+  const create = async (query: string, given: object): Promise<string> => {
+    const { body, text } = await call('POST', `/v1/agents${query}`, { body: { name: 'Support bot', ...given } });
+    if (body.object !== 'agent') throw new Error(text);
+    return body.id;
+  };
   return {
     ...lodge,
     app,
@@ -86,13 +93,11 @@ export async function openApp(options: OpenLodgeOptions = {}): Promise<OpenedApp
     sql,
     setAgent,
     async agent(given = {}, columns = {}) {
-      const { status, body, text } = await call('POST', '/v1/agents?wait=false', {
-        body: { name: 'Support bot', ...given },
-      });
-      if (status !== 202) throw new Error(text);
-      await setAgent(body.id, columns);
-      return body.id;
+      const id = await create('?wait=false', given);
+      await setAgent(id, columns);
+      return id;
     },
+    running: (given = {}) => create('', { lifecycle: { idle_timeout_seconds: 0 }, ...given }),
   };
 }
 

@@ -6,7 +6,7 @@ import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-
 
 const waits: AbortSignal[] = [];
 const deletesWithoutWait: boolean[] = [];
-const { call, agent, app, host, key, baseUrl, close } = await openApp({
+const { call, agent, running, app, host, key, baseUrl, close } = await openApp({
   machines: true,
   settings: { LODGE_LIFECYCLE_WAIT_MS: '300' },
   api: (usual) => ({
@@ -38,11 +38,6 @@ function hold(): void {
   };
 }
 
-async function running(): Promise<string> {
-  const { status, body, text } = await call('POST', '/v1/agents', { body: { name: 'x' } });
-  assert.equal(status, 201, text);
-  return body.id;
-}
 const act = (id: string, verb: string, options: { query?: string; body?: unknown; headers?: {} } = {}) =>
   call('POST', `/v1/agents/${id}/${verb}${options.query ?? ''}`, options);
 

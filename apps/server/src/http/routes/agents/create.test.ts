@@ -1,16 +1,40 @@
-import { Refusal } from '@lodge/domain';
+import { defaultLifecycle } from '@lodge/domain';
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, afterEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
+
+const waits: AbortSignal[] = [];
+const { call, sql, app, host, key, baseUrl, logged, close } = await openApp({
+  machines: true,
+  settings: { LODGE_CREATE_WAIT_MS: '400' },
+  api: (usual) => ({
+    ...usual,
+    agents: {
+      ...usual.agents,
+      awaitStatus: (account, id, timeoutMs, signal, wanted) => {
+        waits.push(signal);
+        return usual.agents.awaitStatus(account, id, timeoutMs, signal, wanted);
+      },
+    },
+  }),
+});
+after(close);
+afterEach(() => (host.behaviour = () => Promise.resolve()));
+
+const count = async () => Number((await sql('select count(*) from agents'))[0]!['count']);
+/** No machine is made until the test is over, or the server. */
+const hold = (): void => {
+  host.behaviour = (_step, _call, signal) =>
+    new Promise((_, reject) => signal.addEventListener('abort', () => reject(new Error('ended'))));
+};
 
 test('201: a name alone is enough; the record is whole, with every default', async () => {
-  const { call, agents } = testApp();
   const answer = await call('POST', '/v1/agents', { body: { name: '  Support bot ' } });
-  const { id } = agents.rows[0]!;
+  const { id, created_at, updated_at, started_at } = answer.body;
   assert.equal(answer.status, 201);
   assert.equal(answer.headers['location'], `/v1/agents/${id}`);
-  const at = '2026-01-31T12:00:00.000Z';
+  for (const at of [created_at, updated_at, started_at]) assert.match(at, /^\d{4}-\d\d-\d\dT[\d:]{8}\.\d{3}Z$/);
   assert.deepEqual(answer.body, {
     object: 'agent',
     id,
@@ -22,13 +46,13 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     status_reason: null,
     transition: null,
     runtime_kind: 'runtime_a',
-    runtime: { name: 'openclaw', version: '2026.9.6' },
+    runtime: { name: 'fake', version: '1' },
     upgrade_available: false,
     model: 'anthropic/claude-sonnet-5',
     size: 'medium',
     machine: { vcpus: 2, memory_mb: 4096, disk_gb: 10 },
-    disk: { limit_gb: 10, used_gb: 0.13 },
-    url: `http://openclaw-${id}.agents.localhost:8080`,
+    disk: { limit_gb: 10, used_gb: null },
+    url: `http://openclaw-${id}.agents.localhost:${new URL(baseUrl).port}`,
     dashboard_url: null,
     llm_keys: [],
     channels: [],
@@ -46,72 +70,66 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     peers: [],
     labels: {},
     metadata: {},
-    created_at: at,
-    updated_at: at,
-    started_at: null,
+    created_at,
+    updated_at,
+    started_at,
     paused_at: null,
     stopped_at: null,
     last_active_at: null,
   });
 });
 
+/** Fields that come back as they were given. */
+const asGiven = {
+  name: 'ä'.repeat(100),
+  model: 'openai/gpt-5',
+  description: 'Answers in #help',
+  labels: { 'example.com/team': 'support', tier: '' },
+  metadata: { team: 'support', 'the key': '' },
+  spend_limit: null,
+  models: ['openai/gpt-5-mini'],
+  peers: ['*'],
+  instructions: 'Be kind.\n',
+};
+
 test('201: every field is taken as it was given, and no secret comes back', async () => {
-  const { call, agents, logged } = testApp();
   const apiKey = 'sk-secret-h3Qw';
   const body = {
-    name: 'ä'.repeat(100),
-    model: 'openai/gpt-5',
-    description: 'Answers in #help',
+    ...asGiven,
     llm_keys: [{ provider: 'anthropic', api_key: apiKey }],
     runtime_kind: 'openclaw',
     machine_size: 'xlarge',
     lifecycle: { idle_timeout_seconds: 0, keep_awake: 'always' },
-    labels: { 'example.com/team': 'support', tier: '' },
-    metadata: { team: 'support', 'the key': '' },
     channels: {},
-    spend_limit: null,
     egress: { mode: 'allowlist', allow: ['*.Example.com.', '9.9.9.9'] },
-    models: ['openai/gpt-5-mini'],
-    peers: ['*'],
-    instructions: 'Be kind.\n',
     dashboard: false,
   };
   const answer = await call('POST', '/v1/agents', { body });
   assert.equal(answer.status, 201, answer.text);
-  const { name, model, description, size, machine, runtime_kind, lifecycle, metadata, llm_keys } = answer.body;
+  const { id, size, machine, runtime_kind, lifecycle, llm_keys, egress } = answer.body;
+  for (const [name, value] of Object.entries(asGiven)) assert.deepEqual(answer.body[name], value, name);
   assert.deepEqual(
-    [name, model, description, size, machine, runtime_kind, metadata],
-    [
-      body.name,
-      body.model,
-      body.description,
-      'xlarge',
-      { vcpus: 4, memory_mb: 16384, disk_gb: 10 },
-      'runtime_a',
-      body.metadata,
-    ],
+    [size, machine, runtime_kind],
+    ['xlarge', { vcpus: 4, memory_mb: 16_384, disk_gb: 10 }, 'runtime_a'],
   );
   assert.deepEqual(
     [lifecycle.idle_timeout_seconds, lifecycle.keep_awake, lifecycle.stop_after_seconds],
-    [0, 'always', 1800],
+    [0, 'always', defaultLifecycle.stopAfterSeconds],
   );
-  assert.deepEqual(llm_keys, [
-    { provider: 'anthropic', last4: 'h3Qw', fingerprint: null, created_at: '2026-01-31T12:00:00.000Z' },
-  ]);
-  assert.deepEqual(answer.body.labels, body.labels);
-  assert.deepEqual(answer.body.egress, { mode: 'allowlist', allow: ['*.example.com', '9.9.9.9/32'] });
-  assert.deepEqual(answer.body.models, ['openai/gpt-5-mini']);
-  assert.deepEqual(answer.body.peers, ['*']);
-  assert.equal(agents.created[0]!.instructions, 'Be kind.\n');
-  assert.deepEqual(agents.created[0]!.llmKeys, [{ provider: 'anthropic', apiKey }]);
-  assert.ok(!answer.text.includes(apiKey) && !logged.join().includes(apiKey));
+  const [{ provider, last4, fingerprint }] = llm_keys;
+  assert.deepEqual([provider, last4], ['anthropic', 'h3Qw']);
+  assert.ok(fingerprint);
+  assert.deepEqual(egress, { mode: 'allowlist', allow: ['*.example.com', '9.9.9.9/32'] });
+  const kept = JSON.stringify(await sql('select * from llm_keys where agent_id = $1', [id]));
+  for (const text of [answer.text, logged.join(), kept]) assert.ok(!text.includes(apiKey));
 });
 
 test('201: a name in another script is allowed by its name in DNS', async () => {
-  const { call } = testApp();
   const allowed = async (...allow: string[]) => {
-    const answer = await call('POST', '/v1/agents', { body: { name: 'x', egress: { mode: 'allowlist', allow } } });
-    return answer.status === 201 ? answer.body.egress.allow : answer.body.error.message;
+    const answer = await call('POST', '/v1/agents?wait=false', {
+      body: { name: 'x', egress: { mode: 'allowlist', allow } },
+    });
+    return answer.status === 202 ? answer.body.egress.allow : answer.body.error.message;
   };
   assert.deepEqual(
     await allowed('B\u00dcCHER.example', '*.b\u00fccher.example', '\u4f8b\u3048\u3002\u30c6\u30b9\u30c8'),
@@ -130,7 +148,7 @@ test('201: a name in another script is allowed by its name in DNS', async () => 
 });
 
 test('400: egress and models name what is wrong by its place', async () => {
-  const { call, agents } = testApp();
+  const before = await count();
   const wrong: [unknown, RegExp][] = [
     [{ egress: 'none' }, /^egress must be an object or null/],
     [{ egress: { mode: 'open' } }, /^egress\.mode must be one of public, allowlist, none/],
@@ -165,30 +183,50 @@ test('400: egress and models name what is wrong by its place', async () => {
       assert.match(answer.body.error.message, message);
     }
   }
-  assert.deepEqual(agents.created, []);
+  assert.equal(await count(), before);
 });
 
-test('201: size and its other name may both be given when they agree', async () => {
-  const { call } = testApp();
+test('size and its other name may both be given when they agree', async () => {
   const same = { name: 'x', size: 'small', machine_size: 'small' };
-  assert.equal((await call('POST', '/v1/agents', { body: same })).body.size, 'small');
+  assert.equal((await call('POST', '/v1/agents?wait=false', { body: same })).body.size, 'small');
   const different = await call('POST', '/v1/agents', { body: { ...same, machine_size: 'large' } });
   assert.equal(different.status, 400);
   assert.match(different.body.error.message, /size and machine_size/);
 });
 
+test('instructions have 32 KB of UTF-8, and nothing but white space is none', async () => {
+  const create = (instructions: unknown) =>
+    call('POST', '/v1/agents?wait=false', { body: { name: 'x', instructions } });
+  assert.equal((await create('ä'.repeat(16_384))).status, 202);
+  const long = await create(`ä${'ä'.repeat(16_384)}`);
+  assert.deepEqual([long.status, long.body.error.code], [400, 'invalid_request']);
+  assert.match(long.body.error.message, /^instructions must have at most 32768 bytes/);
+  assert.equal((await create(7)).status, 400);
+  assert.equal((await create(' \n ')).body.instructions, null);
+});
+
+test('404: an agent that was deleted while its create waited', async () => {
+  hold();
+  waits.length = 0;
+  const creating = call('POST', '/v1/agents', { body: { name: 'Gone' } });
+  while (waits.length < 1) await sleep(5);
+  const [row] = await sql("select id from agents where name = 'Gone'");
+  assert.equal((await call('DELETE', `/v1/agents/${String(row!['id'])}`)).status, 200);
+  const answer = await creating;
+  assert.deepEqual([answer.status, answer.body.error.code], [404, 'agent_not_found']);
+});
+
 describe('202', () => {
   test('an agent that does not run within the wait comes back in provisioning', async () => {
-    const { call, agents } = testApp();
-    agents.settle = (row) => row;
+    hold();
     const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
     assert.deepEqual([answer.status, answer.body.status], [202, 'provisioning']);
     assert.equal(answer.headers['location'], `/v1/agents/${answer.body.id}`);
   });
 
   test('Prefer: respond-async and wait=false do not wait', async () => {
-    const { call, agents } = testApp();
-    agents.settle = () => assert.fail('waited');
+    hold();
+    waits.length = 0;
     for (const prefer of ['respond-async', 'return=minimal, Respond-Async;x=y']) {
       const answer = await call('POST', '/v1/agents', { body: { name: 'x' }, headers: { prefer } });
       assert.deepEqual([answer.status, answer.body.status], [202, 'provisioning']);
@@ -196,24 +234,15 @@ describe('202', () => {
     }
     const answer = await call('POST', '/v1/agents?wait=false', { body: { name: 'x' } });
     assert.deepEqual([answer.status, answer.body.status], [202, 'provisioning']);
+    assert.equal(waits.length, 0);
   });
 
   test('the wait is given up when the client goes away, and when the service closes', async () => {
-    const { app, agents } = testApp();
-    const waits: AbortSignal[] = [];
-    agents.awaitStatus = (...given: unknown[]) => {
-      const signal = given[3] as AbortSignal;
-      waits.push(signal);
-      return new Promise((resolve) => signal.addEventListener('abort', () => resolve(agents.rows[0]!)));
-    };
-    const url = await app.listen({ port: 0, host: '127.0.0.1' });
+    hold();
+    waits.length = 0;
+    const headers = { 'x-api-key': await key('all'), 'content-type': 'application/json' };
     const create = (signal?: AbortSignal) =>
-      fetch(`${url}/v1/agents`, {
-        method: 'POST',
-        headers: { 'x-api-key': 'all', 'content-type': 'application/json' },
-        body: '{"name":"x"}',
-        ...(signal && { signal }),
-      });
+      fetch(`${baseUrl}/agents`, { method: 'POST', headers, body: '{"name":"x"}', ...(signal && { signal }) });
     const client = new AbortController();
     const gone = create(client.signal);
     while (waits.length < 1) await sleep(5);
@@ -227,51 +256,4 @@ describe('202', () => {
     assert.equal((await waiting).status, 202);
     await closed;
   });
-});
-
-test('500 provisioning_failed: the agent stays, in error, and X-Agent-Id names it', async () => {
-  const { call, agents } = testApp();
-  const statusReason = { code: 'provisioning_timeout', message: 'It took too long.', at: new Date() } as const;
-  agents.settle = (row) => ({ ...row, status: 'error', statusReason });
-  const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
-  assert.equal(answer.status, 500);
-  assert.deepEqual(answer.body.error, {
-    type: 'server_error',
-    code: 'provisioning_failed',
-    message: 'The agent did not start. It took too long.',
-  });
-  assert.equal(answer.headers['x-agent-id'], agents.rows[0]!.id);
-});
-
-test('404: an agent that was deleted while its create waited', async () => {
-  const { call, agents } = testApp();
-  agents.settle = () => null;
-  const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
-  assert.deepEqual([answer.status, answer.body.error.code], [404, 'agent_not_found']);
-});
-
-test("the engine's refusals have the contract's status and type; 429 and 503 say when to try again", async () => {
-  const { call, agents } = testApp();
-  for (const [code, status, type] of [
-    ['invalid_request', 400, 'invalid_request_error'],
-    ['insufficient_capacity', 503, 'server_error'],
-    ['quota_exceeded', 429, 'rate_limit_error'],
-  ] as const) {
-    agents.refusal = new Refusal(code, 'Because.');
-    const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
-    assert.deepEqual([answer.status, answer.body.error], [status, { type, code, message: 'Because.' }]);
-    assert.equal(answer.headers['retry-after'] === undefined, status === 400);
-  }
-});
-
-test('instructions have 32 KB of UTF-8, and nothing but white space is none', async () => {
-  const { call, agents } = testApp();
-  const create = (instructions: unknown) => call('POST', '/v1/agents', { body: { name: 'x', instructions } });
-  assert.equal((await create('ä'.repeat(16_384))).status, 201);
-  const long = await create(`ä${'ä'.repeat(16_384)}`);
-  assert.deepEqual([long.status, long.body.error.code], [400, 'invalid_request']);
-  assert.match(long.body.error.message, /^instructions must have at most 32768 bytes/);
-  assert.equal((await create(7)).status, 400);
-  await create(' \n ');
-  assert.equal(agents.created.at(-1)?.instructions, null);
 });
