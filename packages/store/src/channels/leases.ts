@@ -12,6 +12,7 @@ import { sql } from 'kysely';
 import type { RawBuilder, Selectable, SqlBool, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
+import { inMs } from '../work/leases.ts';
 import type { ChannelsTable } from './tables.ts';
 
 /** A table of leases that the statements of one relay join with. */
@@ -32,8 +33,6 @@ export const holds = ({ agentId, channel, number }: LeaseRef): RawBuilder<SqlBoo
 export const isHeld = sql<SqlBool>`
   c.agent_id = l.agent_id and c.channel = l.channel and c.lease_number = l.number and c.lease_until > clock_timestamp()
 `;
-
-export const inMs = (ms: number): RawBuilder<Date> => sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
 
 type HeldRow = Pick<Selectable<ChannelsTable>, 'access' | 'account_id'>;
 

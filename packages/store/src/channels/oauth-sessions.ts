@@ -2,7 +2,7 @@ import type { NewOAuthSession, OAuthSession, OAuthSessionKind, OAuthSessionStore
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Database } from '../database/connection.ts';
-import { inMs } from './leases.ts';
+import { inMs } from '../work/leases.ts';
 import type { OAuthSessionsTable } from './tables.ts';
 
 /** Most sessions of one agent and kind. */

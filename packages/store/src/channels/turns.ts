@@ -9,14 +9,13 @@ import { maxJoined, maxJoinedBytes } from '@lodge/ports';
 import type { Aside, ChannelTurns, TurnClaim, WaitingConversation, WaitingFile } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
-import { claimRows, renewClaims } from '../claimed/claims.ts';
 import type { Database } from '../database/connection.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
 import { answerClaim } from './answers.ts';
 import { answerAside, asidesOf, isAtOnce } from './asides.ts';
-import { inMs } from './leases.ts';
+import { claimRows, inMs, renewClaims } from '../work/leases.ts';
 import { storable } from './text.ts';
 
 /** A file that is missing for this long is given up, and its message no longer waits for it. */
@@ -49,7 +48,7 @@ export class PostgresChannelTurns implements ChannelTurns {
   }
 
   renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
-    return renewClaims(this.database, 'channel_conversations', claims, leaseMs);
+    return this.database.repeatable((db) => renewClaims(db, sql`channel_conversations`, claims, leaseMs));
   }
 
   async tell({ id, claim }: TurnClaim, said: string): Promise<boolean> {

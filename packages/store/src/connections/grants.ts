@@ -1,7 +1,7 @@
 import type { ConnectionGrants, GrantRef, NewGrant } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
-import { inMs } from '../channels/leases.ts';
+import { inMs } from '../work/leases.ts';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';

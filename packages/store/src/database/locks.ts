@@ -17,10 +17,8 @@ export const advisoryLocks = {
   channelClaims: 7_310,
   /** A step of deleting old rows of channels. */
   channelPrune: 7_311,
-  /** Claims of schedules' runs, one claimer at a time. An agent's claims are counted under it. */
-  scheduleClaims: 7_324,
-  /** Claims of hooks' messages, one claimer at a time. An agent's claims are counted under it. */
-  hookClaims: 7_325,
+  /** Claims of work, one claimer at a time. The claims of lanes and accounts are counted under it. */
+  workClaims: 7_331,
   /** New requests of devices for a key, while those that wait are counted. */
   oauthDevices: 7_329,
   /** New clients of OAuth, while those of their network are counted. */

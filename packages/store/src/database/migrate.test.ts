@@ -73,6 +73,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0038_device_authorization.sql',
     '0039_oauth_grants.sql',
     '0040_open_names.sql',
+    '0041_work.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -133,6 +134,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'vm_readings',
     'webhook_deliveries',
     'webhooks',
+    'work',
   ]);
 });
 

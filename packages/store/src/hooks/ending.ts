@@ -13,8 +13,7 @@ import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
 import { appendLog } from '../logs/log-rows.ts';
 import { notify } from '../database/notifications.ts';
-
-export const maxReasonChars = 1_000;
+import { endedWork, storableReason } from '../work/work.ts';
 
 export interface EndedMessage extends DeliverColumns {
   readonly id: string;
@@ -32,22 +31,22 @@ export const endedColumns = sql`
   greatest(0, coalesce(extract(epoch from r.ended_at - r.started_at) * 1000, 0))::float8 as duration_ms
 `;
 
-export async function endMessage(trx: Transaction<Schema>, { id, claim }: TurnClaim, end: TurnEnd): Promise<boolean> {
+export async function endMessage(trx: Transaction<Schema>, claim: TurnClaim, end: TurnEnd): Promise<boolean> {
   const answer = end.answer === null ? null : storable(end.answer);
-  const reason = end.reason === null ? null : storable(end.reason, maxReasonChars);
+  const reason = end.reason === null ? null : storableReason(end.reason);
   const isSkipped = end.outcome === 'skipped';
   const { rows } = await sql<EndedMessage>`
-    update hook_messages r set status = ${end.outcome}, ended_at = clock_timestamp(), claim_holder = null, claim_until = null,
-      started_at = case when ${isSkipped} then null else r.started_at end, attempt_at = null, text = null, reason = ${reason}
-    from hooks h
-    where r.id = ${id} and r.claim = ${claim} and r.claim_until is not null and r.status is null and h.id = r.hook_id
+    with ${endedWork('message', claim)}
+    update hook_messages r set status = ${end.outcome}, ended_at = clock_timestamp(), attempts = w.attempts,
+      started_at = case when ${isSkipped} then null else w.started_at end, text = null, reason = ${reason}
+    from ended w, hooks h where r.id = w.id and h.id = r.hook_id
     returning ${endedColumns}
   `.execute(trx);
   const [message] = rows;
   if (message === undefined) return false;
   const trouble = await deliverAnswer(trx, message, answer);
   if (trouble !== null) {
-    await sql`update hook_messages set status = 'failed', reason = ${trouble} where id = ${id}`.execute(trx);
+    await sql`update hook_messages set status = 'failed', reason = ${trouble} where id = ${message.id}`.execute(trx);
   }
   // The agent may have another waiting message.
   await notify(trx, message.agent_id, 'hook_work');

@@ -223,10 +223,10 @@ test('a claim from before the clock went back is nobody’s, and what it put off
   const row = await made(await agent());
   const id = await receive(row);
   await claimOf(row);
-  await run(`update hook_messages set claim_until = now() + interval '1 day' where id = '${id}'`);
+  await run(`update work set claim_until = now() + interval '1 day' where id = '${id}'`);
   assert.equal((await claimOf(row)).id, id);
   await run(
-    `update hook_messages set claim_until = null, claim_holder = null, due_at = now() + interval '1 day' where id = '${id}'`,
+    `update work set claim_until = null, claim_holder = null, due_at = now() + interval '1 day' where id = '${id}'`,
   );
   assert.equal((await claimOf(row)).id, id);
 });
@@ -255,7 +255,7 @@ test('with an agent that is deleted, or a hook that is removed, all of it goes',
 test('who waits in vain has failed, and old messages go', async () => {
   const row = await made(await agent());
   const [old] = [await receive(row), await receive(row, { deliveryId: 'github:2' })];
-  await run(`update hook_messages set due_at = now() - interval '2 hours' where id = '${old}'`);
+  await run(`update work set due_at = now() - interval '2 hours' where id = '${old}'`);
   const bounds = { maxWaitMs: 3_600_000, kept: 100, maxAgeMs: 3_600_000 };
   await store.hookTurns.tidy(bounds);
   assert.deepEqual(await states(row), ['received', 'failed']);

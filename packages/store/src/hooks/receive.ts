@@ -7,6 +7,7 @@ import { advisoryLockClasses } from '../database/locks.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvent } from '../events/append.ts';
 import { notify } from '../database/notifications.ts';
+import { putWork } from '../work/work.ts';
 
 interface Locked {
   readonly agent_id: string;
@@ -38,10 +39,13 @@ export async function receiveMessage(
   const full = await whatIsFull(trx, { hookId, accountId: hook.account_id, bytes: Buffer.byteLength(text) }, bounds);
   if (full !== null) return full;
   const { rows } = await sql<{ id: string }>`
-    insert into hook_messages (hook_id, agent_id, account_id, delivery_id, event, text, is_cut)
-    values (${hookId}, ${hook.agent_id}, ${hook.account_id}, ${deliveryId}, ${event === null ? null : storable(event)},
-      ${text}, ${isCut})
-    returning id
+    with made as (
+      insert into hook_messages (hook_id, agent_id, account_id, delivery_id, event, text, is_cut)
+      values (${hookId}, ${hook.agent_id}, ${hook.account_id}, ${deliveryId}, ${event === null ? null : storable(event)},
+        ${text}, ${isCut})
+      returning id, seq, account_id, agent_id, received_at as due_at
+    )
+    ${putWork('message')} returning id
   `.execute(trx);
   const made = rows[0]!;
   await notify(trx, hook.agent_id, 'hook_work');

@@ -6,6 +6,7 @@ import type { Kysely, RawBuilder, Selectable } from 'kysely';
 import { deliverColumns, toDelivery } from '../channels/deliver.ts';
 import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
+import { joinWork } from '../work/work.ts';
 import type { HooksTable } from './tables.ts';
 
 /** Selects hooks of agents that are not being deleted. `where` is a condition on a row `h`. */
@@ -62,7 +63,7 @@ interface MessageRow {
   readonly id: string;
   readonly hook_id: string;
   readonly status: HookMessageEnd | null;
-  readonly claim_holder: string | null;
+  readonly is_claimed: boolean;
   readonly attempts: number;
   readonly reason: string | null;
   readonly received_at: Date;
@@ -73,13 +74,14 @@ interface MessageRow {
 /** Selects messages. `where` is a condition on a row `m`. */
 export async function selectMessages(db: Kysely<Schema>, where: RawBuilder<unknown>): Promise<readonly HookMessage[]> {
   const { rows } = await sql<MessageRow>`
-    select m.id, m.hook_id, m.status, m.claim_holder, m.attempts, m.reason, m.received_at, m.started_at, m.ended_at
-    from hook_messages m where ${where}
+    select m.id, m.hook_id, m.status, w.claim_holder is not null as is_claimed, coalesce(w.attempts, m.attempts) as attempts,
+      coalesce(w.reason, m.reason) as reason, m.received_at, coalesce(w.started_at, m.started_at) as started_at, m.ended_at
+    from hook_messages m ${joinWork('message', 'm.id')} where ${where}
   `.execute(db);
   return rows.map((row) => ({
     id: row.id,
     hookId: row.hook_id,
-    state: row.status ?? (row.claim_holder === null ? 'received' : 'answering'),
+    state: row.status ?? (row.is_claimed ? 'answering' : 'received'),
     attempts: row.attempts,
     reason: row.reason,
     receivedAt: row.received_at,

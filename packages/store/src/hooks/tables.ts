@@ -39,15 +39,9 @@ export interface HookMessagesTable {
   text: string | null;
   is_cut: boolean;
   received_at: Generated<Date>;
-  due_at: Generated<Date>;
   started_at: Date | null;
-  attempt_at: Date | null;
   ended_at: Date | null;
   status: HookMessageEnd | null;
   attempts: Generated<number>;
-  may_have_acted: Generated<boolean>;
   reason: string | null;
-  claim: Generated<number>;
-  claim_holder: string | null;
-  claim_until: Date | null;
 }

@@ -1,7 +1,7 @@
 import type { TidyBounds } from '@lodge/ports';
 import { sql } from 'kysely';
-import { tidyTurns } from '../claimed/tidy.ts';
-import type { ExpireOne } from '../claimed/tidy.ts';
+import { tidyWork } from '../work/tidy.ts';
+import type { ExpireOne } from '../work/tidy.ts';
 import type { Database } from '../database/connection.ts';
 import { appendEvent } from '../events/append.ts';
 import { endedColumns, eventOf } from './ending.ts';
@@ -10,16 +10,17 @@ import type { EndedMessage } from './ending.ts';
 /** Fails messages that waited in vain. */
 export function tidyMessages(database: Database, bounds: TidyBounds): Promise<void> {
   const reason = `The agent did not come to it within ${Math.round(bounds.maxWaitMs / 3_600_000)} hours.`;
-  const of = { table: 'hook_messages', owners: 'hooks', ownerId: 'hook_id', expireOne: failOne(reason) };
-  return tidyTurns(database, of, bounds);
+  const of = { kind: 'message', owners: 'hooks', ownerId: 'hook_id', expireOne: failOne(reason) } as const;
+  return tidyWork(database, of, bounds);
 }
 
 const failOne =
   (reason: string): ExpireOne =>
   async (trx, vain) => {
     const { rows } = await sql<EndedMessage>`
+      with ${vain}
       update hook_messages r set status = 'failed', ended_at = clock_timestamp(), text = null, reason = ${reason}
-      from hooks h where h.id = r.hook_id and r.id = (${vain})
+      from ended w, hooks h where r.id = w.id and h.id = r.hook_id
       returning ${endedColumns}
     `.execute(trx);
     const [message] = rows;

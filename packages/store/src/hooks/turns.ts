@@ -8,12 +8,12 @@ import type {
   TurnEnd,
 } from '@lodge/ports';
 import { sql } from 'kysely';
-import { storable } from '../channels/text.ts';
-import { postponeClaim, renewClaims } from '../claimed/claims.ts';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
+import { renewClaims } from '../work/leases.ts';
+import { postponedWork } from '../work/work.ts';
 import { claimMessages } from './claims.ts';
-import { endMessage, maxReasonChars } from './ending.ts';
+import { endMessage } from './ending.ts';
 import { tidyMessages } from './tidy.ts';
 
 /** `HookTurns` in Postgres. */
@@ -31,16 +31,18 @@ export class PostgresHookTurns implements HookTurns {
   }
 
   renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
-    return renewClaims(this.database, 'hook_messages', claims, leaseMs);
+    return this.database.repeatable((db) => renewClaims(db, sql`work`, claims, leaseMs));
   }
 
   end(claim: TurnClaim, end: TurnEnd): Promise<boolean> {
     return this.database.transaction((trx) => endMessage(trx, claim, end));
   }
 
-  postpone(claim: TurnClaim, wait: Postponement): Promise<boolean> {
-    const reason = sql`reason = ${storable(wait.reason, maxReasonChars)}`;
-    return postponeClaim(this.database, 'hook_messages', claim, wait, reason);
+  async postpone(claim: TurnClaim, wait: Postponement): Promise<boolean> {
+    const { rows } = await this.database.once((db) =>
+      sql`with ${postponedWork('message', claim, wait)} select from postponed`.execute(db),
+    );
+    return rows.length === 1;
   }
 
   tidy(bounds: TidyBounds): Promise<void> {

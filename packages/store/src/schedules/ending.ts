@@ -9,10 +9,20 @@ import type { DeliverColumns } from '../channels/tables.ts';
 import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
-import { costWithAttempt } from './claims.ts';
 import { notify } from '../database/notifications.ts';
+import { endedWork, storableReason } from '../work/work.ts';
 
-export const maxErrorChars = 1_000;
+/** Cost of the agent's model calls since the attempt of `w` began: those of its turn, and any others meanwhile. */
+const costSince = sql`
+  (
+    select sum(c.cost_usd) from llm_calls c where c.agent_id = r.agent_id and c.started_at >= w.attempt_at
+  )
+`;
+
+/** The cost of a row `r` of runs, with the attempt of its work `w`. */
+export const costWithAttempt = sql`
+  case when w.attempt_at is null or ${costSince} is null then r.cost_usd else coalesce(r.cost_usd, 0) + ${costSince} end
+`;
 
 const statuses = { answered: 'ok', failed: 'failed', skipped: 'skipped' } as const satisfies Record<
   TurnEnd['outcome'],
@@ -31,18 +41,18 @@ interface Ended extends DeliverColumns {
   readonly name: string;
 }
 
-export async function endRun(trx: Transaction<Schema>, { id, claim }: TurnClaim, end: TurnEnd): Promise<boolean> {
+export async function endRun(trx: Transaction<Schema>, claim: TurnClaim, end: TurnEnd): Promise<boolean> {
   const { reason } = end;
   const answer = end.answer === null ? null : storable(end.answer);
   const status = statuses[end.outcome];
   const isSkipped = end.outcome === 'skipped';
   const { rows } = await sql<Ended>`
-    update schedule_runs r set status = ${status}, ended_at = clock_timestamp(), claim_holder = null, claim_until = null,
-      started_at = case when ${isSkipped} then null else r.started_at end, cost_usd = ${costWithAttempt}, attempt_at = null,
-      error = ${reason === null ? null : storable(reason, maxErrorChars)},
+    with ${endedWork('run', claim)}
+    update schedule_runs r set status = ${status}, ended_at = clock_timestamp(), attempts = w.attempts,
+      started_at = case when ${isSkipped} then null else w.started_at end, cost_usd = ${costWithAttempt},
+      error = ${reason === null ? null : storableReason(reason)},
       answer_preview = ${answer === null ? null : previewOf(answer)}
-    from schedules s
-    where r.id = ${id} and r.claim = ${claim} and r.claim_until is not null and r.status is null and s.id = r.schedule_id
+    from ended w, schedules s where r.id = w.id and s.id = r.schedule_id
     returning r.id, r.schedule_id, r.agent_id, r.account_id, r.scheduled_for, r.attempts,
       trim_scale(r.cost_usd)::text as cost, s.name, s.deliver_to, s.deliver_channel, s.deliver_conversation,
       greatest(0, coalesce(extract(epoch from r.ended_at - r.started_at) * 1000, 0))::float8 as duration_ms
@@ -51,7 +61,7 @@ export async function endRun(trx: Transaction<Schema>, { id, claim }: TurnClaim,
   if (run === undefined) return false;
   const trouble = await deliverAnswer(trx, run, answer);
   if (trouble !== null) {
-    await sql`update schedule_runs set status = 'failed', error = ${trouble} where id = ${id}`.execute(trx);
+    await sql`update schedule_runs set status = 'failed', error = ${trouble} where id = ${run.id}`.execute(trx);
   }
   // The agent may have another waiting run.
   await notify(trx, run.agent_id, 'schedule_work');
@@ -70,7 +80,7 @@ function eventOf(run: Ended, { outcome, answer, ...end }: TurnEnd): NewEvent {
     scheduled_for: run.scheduled_for.toISOString(),
   };
   const facts = { ...which, duration_ms: Math.round(run.duration_ms), attempts: run.attempts, cost: run.cost };
-  const reason = storable(end.reason ?? '', maxErrorChars);
+  const reason = storableReason(end.reason ?? '');
   switch (outcome) {
     case 'answered':
       return { type: 'schedule.ran', data: { ...facts, ...deliveryFacts(run.deliver_to, answer) }, ...of };

@@ -9,6 +9,7 @@ import type { Transaction } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { notify } from '../database/notifications.ts';
+import { putWork } from '../work/work.ts';
 
 type Plan = Parameters<ScheduleRuns['fire']>[1];
 
@@ -90,7 +91,7 @@ async function crowd(trx: Transaction<Schema>): Promise<{ readonly now: Date; re
     select now, (
       select count(distinct agent_id)::int from (
         select agent_id from schedules where next_run_at <= now
-        union all select agent_id from schedule_runs where status is null and claim_until is null and attempts = 0
+        union all select agent_id from work where kind = 'run' and claim_holder is null and attempts = 0
       ) waiting
     ) as agents
     from clock_timestamp() now
@@ -123,11 +124,17 @@ async function makeRuns(trx: Transaction<Schema>, plans: readonly Planned[]): Pr
       )
     ), moved as (
       update schedules s set next_run_at = g.next, planned_at = clock_timestamp() from given g where s.id = g.id
+    ), runs as (
+      insert into schedule_runs (schedule_id, agent_id, account_id, scheduled_for)
+      select id, agent_id, account_id, scheduled_for from given
+      on conflict do nothing
+      returning id, seq, schedule_id, account_id, agent_id
+    ), made as (
+      select r.*, clock_timestamp() + g.jitter * interval '1 millisecond' as due_at from runs r join given g on g.id = r.schedule_id
+    ), put as (
+      ${putWork('run')}
     )
-    insert into schedule_runs (schedule_id, agent_id, account_id, scheduled_for, due_at)
-    select id, agent_id, account_id, scheduled_for, clock_timestamp() + jitter * interval '1 millisecond' from given
-    on conflict do nothing
-    returning schedule_id
+    select schedule_id from runs
   `.execute(trx);
   return new Set(rows.map(({ schedule_id }) => schedule_id));
 }
@@ -154,8 +161,8 @@ async function writePassed(trx: Transaction<Schema>, passed: readonly PassedTime
     reason,
   }));
   const { rows } = await sql<{ id: string; schedule_id: string; scheduled_for: Date }>`
-    insert into schedule_runs (schedule_id, agent_id, account_id, scheduled_for, due_at, status, error, ended_at)
-    select schedule_id, agent_id, account_id, at, at, status, reason, clock_timestamp()
+    insert into schedule_runs (schedule_id, agent_id, account_id, scheduled_for, status, error, ended_at)
+    select schedule_id, agent_id, account_id, at, status, reason, clock_timestamp()
     from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) g (
       schedule_id text, agent_id text, account_id text, at timestamptz, status text, reason text
     )

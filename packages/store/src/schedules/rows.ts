@@ -5,6 +5,7 @@ import type { Kysely, RawBuilder, Selectable, Transaction } from 'kysely';
 import { deliverColumns, toDelivery } from '../channels/deliver.ts';
 import { storable } from '../channels/text.ts';
 import type { Schema } from '../database/schema.ts';
+import { joinWork } from '../work/work.ts';
 import type { SchedulesTable } from './tables.ts';
 
 /** A run from JSON, which has no dates. */
@@ -24,12 +25,12 @@ interface RunJson {
 
 type Found = Selectable<SchedulesTable> & { readonly last_run: RunJson | null };
 
-/** A column for a row `r` of runs. */
+/** A column for a row `r` of runs and its work `w`. */
 const runJson = sql<RunJson>`
   json_build_object(
     'id', r.id, 'schedule_id', r.schedule_id, 'scheduled_for', r.scheduled_for, 'manual', r.manual,
-    'started_at', r.started_at, 'ended_at', r.ended_at, 'status', r.status, 'attempts', r.attempts,
-    'cost', trim_scale(r.cost_usd)::text, 'answer_preview', r.answer_preview, 'error', r.error
+    'started_at', coalesce(w.started_at, r.started_at), 'ended_at', r.ended_at, 'status', r.status, 'attempts', coalesce(w.attempts, r.attempts),
+    'cost', trim_scale(r.cost_usd)::text, 'answer_preview', r.answer_preview, 'error', coalesce(w.reason, r.error)
   )
 `;
 
@@ -37,7 +38,7 @@ const runJson = sql<RunJson>`
 export async function selectSchedules(db: Kysely<Schema>, where: RawBuilder<unknown>): Promise<readonly ScheduleRow[]> {
   const { rows } = await sql<Found>`
     select s.*, (
-      select ${runJson} from schedule_runs r
+      select ${runJson} from schedule_runs r ${joinWork('run', 'r.id')}
       where r.schedule_id = s.id and r.status is distinct from 'missed' order by r.seq desc limit 1
     ) as last_run
     from schedules s
@@ -53,9 +54,9 @@ export const isPlace = ({ accountId, agentId, scheduleId }: SchedulePlace): RawB
 
 /** Selects runs. `where` is a condition on a row `r`. */
 export async function selectRuns(db: Kysely<Schema>, where: RawBuilder<unknown>): Promise<readonly ScheduleRun[]> {
-  const { rows } = await sql<{ run: RunJson }>`select ${runJson} as run from schedule_runs r where ${where}`.execute(
-    db,
-  );
+  const { rows } = await sql<{ run: RunJson }>`
+    select ${runJson} as run from schedule_runs r ${joinWork('run', 'r.id')} where ${where}
+  `.execute(db);
   return rows.map(({ run }) => toRun(run));
 }
 

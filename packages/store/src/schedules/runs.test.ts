@@ -132,16 +132,16 @@ test('what an earlier claimer writes is refused; who claims after it knows that 
   const row = await made(await agent());
   await fire();
   const old = await claimOf(row);
-  await execute(database.connectionString, `update schedule_runs set claim_until = now() where id = '${old.id}'`);
+  await execute(database.connectionString, `update work set claim_until = now() where id = '${old.id}'`);
   assert.equal((await claim(store, { except: [old.id] })).length, 0, 'what is under way here is not taken again');
   const again = await claimOf(row, other);
   assert.deepEqual([again.id, again.attempts, again.mayHaveActed], [old.id, 1, true]);
   assert.equal(await store.scheduleRuns.end(old, ok), false);
   assert.equal(await store.scheduleRuns.postpone(old, { afterMs: 0, reason: 'x', mayHaveActed: false }), false);
   assert.deepEqual([...(await store.scheduleRuns.renew([old, again], 30_000))], [again.id]);
-  await execute(database.connectionString, `update schedule_runs set claim = 9 where id = '${old.id}'`);
+  await execute(database.connectionString, `update work set claim = 9 where id = '${old.id}'`);
   assert.equal((await store.scheduleRuns.renew([again], 30_000)).size, 0);
-  await execute(database.connectionString, `update schedule_runs set claim = ${again.claim} where id = '${old.id}'`);
+  await execute(database.connectionString, `update work set claim = ${again.claim} where id = '${old.id}'`);
   assert.equal(await store.scheduleRuns.end(again, ok), true);
   assert.deepEqual(await statuses(row), ['ok']);
 });
@@ -232,7 +232,7 @@ test('old runs are deleted, and one that nobody began for long is missed', async
   await fire();
   await execute(
     database.connectionString,
-    `update schedule_runs set due_at = due_at - interval '2 days' where schedule_id = '${waiting.id}'`,
+    `update work set due_at = due_at - interval '2 days' where id in (select id from schedule_runs where schedule_id = '${waiting.id}')`,
   );
   await store.scheduleRuns.tidy({ maxWaitMs: dayMs, kept: 4, maxAgeMs: dayMs });
   assert.equal((await runsOf(row)).length, 4);

@@ -9,13 +9,13 @@ import type {
 } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
-import { storable } from '../channels/text.ts';
-import { postponeClaim, renewClaims } from '../claimed/claims.ts';
 import type { Database } from '../database/connection.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Schema } from '../database/schema.ts';
-import { claimRuns, costWithAttempt } from './claims.ts';
-import { endRun, maxErrorChars } from './ending.ts';
+import { renewClaims } from '../work/leases.ts';
+import { postponedWork } from '../work/work.ts';
+import { claimRuns } from './claims.ts';
+import { costWithAttempt, endRun } from './ending.ts';
 import { dueColumns, fireAgent, hasAgent, toDue } from './firing.ts';
 import { tidyRuns } from './tidy.ts';
 
@@ -57,16 +57,23 @@ export class PostgresScheduleRuns implements ScheduleRuns {
   }
 
   renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
-    return renewClaims(this.database, 'schedule_runs', claims, leaseMs);
+    return this.database.repeatable((db) => renewClaims(db, sql`work`, claims, leaseMs));
   }
 
   end(claim: TurnClaim, end: TurnEnd): Promise<boolean> {
     return this.database.transaction((trx) => endRun(trx, claim, end));
   }
 
-  postpone(claim: TurnClaim, wait: Postponement): Promise<boolean> {
-    const also = sql`error = ${storable(wait.reason, maxErrorChars)}, cost_usd = ${costWithAttempt}`;
-    return postponeClaim(this.database, 'schedule_runs', claim, wait, also);
+  async postpone(claim: TurnClaim, wait: Postponement): Promise<boolean> {
+    const { numAffectedRows } = await this.database.once((db) =>
+      // The row of work is read as it was before.
+      sql`
+        with ${postponedWork('run', claim, wait)}
+        update schedule_runs r set cost_usd = ${costWithAttempt}
+        from postponed join work w on w.kind = 'run' and w.id = postponed.id where r.id = postponed.id
+      `.execute(db),
+    );
+    return numAffectedRows === 1n;
   }
 
   tidy(bounds: TidyBounds): Promise<void> {

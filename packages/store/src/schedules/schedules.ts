@@ -16,6 +16,7 @@ import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { writeNote } from '../events/change-note.ts';
 import { notify } from '../database/notifications.ts';
+import { putWork } from '../work/work.ts';
 import { isPlace, lockSchedule, selectRuns, selectSchedules, toColumns } from './rows.ts';
 
 const disabled = 'The schedule was disabled before the run began.';
@@ -114,9 +115,13 @@ export class PostgresScheduleStore implements ScheduleStore {
       if (row === null) return null;
       const { accountId, agentId } = place;
       const { numAffectedRows } = await sql`
-        insert into schedule_runs (id, schedule_id, agent_id, account_id, scheduled_for, due_at, manual)
-        select ${runId}, ${row.id}, ${agentId}, ${accountId}, now, now, true from clock_timestamp() now
-        on conflict (schedule_id) where status is null do nothing
+        with made as (
+          insert into schedule_runs (id, schedule_id, agent_id, account_id, scheduled_for, manual)
+          select ${runId}, ${row.id}, ${agentId}, ${accountId}, now, true from clock_timestamp() now
+          on conflict (schedule_id) where status is null do nothing
+          returning id, seq, account_id, agent_id, scheduled_for as due_at
+        )
+        ${putWork('run')}
       `.execute(trx);
       if (numAffectedRows !== 1n) return 'running';
       await notify(trx, agentId, 'schedule_work');
@@ -143,7 +148,13 @@ export class PostgresScheduleStore implements ScheduleStore {
 /** Ends the waiting run. A requested run is none of the schedule's times. */
 async function endWaiting(trx: Transaction<Schema>, scheduleId: string): Promise<void> {
   await sql`
-    update schedule_runs set status = 'skipped', error = ${disabled}, ended_at = clock_timestamp()
-    where schedule_id = ${scheduleId} and status is null and claim_until is null and not manual
+    with locked as materialized (
+      select id from schedule_runs where schedule_id = ${scheduleId} and status is null and not manual for no key update
+    ), ended as (
+      delete from work w using locked where w.kind = 'run' and w.id = locked.id and w.claim_holder is null returning w.*
+    )
+    update schedule_runs r set status = 'skipped', error = ${disabled}, ended_at = clock_timestamp(), attempts = w.attempts,
+      started_at = w.started_at
+    from ended w where r.id = w.id
   `.execute(trx);
 }

@@ -38,18 +38,12 @@ export interface ScheduleRunsTable {
   account_id: string;
   scheduled_for: Date;
   manual: Generated<boolean>;
-  due_at: Date;
   started_at: Date | null;
-  attempt_at: Date | null;
   ended_at: Date | null;
   status: RunStatus | null;
   attempts: Generated<number>;
-  may_have_acted: Generated<boolean>;
   /** Decimal as text. */
   cost_usd: string | null;
   answer_preview: string | null;
   error: string | null;
-  claim: Generated<number>;
-  claim_holder: string | null;
-  claim_until: Date | null;
 }

@@ -1,7 +1,7 @@
 import type { TidyBounds } from '@lodge/ports';
 import { sql } from 'kysely';
-import { tidyTurns } from '../claimed/tidy.ts';
-import type { ExpireOne } from '../claimed/tidy.ts';
+import { tidyWork } from '../work/tidy.ts';
+import type { ExpireOne } from '../work/tidy.ts';
 import type { Database } from '../database/connection.ts';
 import { appendEvents } from '../events/append.ts';
 
@@ -17,16 +17,17 @@ interface Expired {
 /** Marks runs that waited in vain as missed. */
 export function tidyRuns(database: Database, bounds: TidyBounds): Promise<void> {
   const reason = `The run could not begin within ${Math.round(bounds.maxWaitMs / 3_600_000)} hours.`;
-  const of = { table: 'schedule_runs', owners: 'schedules', ownerId: 'schedule_id', expireOne: missOne(reason) };
-  return tidyTurns(database, of, bounds);
+  const of = { kind: 'run', owners: 'schedules', ownerId: 'schedule_id', expireOne: missOne(reason) } as const;
+  return tidyWork(database, of, bounds);
 }
 
 const missOne =
   (reason: string): ExpireOne =>
   async (trx, vain) => {
     const { rows } = await sql<Expired>`
+      with ${vain}
       update schedule_runs r set status = 'missed', ended_at = clock_timestamp(), error = ${reason}
-      from schedules s where s.id = r.schedule_id and r.id = (${vain})
+      from ended w, schedules s where r.id = w.id and s.id = r.schedule_id
       returning r.id, r.schedule_id, r.agent_id, r.account_id, r.scheduled_for, s.name
     `.execute(trx);
     const [run] = rows;

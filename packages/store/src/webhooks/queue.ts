@@ -17,6 +17,7 @@ import type { DueColumns } from './make-deliveries.ts';
 import { settleDeliveries } from './settle.ts';
 import type { WebhooksTable } from './tables.ts';
 import { notify } from '../database/notifications.ts';
+import { inMs } from '../work/leases.ts';
 
 type Held = Pick<
   Selectable<WebhooksTable>,
@@ -34,7 +35,6 @@ type Held = Pick<
 const heldColumns = sql`
   w.id, w.account_id, w.url, w.patterns, w.sealed_secret, w.sealed_previous, w.previous_until, w.failing_since, w.lease_number
 `;
-const inMs = (ms: number): RawBuilder<Date> => sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
 const isHeld = ({ id, lease }: Pick<HeldWebhook, 'id' | 'lease'>): RawBuilder<SqlBool> => sql<SqlBool>`
   w.id = ${id} and w.lease_number = ${lease} and w.lease_until > clock_timestamp() and w.enabled
 `;

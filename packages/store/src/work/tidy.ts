@@ -4,32 +4,43 @@ import { sql } from 'kysely';
 import type { RawBuilder, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
+import type { WorkKind } from './tables.ts';
+import { tableOf } from './work.ts';
 
 const step = 1_000;
 const maxExpired = 1_000;
 
-/** Ends one row that is `vain`, with its event, in the order of the account's events. False when there is none. */
+/**
+ * Ends the piece of the table `ended`, which `vain` makes and which has one or none, with its event, in the order of the
+ * account's events. False when there is none.
+ */
 export type ExpireOne = (trx: Transaction<Schema>, vain: RawBuilder<unknown>) => Promise<boolean>;
 
 export interface TidyTable {
-  readonly table: string;
+  readonly kind: WorkKind;
   /** The table of the rows' owners, and the column with the owner's id. */
   readonly owners: string;
   readonly ownerId: string;
   readonly expireOne: ExpireOne;
 }
 
-export async function tidyTurns(
+export async function tidyWork(
   database: Database,
   of: TidyTable,
   { maxWaitMs, kept, maxAgeMs }: TidyBounds,
 ): Promise<void> {
-  const table = sql.table(of.table);
+  const table = sql.table(tableOf[of.kind]);
+  const isVain = sql`
+    w.attempts = 0 and w.claim_holder is null and w.due_at < clock_timestamp() - ${maxWaitMs} * interval '1 millisecond'
+  `;
   const vain = sql`
-    select w.id from ${table} w
-    where w.status is null and w.attempts = 0 and w.claim_until is null
-      and w.due_at < clock_timestamp() - ${maxWaitMs} * interval '1 millisecond'
-    order by w.due_at limit 1 for no key update skip locked
+    locked as materialized (
+      select id from ${table} where id = (
+        select w.id from work w where w.kind = ${of.kind} and ${isVain} order by w.due_at limit 1
+      ) for no key update
+    ), ended as (
+      delete from work w using locked where w.kind = ${of.kind} and w.id = locked.id and ${isVain} returning w.*
+    )
   `;
   for (let n = 0; n < maxExpired && (await database.transaction((trx) => of.expireOne(trx, vain))); n += 1);
   const steps: readonly RawBuilder<unknown>[] = [

@@ -1,0 +1,58 @@
+/**
+ * The queue of work. A row waits or is under way; its end deletes it, and is written into the table of its kind in the same
+ * transaction. A claim ends by the database's clock, and its number fences its writes. A claim that ends later than any can
+ * is from before the clock went back, and nobody holds it.
+ *
+ * A transaction that locks both rows of a piece locks that of its kind first, as a removal does, whose trigger deletes work.
+ */
+import type { Postponement, TurnClaim } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { RawBuilder } from 'kysely';
+import { inMs } from './leases.ts';
+import { storable } from '../channels/text.ts';
+import type { WorkKind } from './tables.ts';
+
+/** The tables in which the kinds have their ends. */
+export const tableOf = { run: 'schedule_runs', message: 'hook_messages' } as const satisfies Record<WorkKind, string>;
+
+const maxReasonChars = 1_000;
+
+/** A sentence about an attempt or an end, as it is stored. */
+export const storableReason = (reason: string): string => storable(reason, maxReasonChars);
+
+/** Puts a piece for each row of the table `made` (id, seq, account_id, agent_id, due_at). The agent is its lane. */
+export const putWork = (kind: WorkKind): RawBuilder<unknown> => sql`
+  insert into work (kind, id, account_id, agent_id, lane, due_at)
+  select ${kind}, id, account_id, agent_id, agent_id, due_at from made order by seq
+`;
+
+/** Joins the piece of a row `of` of the kind's table, which has none once it has ended, as `w`. */
+export const joinWork = (kind: WorkKind, of: string): RawBuilder<unknown> => sql`
+  left join work w on w.kind = ${kind} and w.id = ${sql.ref(of)}
+`;
+
+/** A table `locked` with the id of the piece under this claim, and a condition on a row `w` of work that it still holds. */
+const lockedBy = (kind: WorkKind, { id }: TurnClaim): RawBuilder<unknown> => sql`
+  locked as materialized (select id from ${sql.table(tableOf[kind])} where id = ${id} for no key update)
+`;
+const isUnder = (kind: WorkKind, { claim }: TurnClaim): RawBuilder<unknown> => sql`
+  w.kind = ${kind} and w.id = locked.id and w.claim = ${claim} and w.claim_until is not null
+`;
+
+/** Tables `locked` and `ended`, which has the piece and deletes it. It is empty when the claim was lost. */
+export const endedWork = (kind: WorkKind, claim: TurnClaim): RawBuilder<unknown> => sql`
+  ${lockedBy(kind, claim)}, ended as (delete from work w using locked where ${isUnder(kind, claim)} returning w.*)
+`;
+
+/** Tables `locked` and `postponed`, which ends a claim. It is empty when the claim was lost. */
+export const postponedWork = (
+  kind: WorkKind,
+  claim: TurnClaim,
+  { afterMs, reason, mayHaveActed }: Postponement,
+): RawBuilder<unknown> => sql`
+  ${lockedBy(kind, claim)}, postponed as (
+    update work w set claim_holder = null, claim_until = null, due_at = ${inMs(afterMs)}, attempt_at = null,
+      may_have_acted = w.may_have_acted or ${mayHaveActed}, reason = ${storableReason(reason)}
+    from locked where ${isUnder(kind, claim)} returning w.id
+  )
+`;
