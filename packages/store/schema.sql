@@ -725,19 +725,12 @@ CREATE TABLE hook_messages (
   text text,
   is_cut boolean NOT NULL,
   received_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
-  due_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   started_at timestamp(3) with time zone,
-  attempt_at timestamp(3) with time zone,
   ended_at timestamp(3) with time zone,
   status text,
   attempts integer NOT NULL DEFAULT 0,
-  may_have_acted boolean NOT NULL DEFAULT false,
   reason text,
-  claim integer NOT NULL DEFAULT 0,
-  claim_holder text,
-  claim_until timestamp(3) with time zone,
   CONSTRAINT hook_messages_pkey PRIMARY KEY (id),
-  CONSTRAINT hook_messages_claim_whole CHECK ((claim_holder IS NULL) = (claim_until IS NULL)),
   CONSTRAINT hook_messages_ended CHECK ((status IS NULL) = (ended_at IS NULL) AND (status IS NULL) = (text IS NOT NULL)),
   CONSTRAINT hook_messages_status_check CHECK (status = ANY (ARRAY['answered'::text, 'failed'::text, 'skipped'::text])),
   CONSTRAINT hook_messages_hook_id_fkey FOREIGN KEY (hook_id) REFERENCES hooks(id) ON DELETE CASCADE
@@ -745,7 +738,6 @@ CREATE TABLE hook_messages (
 CREATE INDEX hook_messages_by_end ON hook_messages USING btree (ended_at) WHERE ended_at IS NOT NULL;
 CREATE UNIQUE INDEX hook_messages_of_delivery ON hook_messages USING btree (hook_id, delivery_id) WHERE delivery_id IS NOT NULL;
 CREATE INDEX hook_messages_of_hook ON hook_messages USING btree (hook_id, seq);
-CREATE INDEX hook_messages_waiting ON hook_messages USING btree (agent_id, due_at, seq) WHERE status IS NULL;
 CREATE INDEX hook_messages_waiting_of_account ON hook_messages USING btree (account_id) WHERE status IS NULL;
 
 CREATE TABLE idempotency_keys (
@@ -1011,21 +1003,14 @@ CREATE TABLE schedule_runs (
   account_id text NOT NULL,
   scheduled_for timestamp(3) with time zone NOT NULL,
   manual boolean NOT NULL DEFAULT false,
-  due_at timestamp(3) with time zone NOT NULL,
   started_at timestamp(3) with time zone,
-  attempt_at timestamp(3) with time zone,
   ended_at timestamp(3) with time zone,
   status text,
   attempts integer NOT NULL DEFAULT 0,
-  may_have_acted boolean NOT NULL DEFAULT false,
   cost_usd numeric,
   answer_preview text,
   error text,
-  claim integer NOT NULL DEFAULT 0,
-  claim_holder text,
-  claim_until timestamp(3) with time zone,
   CONSTRAINT schedule_runs_pkey PRIMARY KEY (id),
-  CONSTRAINT schedule_runs_claim_whole CHECK ((claim_holder IS NULL) = (claim_until IS NULL)),
   CONSTRAINT schedule_runs_ended CHECK ((status IS NULL) = (ended_at IS NULL)),
   CONSTRAINT schedule_runs_status_check CHECK (status = ANY (ARRAY['ok'::text, 'failed'::text, 'missed'::text, 'skipped'::text])),
   CONSTRAINT schedule_runs_schedule_id_fkey FOREIGN KEY (schedule_id) REFERENCES schedules(id) ON DELETE CASCADE
@@ -1034,7 +1019,6 @@ CREATE INDEX schedule_runs_by_end ON schedule_runs USING btree (ended_at) WHERE 
 CREATE INDEX schedule_runs_of_schedule ON schedule_runs USING btree (schedule_id, seq);
 CREATE UNIQUE INDEX schedule_runs_of_time ON schedule_runs USING btree (schedule_id, scheduled_for) WHERE NOT manual;
 CREATE UNIQUE INDEX schedule_runs_open ON schedule_runs USING btree (schedule_id) WHERE status IS NULL;
-CREATE INDEX schedule_runs_waiting ON schedule_runs USING btree (due_at) WHERE status IS NULL;
 
 CREATE TABLE schema_migrations (
   version integer NOT NULL,
@@ -1188,6 +1172,28 @@ CREATE UNIQUE INDEX webhook_deliveries_of_event ON webhook_deliveries USING btre
 CREATE INDEX webhook_deliveries_of_webhook ON webhook_deliveries USING btree (webhook_id, id);
 CREATE INDEX webhook_deliveries_pending ON webhook_deliveries USING btree (webhook_id, id) WHERE state = 'pending'::text;
 
+CREATE TABLE work (
+  kind text COLLATE "C" NOT NULL,
+  id text NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  account_id text NOT NULL,
+  agent_id text NOT NULL,
+  lane text COLLATE "C" NOT NULL,
+  due_at timestamp(3) with time zone NOT NULL,
+  attempts integer NOT NULL DEFAULT 0,
+  started_at timestamp(3) with time zone,
+  attempt_at timestamp(3) with time zone,
+  may_have_acted boolean NOT NULL DEFAULT false,
+  reason text,
+  claim integer NOT NULL DEFAULT 0,
+  claim_holder text,
+  claim_until timestamp(3) with time zone,
+  CONSTRAINT work_pkey PRIMARY KEY (id, kind),
+  CONSTRAINT work_claim_whole CHECK ((claim_holder IS NULL) = (claim_until IS NULL))
+) WITH (fillfactor=70);
+CREATE INDEX work_by_lane ON work USING btree (kind, lane, due_at, seq);
+CREATE INDEX work_claimed ON work USING btree (kind) WHERE claim_holder IS NOT NULL;
+
 CREATE OR REPLACE FUNCTION public.add_spend()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1285,6 +1291,16 @@ begin
       ) each group by 1 having sum(bytes) <> 0 order by 1
     loop perform add_stored(of.account_id, 'replies', '', 0, of.bytes); end loop;
   end if;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.forget_work()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  delete from work w using gone where w.kind = tg_argv[0] and w.id = gone.id;
   return null;
 end
 $function$;
@@ -1448,6 +1464,8 @@ CREATE TRIGGER agents_updated AFTER UPDATE ON agents FOR EACH ROW WHEN ((to_json
 
 CREATE TRIGGER api_keys_changed AFTER UPDATE ON api_keys FOR EACH ROW WHEN (old.revoked_at IS DISTINCT FROM new.revoked_at OR old.expires_at IS DISTINCT FROM new.expires_at OR old.scopes IS DISTINCT FROM new.scopes) EXECUTE FUNCTION notify_api_key_changed();
 
+CREATE TRIGGER hook_messages_forget_work AFTER DELETE ON hook_messages REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_work('message');
+
 CREATE TRIGGER idempotency_keys_added AFTER INSERT ON idempotency_keys REFERENCING NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_replies();
 
 CREATE TRIGGER idempotency_keys_changed AFTER UPDATE ON idempotency_keys REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION count_replies();
@@ -1459,3 +1477,5 @@ CREATE TRIGGER llm_call_contents_added AFTER INSERT ON llm_call_contents REFEREN
 CREATE TRIGGER llm_call_contents_removed AFTER DELETE ON llm_call_contents REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION count_contents();
 
 CREATE TRIGGER llm_calls_spend AFTER INSERT ON llm_calls REFERENCING NEW TABLE AS new_calls FOR EACH STATEMENT EXECUTE FUNCTION add_spend();
+
+CREATE TRIGGER schedule_runs_forget_work AFTER DELETE ON schedule_runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_work('run');
