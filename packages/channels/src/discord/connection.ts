@@ -3,7 +3,6 @@ import type {
   ChannelAccount,
   ChannelConnection,
   ConnectionHost,
-  ConnectionState,
   InboundMessage,
   OutboundPart,
   ProgressMessages,
@@ -16,13 +15,16 @@ import type { BackoffTimings } from '../shared/backoff.ts';
 import { committed } from '../shared/commit.ts';
 import { within } from '../shared/deadline.ts';
 import { Inbox } from '../shared/inbox.ts';
+import { ConnectionLife } from '../shared/life.ts';
+import { glancedMessages, missedMessages } from '../shared/missed.ts';
+import type { PlatformError } from '../shared/platform-error.ts';
 import { Silence } from '../shared/silence.ts';
 import type { Look, SilenceTimings } from '../shared/silence.ts';
 import { GatewayRefusal, GatewaySocket } from './gateway.ts';
 import type { Dispatch, GatewayEnd, GatewayTimings } from './gateway.ts';
 import { gatewayOf } from './login.ts';
-import { Candidates, glancedMessages, missedMessages } from './missed.ts';
-import { Places } from './places.ts';
+import { Candidates, messagesAfter } from './missed.ts';
+import { DiscordPlaces } from './places.ts';
 import type { DiscordSession } from './places.ts';
 import { channelOf, discordMessageOf, inboundOf } from './reader.ts';
 import type { DiscordMessage } from './reader.ts';
@@ -58,10 +60,10 @@ export class DiscordConnection implements ChannelConnection {
   private readonly timings: DiscordTimings;
   private readonly account: ChannelAccount;
   private readonly host: ConnectionHost;
-  private readonly places: Places;
+  private readonly places: DiscordPlaces;
   private readonly inbox: Inbox;
   private readonly candidates = new Candidates();
-  private readonly ending = new AbortController();
+  private readonly life: ConnectionLife;
   private readonly running: Promise<void>;
   private rest: DiscordRest | null = null;
   private rooms: Rooms | null = null;
@@ -73,18 +75,18 @@ export class DiscordConnection implements ChannelConnection {
   /** A first place is kept: from there on messages may be missed. */
   private isBegun: boolean;
   private silence: Silence | null = null;
-  private isOver = false;
 
   constructor(api: DiscordApi, timings: DiscordTimings, account: ChannelAccount, host: ConnectionHost) {
     this.api = api;
     this.timings = timings;
     this.account = account;
     this.host = host;
-    this.places = new Places(account.cursor);
+    this.life = new ConnectionLife('discord', host);
+    this.places = new DiscordPlaces(account.cursor);
     this.live = this.places.session;
     this.isBegun = account.cursor !== null;
     this.inbox = new Inbox((error) => this.giveUp(error));
-    this.host.changed({ status: 'connecting' });
+    this.life.changed({ status: 'connecting' });
     this.running = this.run().catch((error: unknown) => this.giveUp(error));
   }
 
@@ -106,8 +108,7 @@ export class DiscordConnection implements ChannelConnection {
   }
 
   async close(): Promise<void> {
-    this.isOver = true;
-    this.ending.abort();
+    this.life.end();
     await this.socket?.close();
     await Promise.all([this.inbox.end(), this.running]);
     this.rest?.end();
@@ -122,23 +123,23 @@ export class DiscordConnection implements ChannelConnection {
     const rest = this.restOf();
     const backoff = new Backoff(this.timings.backoff);
     this.rooms = new Rooms(rest);
-    while (!this.self && !this.isOver) {
-      this.self = await whoAmI(rest, this.ending.signal).catch((error: unknown) => this.afterFailure(error, backoff));
+    while (!this.self && !this.life.isOver) {
+      this.self = await whoAmI(rest, this.life.signal).catch((error: unknown) => this.afterFailure(error, backoff));
     }
-    while (!this.isOver) {
+    while (!this.life.isOver) {
       const socket = await this.openSocket(backoff).catch((error: unknown) => this.afterFailure(error, backoff));
-      if (!socket || this.isOver) continue;
+      if (!socket || this.life.isOver) continue;
       this.socket = socket;
       await this.opened(socket, backoff);
       const openedAt = performance.now();
       const end = await this.untilEnded(socket);
       this.socket = null;
-      if (!this.isOver) await this.afterEnd(end, performance.now() - openedAt < hastyMs, backoff);
+      if (!this.life.isOver) await this.afterEnd(end, performance.now() - openedAt < hastyMs, backoff);
     }
   }
 
   private async openSocket(backoff: Backoff): Promise<GatewaySocket | null> {
-    const { signal } = this.ending;
+    const { signal } = this.life;
     const token = discordToken(this.account.credentials);
     const session = this.live;
     // The address of the session may be gone for good while Discord is there.
@@ -156,7 +157,7 @@ export class DiscordConnection implements ChannelConnection {
       this.failedResumes = 0;
       return socket;
     } catch (error) {
-      if (!(error instanceof GatewayRefusal) || this.isOver) throw error;
+      if (!(error instanceof GatewayRefusal) || this.life.isOver) throw error;
       const { end, wasAsked } = error;
       this.assertMendable(end);
       if (!isNew) {
@@ -165,7 +166,7 @@ export class DiscordConnection implements ChannelConnection {
         if (isGone) await this.loseSession();
       }
       if (this.live !== null || isNew) {
-        this.changed({ status: 'disconnected', reason: passingReason(error) });
+        this.life.changed({ status: 'disconnected', reason: passingReason(error) });
         await backoff.wait(signal);
       }
       return null;
@@ -179,7 +180,7 @@ export class DiscordConnection implements ChannelConnection {
     this.isBegun = true;
     const identity = this.self!;
     const accountKey = accountKeyOf(this.account.credentials, identity);
-    this.changed({ status: 'connected', identity, accountKey });
+    this.life.changed({ status: 'connected', identity, accountKey });
   }
 
   private async untilEnded(socket: GatewaySocket): Promise<GatewayEnd> {
@@ -208,15 +209,15 @@ export class DiscordConnection implements ChannelConnection {
     if (end.why === 'full') await this.inbox.drained();
     // Discord asks for it every few hours, and the session goes on.
     const isAsked = end.why === 'reconnect';
-    if (!isAsked) this.changed({ status: 'disconnected', reason: end.why === 'deaf' ? deafReason : lostReason });
-    if (!isAsked || isHasty) await backoff.wait(this.ending.signal);
+    if (!isAsked) this.life.changed({ status: 'disconnected', reason: end.why === 'deaf' ? deafReason : lostReason });
+    if (!isAsked || isHasty) await backoff.wait(this.life.signal);
   }
 
   private async loseSession(): Promise<void> {
     this.live = null;
     this.places.session = null;
     this.failedResumes = 0;
-    await pause(this.timings.loginWaitMs * (1 + 4 * Math.random()), this.ending.signal);
+    await pause(this.timings.loginWaitMs * (1 + 4 * Math.random()), this.life.signal);
   }
 
   private assertMendable(end: GatewayEnd): void {
@@ -226,11 +227,11 @@ export class DiscordConnection implements ChannelConnection {
 
   /** Waits before the next try. Throws what a person must mend. */
   private async afterFailure(error: unknown, backoff: Backoff): Promise<null> {
-    if (this.isOver) return null;
+    if (this.life.isOver) return null;
     if (error instanceof ChannelFailure || error instanceof LeaseLost) throw error;
     if (error instanceof DiscordError && error.status === 401) throw failureOf(error);
-    this.changed({ status: 'disconnected', reason: passingReason(error) });
-    await backoff.wait(this.ending.signal, error instanceof DiscordError ? error.retryAfterMs : 0);
+    this.life.changed({ status: 'disconnected', reason: passingReason(error) });
+    await backoff.wait(this.life.signal, error instanceof DiscordError ? error.retryAfterMs : 0);
     return null;
   }
 
@@ -259,7 +260,7 @@ export class DiscordConnection implements ChannelConnection {
     messages: readonly DiscordMessage[],
     session: DiscordSession | null,
   ): Promise<readonly InboundMessage[] | null> {
-    const { signal } = this.ending;
+    const { signal } = this.life;
     const inbound: InboundMessage[] = [];
     for (const message of messages) {
       if (message.isDirect === false && !this.isWanted(message.isForAgent)) continue;
@@ -283,7 +284,7 @@ export class DiscordConnection implements ChannelConnection {
 
   /** A channel that cannot be seen for long is taken for one without a name. */
   private async roomOf(channelId: string): Promise<Room> {
-    const { signal } = this.ending;
+    const { signal } = this.life;
     const backoff = new Backoff(this.timings.backoff);
     for (let tries = 0; tries < 5 && !signal.aborted; tries += 1) {
       try {
@@ -296,20 +297,25 @@ export class DiscordConnection implements ChannelConnection {
   }
 
   private async compare(why: 'gap' | Look, socket: GatewaySocket, seq = 0): Promise<void> {
-    const { signal } = this.ending;
+    const { signal } = this.life;
     if (why === 'gap') await pause(this.timings.settleMs, signal);
-    const access = { rest: this.restOf(), selfId: this.self!.id, retryMs: this.timings.backoff.firstMs };
+    const access = { rest: this.restOf(), selfId: this.self!.id };
+    const histories = {
+      after: (id: string, last: string) => messagesAfter(access, id, last, signal),
+      isGone: (refusal: PlatformError) => (refusal as DiscordError).status !== 401,
+      retryMs: this.timings.backoff.firstMs,
+      signal,
+    };
     let isDeaf = false;
+    const others = why === 'glance' ? [] : this.candidates.take(this.places);
     const found =
-      why === 'glance'
-        ? glancedMessages(access, this.places, signal)
-        : missedMessages(access, this.places, this.candidates.take(), signal);
+      why === 'glance' ? glancedMessages(histories, this.places) : missedMessages(histories, this.places, others);
     for await (const messages of found) {
       const wanted = await this.deliver(messages, null);
       if (!wanted) return;
       isDeaf ||= wanted.some(({ sentAt }) => Date.now() - sentAt.getTime() > this.timings.lateMs);
     }
-    if (this.isOver) return;
+    if (this.life.isOver) return;
     if (why === 'gap') {
       this.places.session = socket.session && { ...socket.session, seq };
     }
@@ -320,25 +326,14 @@ export class DiscordConnection implements ChannelConnection {
 
   /** So that the next connection need not be told everything again. */
   private async keepPlace(timeoutMs: number): Promise<void> {
-    await within(timeoutMs, this.ending.signal, () => this.host.at(this.places.cursor())).catch((error: unknown) => {
+    await within(timeoutMs, this.life.signal, () => this.host.at(this.places.cursor())).catch((error: unknown) => {
       if (error instanceof LeaseLost) throw error;
     });
   }
 
-  private changed(state: ConnectionState): void {
-    if (!this.isOver) this.host.changed(state);
-  }
-
-  /** After the lease is lost nothing is said: another relay speaks for the channel. */
   private giveUp(error: unknown): void {
-    if (this.isOver) return;
-    if (!(error instanceof LeaseLost)) {
-      if (!(error instanceof ChannelFailure))
-        this.host.log.error({ channel: 'discord' }, 'a connection ended by a fault of its own');
-      this.changed({ status: 'error', reason: error instanceof ChannelFailure ? error.reason : brokenReason });
-    }
-    this.isOver = true;
-    this.ending.abort();
+    if (this.life.isOver) return;
+    this.life.giveUp(error);
     this.socket?.terminate({ why: 'reconnect' });
     this.rest?.end();
   }
@@ -370,8 +365,4 @@ const lostReason: ChannelReason = {
 const deafReason: ChannelReason = {
   code: 'deaf',
   message: 'The connection was open and Discord delivered nothing. It is opened again by itself.',
-};
-const brokenReason: ChannelReason = {
-  code: 'platform_refused',
-  message: 'The connection failed unexpectedly. Restart the channel.',
 };

@@ -1,14 +1,12 @@
-import { pause } from '../shared/backoff.ts';
-import { isLater, isSnowflake, maxPlaces } from './places.ts';
-import type { Places } from './places.ts';
+import { maxPlaces } from '../shared/places.ts';
+import type { Places } from '../shared/places.ts';
+import { isLater, isSnowflake } from './places.ts';
 import { discordMessageOf } from './reader.ts';
 import type { DiscordMessage } from './reader.ts';
-import { DiscordError } from './rest.ts';
 import type { DiscordRest } from './rest.ts';
 
 const pageMessages = 100;
 const maxPages = 10;
-const maxTries = 4;
 
 /** Channels that a login names, in which something was written that was not taken. */
 export class Candidates {
@@ -27,72 +25,17 @@ export class Candidates {
     }
   }
 
-  take(): readonly string[] {
-    const all = [...this.found];
+  /** Those that have no place yet, and from where they are read. */
+  take(places: Places): readonly (readonly [id: string, last: string])[] {
+    const known = new Set(places.all().map(([id]) => id));
+    const others = [...this.found].filter((id) => !known.has(id));
     this.found.clear();
-    return all;
+    return others.map((id) => [id, places.since]);
   }
 }
 
-/** Channels of a glance: the most recent ones, in which somebody most likely writes next. */
-const glancedPlaces = 3;
-
-/** As `missedMessages`, of few channels that were taken before. */
-export async function* glancedMessages(
-  access: { readonly rest: DiscordRest; readonly selfId: string; readonly retryMs: number },
-  places: Places,
-  signal: AbortSignal,
-): AsyncGenerator<readonly DiscordMessage[]> {
-  for (const channelId of places.all().slice(0, glancedPlaces)) {
-    const found = await messagesAfter(access, channelId, places.lastOf(channelId), signal);
-    if (signal.aborted) return;
-    if (Array.isArray(found) && found.length > 0) yield found;
-  }
-}
-
-/**
- * Messages in recent channels after the last received place, oldest first, one channel after the other. A channel that
- * cannot be read any more is forgotten.
- */
-export async function* missedMessages(
-  access: { readonly rest: DiscordRest; readonly selfId: string; readonly retryMs: number },
-  places: Places,
-  candidates: readonly string[],
-  signal: AbortSignal,
-): AsyncGenerator<readonly DiscordMessage[]> {
-  for (const channelId of new Set([...places.all(), ...candidates])) {
-    const last = places.lastOf(channelId);
-    const found = await messagesAfter(access, channelId, last, signal);
-    if (signal.aborted) return;
-    if (found === 'gone') places.forget(channelId);
-    else if (found === null) places.couldNotRead(channelId, last);
-    else {
-      if (found.length > 0) yield found;
-      places.wasRead(channelId);
-    }
-  }
-}
-
-/** Null: Discord could not be asked. */
-async function messagesAfter(
-  access: { readonly rest: DiscordRest; readonly selfId: string; readonly retryMs: number },
-  channelId: string,
-  last: string,
-  signal: AbortSignal,
-): Promise<readonly DiscordMessage[] | 'gone' | null> {
-  for (let tries = 0; tries < maxTries && !signal.aborted; tries += 1) {
-    try {
-      return await readAfter(access, channelId, last, signal);
-    } catch (error) {
-      if (error instanceof DiscordError && error.kind === 'refused') return error.status === 401 ? null : 'gone';
-      const waitMs = error instanceof DiscordError ? Math.min(error.retryAfterMs, 60_000) : 0;
-      await pause(waitMs + access.retryMs * (tries + 1), signal);
-    }
-  }
-  return null;
-}
-
-async function readAfter(
+/** The messages of a channel after the last that was taken, oldest first. */
+export async function messagesAfter(
   { rest, selfId }: { readonly rest: DiscordRest; readonly selfId: string },
   channelId: string,
   last: string,

@@ -4,6 +4,7 @@ import { DiscordAPIError, HTTPError, RateLimitError, REST } from '@discordjs/res
 import type { RequestData, ResponseLike } from '@discordjs/rest';
 import { readUpTo } from '../shared/bounded.ts';
 import { within } from '../shared/deadline.ts';
+import { neverLeft, PlatformError } from '../shared/platform-error.ts';
 import { InvalidRequests } from './invalid.ts';
 
 /** Bounds of an answer: a page of 100 messages with their embeds. */
@@ -13,28 +14,18 @@ const maxQuietWaitMs = 2_000;
 /** One bot does not use up what all bots of this process have. */
 const maxInvalidOfBot = 200;
 
-/**
- * - `refused`: Discord's answer was no, with its `code` and HTTP status.
- * - `limited`: too many calls, nothing was done.
- * - `unreached`: the call never left.
- * - `unclear`: whether it was carried out is not known.
- */
-export class DiscordError extends Error {
-  readonly kind: 'refused' | 'limited' | 'unreached' | 'unclear';
+/** A refusal has Discord's `code` and the HTTP status. */
+export class DiscordError extends PlatformError {
   readonly status: number;
   readonly code: number;
-  readonly retryAfterMs: number;
   constructor(
     kind: DiscordError['kind'],
     more: { readonly status?: number; readonly code?: number; readonly retryAfterMs?: number } = {},
   ) {
-    // The library's errors carry bodies of requests: none of them goes on as a cause.
-    super(`Discord: ${kind} ${more.status ?? ''} ${more.code ?? ''}`.trimEnd());
+    super(kind, `Discord: ${kind} ${more.status ?? ''} ${more.code ?? ''}`.trimEnd(), more.retryAfterMs);
     this.name = 'DiscordError';
-    this.kind = kind;
     this.status = more.status ?? 0;
     this.code = more.code ?? 0;
-    this.retryAfterMs = more.retryAfterMs ?? 0;
   }
 }
 
@@ -124,24 +115,4 @@ function discordErrorOf(error: unknown): DiscordError {
   }
   if (error instanceof HTTPError) return new DiscordError('unclear', { status: error.status });
   return new DiscordError(neverLeft(error) ? 'unreached' : 'unclear');
-}
-
-const neverLeftCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Looks through the causes, of which there are few. */
-function neverLeft(error: unknown): boolean {
-  let at = error;
-  for (let depth = 0; depth < 5 && at instanceof Error; depth += 1) {
-    const { code, cause } = at as Error & { readonly code?: unknown };
-    if (typeof code === 'string' && neverLeftCodes.has(code)) return true;
-    at = cause;
-  }
-  return false;
 }

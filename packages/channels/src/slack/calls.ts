@@ -5,36 +5,27 @@ import type { Logger } from '@slack/web-api';
 import { readUpTo } from '../shared/bounded.ts';
 import { within } from '../shared/deadline.ts';
 import { textOf } from '../shared/plain.ts';
+import { neverLeft, PlatformError } from '../shared/platform-error.ts';
 
 /** Bounds of an answer: a page of 200 messages with their blocks and files. */
 const answerBounds: JsonBounds = { bytes: 8 * 1024 * 1024, depth: 64, elements: 200_000 };
 
 export type SlackAnswer = Readonly<Record<string, unknown>>;
 
-/**
- * - `refused`: Slack's answer was no; `code` says why, in its word.
- * - `limited`: too many calls, nothing was done.
- * - `unreached`: the call never left.
- * - `unclear`: whether it was carried out is not known.
- */
-export class SlackError extends Error {
-  readonly kind: 'refused' | 'limited' | 'unreached' | 'unclear';
+/** The `code` of a refusal says why, in Slack's word. */
+export class SlackError extends PlatformError {
   readonly code: string;
   /** The missing scope, if `code` names one. */
   readonly needed: string | null;
-  readonly retryAfterMs: number;
   constructor(
     kind: SlackError['kind'],
     code: string,
     more: { readonly needed?: string | null; readonly retryAfterMs?: number } = {},
   ) {
-    // The library's errors carry headers and bodies: none of them goes on as a cause.
-    super(`Slack: ${code}`);
+    super(kind, `Slack: ${code}`, more.retryAfterMs);
     this.name = 'SlackError';
-    this.kind = kind;
     this.code = code;
     this.needed = more.needed ?? null;
-    this.retryAfterMs = more.retryAfterMs ?? 0;
   }
 }
 
@@ -110,26 +101,6 @@ const isWord = (text: string): boolean => /^[a-z0-9_:.-]{1,80}$/.test(text);
 
 const waitOf = (seconds: unknown): number =>
   typeof seconds === 'number' && seconds >= 0 ? Math.min(seconds, 3_600) * 1_000 : 30_000;
-
-const neverLeftCodes = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'UND_ERR_CONNECT_TIMEOUT',
-]);
-
-/** Looks through the causes, of which there are few. */
-function neverLeft(error: unknown): boolean {
-  let at = error;
-  for (let depth = 0; depth < 5 && at instanceof Error; depth += 1) {
-    const { code, original, cause } = at as Error & { code?: unknown; original?: unknown };
-    if (typeof code === 'string' && neverLeftCodes.has(code)) return true;
-    at = original ?? cause;
-  }
-  return false;
-}
 
 /** The library logs bodies of requests. */
 const silent = {

@@ -3,13 +3,11 @@ import type {
   ChannelAccount,
   ChannelConnection,
   ConnectionHost,
-  ConnectionState,
   OutboundPart,
   ProgressMessages,
   SendTarget,
 } from '@lodge/ports';
 import { isJsonObject } from '@lodge/domain';
-import type { ChannelReason } from '@lodge/domain';
 import { Backoff } from '../shared/backoff.ts';
 import type { BackoffTimings } from '../shared/backoff.ts';
 import { committed } from '../shared/commit.ts';
@@ -19,11 +17,14 @@ import { callSlack, listOf, SlackError } from './calls.ts';
 import type { SlackApi } from './calls.ts';
 import { isSlackUrl, openFile } from './files.ts';
 import { Inbox } from '../shared/inbox.ts';
+import { ConnectionLife } from '../shared/life.ts';
+import { glancedMessages, missedMessages } from '../shared/missed.ts';
+import { Places } from '../shared/places.ts';
 import { Silence } from '../shared/silence.ts';
 import type { Look, SilenceTimings } from '../shared/silence.ts';
-import { glancedMessages, missedMessages } from './missed.ts';
+import { messagesAfter, otherPlaces } from './missed.ts';
 import { SlackNames } from './names.ts';
-import { placeOf, Places } from './places.ts';
+import { isLater, placeId, slackMarks, tsOf } from './places.ts';
 import { SlackProgress } from './progress.ts';
 import { inboundOf, slackMessageOf } from './reader.ts';
 import type { SlackMessage } from './reader.ts';
@@ -54,7 +55,7 @@ export class SlackConnection implements ChannelConnection {
   private readonly host: ConnectionHost;
   private readonly places: Places;
   private readonly inbox: Inbox;
-  private readonly ending = new AbortController();
+  private readonly life: ConnectionLife;
   private readonly sockets = new Set<SlackSocket>();
   private readonly running: Promise<void>;
   private token = '';
@@ -62,16 +63,16 @@ export class SlackConnection implements ChannelConnection {
   private names: SlackNames | null = null;
   private typingSigns: TypingSigns | null = null;
   private silence: Silence | null = null;
-  private isOver = false;
 
   constructor(api: SlackApi, timings: SlackTimings, account: ChannelAccount, host: ConnectionHost) {
     this.api = api;
     this.timings = timings;
     this.account = account;
     this.host = host;
-    this.places = new Places(account.cursor);
+    this.life = new ConnectionLife('slack', host);
+    this.places = new Places(slackMarks, account.cursor);
     this.inbox = new Inbox((error) => this.giveUp(error));
-    this.host.changed({ status: 'connecting' });
+    this.life.changed({ status: 'connecting' });
     this.running = this.run().catch((error: unknown) => this.giveUp(error));
   }
 
@@ -86,7 +87,7 @@ export class SlackConnection implements ChannelConnection {
       lookAgainMs: this.timings.lookAgainMs,
     };
     const sent = await sendPart(sender, to, part, key, signal);
-    if (to.index >= to.count - 1) this.typingSigns?.takeBack(to, this.ending.signal);
+    if (to.index >= to.count - 1) this.typingSigns?.takeBack(to, this.life.signal);
     return sent;
   }
 
@@ -99,8 +100,7 @@ export class SlackConnection implements ChannelConnection {
   }
 
   async close(): Promise<void> {
-    this.isOver = true;
-    this.ending.abort();
+    this.life.end();
     await Promise.all([...this.sockets].map((socket) => socket.close()));
     await Promise.all([this.inbox.end(), this.running]);
   }
@@ -108,7 +108,7 @@ export class SlackConnection implements ChannelConnection {
   private async run(): Promise<void> {
     const tokens = slackTokens(this.account.credentials);
     this.token = tokens.bot;
-    const { signal } = this.ending;
+    const { signal } = this.life;
     const backoff = new Backoff(this.timings.backoff);
     const self = await this.tried(backoff, 'bot', async () => (await whoAmI(this.api, tokens.bot, signal)).self);
     if (!self) return;
@@ -122,7 +122,7 @@ export class SlackConnection implements ChannelConnection {
   private async keepOpen(appToken: string, backoff: Backoff): Promise<void> {
     let before: SlackSocket | null = null;
     let isKept = this.account.cursor !== null;
-    while (!this.isOver) {
+    while (!this.life.isOver) {
       const isFirst: boolean = before === null && this.account.cursor === null;
       const socket: SlackSocket | null = await this.tried(backoff, 'app', () => this.openSocket(appToken, isFirst));
       if (!socket) return;
@@ -130,14 +130,14 @@ export class SlackConnection implements ChannelConnection {
       if (!isKept) isKept = await this.keepBeginning();
       backoff.succeeded();
       const { userId: id, name } = this.self!;
-      this.changed({ status: 'connected', identity: { id, name }, accountKey: accountKeyOf(this.self!) });
+      this.life.changed({ status: 'connected', identity: { id, name }, accountKey: accountKeyOf(this.self!) });
       const openedAt = performance.now();
       const why = await this.untilReplaced(socket);
-      if (this.isOver) return;
+      if (this.life.isOver) return;
       if (why === 'disabled') throw failed('platform_refused', socketModeOff);
-      if (why !== 'refresh') this.changed({ status: 'disconnected', reason: lostReasons[why] });
+      if (why !== 'refresh') this.life.changed({ status: 'disconnected', reason: lostReasons[why] });
       if (why === 'full') await this.inbox.drained();
-      if (why !== 'refresh' || performance.now() - openedAt < hastyMs) await backoff.wait(this.ending.signal);
+      if (why !== 'refresh' || performance.now() - openedAt < hastyMs) await backoff.wait(this.life.signal);
       before = socket;
     }
   }
@@ -145,7 +145,7 @@ export class SlackConnection implements ChannelConnection {
   /** So that what is written from now on is found, also when this connection dies before its first message. */
   private async keepBeginning(): Promise<boolean> {
     try {
-      await within(beginningTimeoutMs, this.ending.signal, () => this.host.at(this.places.cursor()));
+      await within(beginningTimeoutMs, this.life.signal, () => this.host.at(this.places.cursor()));
       return true;
     } catch (error) {
       if (error instanceof LeaseLost) throw error;
@@ -170,23 +170,23 @@ export class SlackConnection implements ChannelConnection {
 
   /** Tries until it works; null when the connection ended meanwhile. Throws `ChannelFailure` for what a person must mend. */
   private async tried<T>(backoff: Backoff, kind: 'app' | 'bot', work: () => Promise<T>): Promise<T | null> {
-    while (!this.isOver) {
+    while (!this.life.isOver) {
       try {
         return await work();
       } catch (error) {
-        if (this.isOver) return null;
+        if (this.life.isOver) return null;
         if (error instanceof ChannelFailure) throw error;
         const fatal = fatalReason(error, kind);
         if (fatal) throw new ChannelFailure(fatal);
-        if (this.sockets.size === 0) this.changed({ status: 'disconnected', reason: passingReason(error) });
-        await backoff.wait(this.ending.signal, error instanceof SlackError ? error.retryAfterMs : 0);
+        if (this.sockets.size === 0) this.life.changed({ status: 'disconnected', reason: passingReason(error) });
+        await backoff.wait(this.life.signal, error instanceof SlackError ? error.retryAfterMs : 0);
       }
     }
     return null;
   }
 
   private async openSocket(appToken: string, isFirst: boolean): Promise<SlackSocket> {
-    const { signal } = this.ending;
+    const { signal } = this.life;
     const answer = await callSlack(this.api, appToken, 'apps.connections.open', {}, signal);
     const url = textOf(answer['url'], 4_000);
     if (!isSlackUrl(url, this.api) || !url.startsWith('ws')) throw new SlackError('refused', 'no_socket_url');
@@ -215,7 +215,7 @@ export class SlackConnection implements ChannelConnection {
 
   /** True: committed, or of no interest. Rejects with `LeaseLost`. */
   private async process({ type, payload }: Envelope): Promise<boolean> {
-    if (this.isOver) return false;
+    if (this.life.isOver) return false;
     if (type !== 'events_api' || !isJsonObject(payload) || !this.isOurs(payload)) return true;
     const message = slackMessageOf(payload['event'], this.self!);
     return message ? this.deliver([message]) : true;
@@ -231,16 +231,16 @@ export class SlackConnection implements ChannelConnection {
   }
 
   private async deliver(messages: readonly SlackMessage[]): Promise<boolean> {
-    const { signal } = this.ending;
+    const { signal } = this.life;
     const naming = { self: this.self!, names: this.names! };
     const wanted = messages.filter((each) => this.isWanted(each));
     const inbound = [];
     for (const message of wanted) inbound.push(await inboundOf(message, naming, signal));
     if (signal.aborted) return false;
-    for (const message of messages) this.places.saw(message.place, message.ts);
+    for (const { place, ts } of messages) this.places.saw(placeId(place), ts);
     for (const [at, { conversation }] of inbound.entries()) {
       const { place, ts } = wanted[at]!;
-      for (const each of [place, placeOf(conversation.id)]) this.places.took(each, ts);
+      for (const id of [placeId(place), conversation.id]) this.places.took(id, ts);
     }
     if (inbound.length === 0) return true;
     return committed(this.host, inbound, this.places.cursor(), { backoff: new Backoff(this.timings.backoff), signal });
@@ -251,35 +251,35 @@ export class SlackConnection implements ChannelConnection {
   }
 
   private async compare(why: 'gap' | Look, socket: SlackSocket): Promise<void> {
-    const { signal } = this.ending;
-    const access = { api: this.api, token: this.token, self: this.self!, retryMs: this.timings.backoff.firstMs };
+    const { signal } = this.life;
+    const access = { api: this.api, token: this.token, self: this.self! };
+    const histories = {
+      after: (id: string, last: string) => messagesAfter(access, id, last, signal),
+      isGone: () => true,
+      retryMs: this.timings.backoff.firstMs,
+      signal,
+    };
+    const since = tsOf(Date.now() - marginMs);
+    const others = why === 'glance' ? null : await otherPlaces(access, this.places, signal);
     let isDeaf = false;
-    const read = why === 'glance' ? glancedMessages : missedMessages;
-    for await (const messages of read(access, this.places, signal)) {
+    const found =
+      why === 'glance' ? glancedMessages(histories, this.places) : missedMessages(histories, this.places, others ?? []);
+    for await (const messages of found) {
       isDeaf ||= messages.some(
         (each) => this.isWanted(each) && Date.now() - Number(each.ts) * 1000 > this.timings.lateMs,
       );
       if (!(await this.deliver(messages))) return;
     }
-    if (why === 'gap' || !isDeaf || this.isOver) return;
+    // The places of all conversations without one move up to the beginning of this reading.
+    if (others !== null && !signal.aborted && isLater(since, this.places.since)) this.places.since = since;
+    if (why === 'gap' || !isDeaf || this.life.isOver) return;
     this.host.log.warn({ channel: 'slack' }, 'an open socket delivered nothing; it is replaced');
     socket.terminate('deaf');
   }
 
-  private changed(state: ConnectionState): void {
-    if (!this.isOver) this.host.changed(state);
-  }
-
-  /** After the lease is lost nothing is said: another relay speaks for the channel. */
   private giveUp(error: unknown): void {
-    if (this.isOver) return;
-    if (!(error instanceof LeaseLost)) {
-      if (!(error instanceof ChannelFailure))
-        this.host.log.error({ channel: 'slack' }, 'a connection ended by a fault of its own');
-      this.changed({ status: 'error', reason: error instanceof ChannelFailure ? error.reason : brokenReason });
-    }
-    this.isOver = true;
-    this.ending.abort();
+    if (this.life.isOver) return;
+    this.life.giveUp(error);
     for (const socket of this.sockets) socket.terminate('closed');
   }
 }
@@ -287,11 +287,8 @@ export class SlackConnection implements ChannelConnection {
 /** A socket that would be replaced sooner is not replaced at once. */
 const hastyMs = 10_000;
 const beginningTimeoutMs = 5_000;
+/** Time that a message may take from Slack's clock to its history and to ours. */
+const marginMs = 60_000;
 
 const socketModeOff =
   "Socket Mode is switched off for this Slack app. Switch it on in the app's settings, then restart the channel.";
-
-const brokenReason: ChannelReason = {
-  code: 'platform_refused',
-  message: 'The connection failed unexpectedly. Restart the channel.',
-};

@@ -1,70 +1,37 @@
 import { isJsonObject } from '@lodge/domain';
-import { pause } from '../shared/backoff.ts';
 import { idOf } from '../shared/plain.ts';
 import { callSlack, listOf, SlackError } from './calls.ts';
 import type { SlackApi } from './calls.ts';
-import { isLater, maxPlaces, placeOf, tsOf } from './places.ts';
-import type { Places } from './places.ts';
+import { maxPlaces } from '../shared/places.ts';
+import type { Places } from '../shared/places.ts';
+import { isLater, placeOf } from './places.ts';
 import { slackMessageOf } from './reader.ts';
 import type { SlackMessage } from './reader.ts';
 import type { SlackSelf } from './verify.ts';
 
 const pageMessages = 200;
 const maxPages = 5;
-const maxTries = 4;
-
-/** Time that a message may take from Slack's clock to its history and to ours. */
-const marginMs = 60_000;
 
 interface Access {
   readonly api: SlackApi;
   readonly token: string;
   readonly self: SlackSelf;
-  readonly retryMs: number;
-}
-
-/** Conversations of a glance: the most recent ones, in which somebody most likely writes next. */
-const glancedPlaces = 3;
-
-/** As `missedMessages`, of few conversations that were taken before. */
-export async function* glancedMessages(
-  access: Access,
-  places: Places,
-  signal: AbortSignal,
-): AsyncGenerator<readonly SlackMessage[]> {
-  for (const [id, ts] of places.all().slice(0, glancedPlaces)) {
-    const found = await messagesAfter(access, id, ts, signal);
-    if (signal.aborted) return;
-    if (Array.isArray(found) && found.length > 0) yield found;
-  }
 }
 
 /**
- * Messages in the histories of recent conversations after the last received place, oldest first, one conversation after the
- * other. A conversation that cannot be read any more is forgotten. Conversations without a received message are read from
- * the place of the whole connection; the places then move up to the beginning of this reading.
+ * Conversations without a received message, which are read from the place of the whole connection. Null: Slack could not be
+ * asked now.
  */
-export async function* missedMessages(
+export async function otherPlaces(
   access: Access,
   places: Places,
   signal: AbortSignal,
-): AsyncGenerator<readonly SlackMessage[]> {
-  const since = tsOf(Date.now() - marginMs);
-  const known = places.all();
+): Promise<readonly (readonly [id: string, last: string])[] | null> {
   const listed = await otherChannels(access, signal);
-  const others = (listed ?? []).filter((id) => !known.some(([each]) => each === id));
-  const unknown = others.slice(0, maxPlaces).map((id) => [id, places.since] as const);
-  for (const [id, ts] of [...known, ...unknown]) {
-    const found = await messagesAfter(access, id, ts, signal);
-    if (signal.aborted) return;
-    if (found === 'gone') places.forget(id);
-    else if (found === null) places.couldNotRead(id, ts);
-    else {
-      if (found.length > 0) yield found;
-      places.wasRead(id);
-    }
-  }
-  if (listed !== null && isLater(since, places.since)) places.since = since;
+  if (listed === null) return null;
+  const known = new Set(places.all().map(([id]) => id));
+  const unknown = listed.filter((id) => !known.has(id)).slice(0, maxPlaces);
+  return unknown.map((id) => [id, places.since] as const);
 }
 
 /** Conversations that the bot is in, people who write to it first. Null: Slack could not be asked now. */
@@ -86,26 +53,8 @@ async function otherChannels({ api, token }: Access, signal: AbortSignal): Promi
   return ids;
 }
 
-/** Null: Slack could not be asked. */
-async function messagesAfter(
-  access: Access,
-  id: string,
-  ts: string,
-  signal: AbortSignal,
-): Promise<readonly SlackMessage[] | 'gone' | null> {
-  for (let tries = 0; tries < maxTries && !signal.aborted; tries += 1) {
-    try {
-      return await readAfter(access, id, ts, signal);
-    } catch (error) {
-      if (error instanceof SlackError && error.kind === 'refused') return 'gone';
-      const waitMs = error instanceof SlackError ? Math.min(error.retryAfterMs, 60_000) : 0;
-      await pause(waitMs + access.retryMs * (tries + 1), signal);
-    }
-  }
-  return null;
-}
-
-async function readAfter(
+/** The messages of a conversation after the last that was taken, oldest first. */
+export async function messagesAfter(
   { api, token, self }: Access,
   id: string,
   oldest: string,
