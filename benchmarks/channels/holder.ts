@@ -4,12 +4,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { ChannelName } from '@lodge/domain';
 import type { ChannelSecrets, ConnectionHost, ConnectionState, Platform } from '@lodge/ports';
 import { loadPlatforms } from '../../apps/server/src/relay/platforms.ts';
-import type { GoogleClient, PlatformUrls } from '../../apps/server/src/relay/protocol.ts';
+import type { PlatformSetUps } from '../../apps/server/src/relay/platforms.ts';
 
 export interface HolderOrder {
   readonly channel: ChannelName;
-  readonly urls: PlatformUrls;
-  readonly google: GoogleClient | null;
+  readonly platforms: PlatformSetUps;
   readonly credentials: readonly ChannelSecrets[];
 }
 
@@ -35,8 +34,8 @@ const measuredMs = 60_000;
 
 process.on('disconnect', () => process.exit(0));
 const [order] = (await once(process, 'message')) as [HolderOrder];
-const { channel, urls, google, credentials } = order;
-const [platform] = await loadPlatforms([channel], urls, google, {
+const { channel, platforms, credentials } = order;
+const [platform] = await loadPlatforms([channel], platforms, {
   notices: { tell: async () => undefined, on: () => () => undefined },
   log: { debug() {}, info() {}, warn() {}, error() {} },
 });

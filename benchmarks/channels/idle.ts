@@ -11,7 +11,7 @@ export interface IdleFigures extends HeldFigures {
 }
 
 export async function idle(channel: ChannelName, connections: number): Promise<IdleFigures> {
-  const { urls, google, credentials, scan } = await stands[channel](connections);
+  const { platforms, credentials, scan } = await stands[channel](connections);
   const child = fork(new URL('./holder.ts', import.meta.url), [], {
     // Like a relay's process (apps/server/src/relay/relays.ts). Garbage is not counted.
     execArgv: ['--max-semi-space-size=4', '--expose-gc'],
@@ -22,7 +22,7 @@ export async function idle(channel: ChannelName, connections: number): Promise<I
     else figures.resolve({ channel, connections, ...reply });
   });
   child.on('exit', () => figures.reject(new Error(`the process that holds connections to ${channel} ended`)));
-  child.send({ channel, urls, google, credentials } satisfies HolderOrder);
+  child.send({ channel, platforms, credentials } satisfies HolderOrder);
   const measured = await figures.promise;
   child.kill();
   await once(child, 'exit');

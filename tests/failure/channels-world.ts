@@ -28,7 +28,9 @@ import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
-import type { PlatformUrls } from '../../apps/server/src/relay/protocol.ts';
+import { readConfig } from '../../apps/server/src/config/config.ts';
+import { setUpsOf } from '../../apps/server/src/relay/platforms.ts';
+import type { PlatformSetUps } from '../../apps/server/src/relay/platforms.ts';
 import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { ServerJob } from './storm/server.ts';
@@ -160,8 +162,7 @@ export class ChannelsWorld {
       notices: this.store.mailboxNotices,
       secrets: this.secrets,
       files: this.files,
-      urls: this.urls(telegramApi),
-      google: null,
+      platforms: this.platforms(telegramApi),
       instance,
       logLevel: 'error',
       // A relay that is killed is what many tests are about.
@@ -174,7 +175,16 @@ export class ChannelsWorld {
   serverJob(given: Pick<ServerJob, 'turnMs' | 'putOffEvery'>): ServerJob {
     const { connectionString, accountId, filesDir } = this;
     const masterKey = this.masterKey.toString('base64');
-    return { of: 'channels', ...given, connectionString, accountId, filesDir, masterKey, timings, urls: this.urls() };
+    return {
+      of: 'channels',
+      ...given,
+      connectionString,
+      accountId,
+      filesDir,
+      masterKey,
+      timings,
+      platforms: this.platforms(),
+    };
   }
 
   /** In this process, over any platform and store. */
@@ -221,16 +231,8 @@ export class ChannelsWorld {
     return this.database.connectionString;
   }
 
-  private urls(telegram = this.telegram.apiRoot): PlatformUrls {
-    const none = {
-      slack: null,
-      discord: null,
-      gmail: null,
-      googleOauth: null,
-      googleConsent: null,
-      googlePubsub: null,
-    };
-    return { telegram, ...none, whatsapp: null, whatsappMedia: null, whatsappRoot: null };
+  private platforms(telegramApi = this.telegram.apiRoot): PlatformSetUps {
+    return setUpsOf(readConfig({ LODGE_TELEGRAM_API: telegramApi }));
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,4 @@
-import { createDiscord } from '@lodge/channels';
+import { createDiscord } from '../src/discord/discord.ts';
 import { startDiscordStub } from '@lodge/testkit/discord';
 import type { DiscordBot, DiscordChannel, DiscordStub } from '@lodge/testkit/discord';
 import { describePlatform } from './suite.ts';

@@ -1,6 +1,6 @@
 import { startGoogleStub } from '@lodge/testkit/google';
 import type { GoogleStub, SentMail, StubMailbox } from '@lodge/testkit/google';
-import { createGmail } from '../src/gmail/index.ts';
+import { createGmail } from '../src/gmail/gmail.ts';
 import { describePlatform } from './suite.ts';
 import type { AccountUnderTest, Misbehaviour, SentByAgent, UserMessage, Written } from './under-test.ts';
 

@@ -1,4 +1,4 @@
-import { createSlack } from '@lodge/channels';
+import { createSlack } from '../src/slack/slack.ts';
 import { startSlackStub } from '@lodge/testkit/slack';
 import type { SlackApp, SlackStub } from '@lodge/testkit/slack';
 import { describePlatform } from './suite.ts';

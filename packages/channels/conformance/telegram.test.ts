@@ -1,6 +1,6 @@
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot } from '@lodge/testkit/telegram';
-import { createTelegram } from '../src/index.ts';
+import { createTelegram } from '../src/telegram/telegram.ts';
 import { quickTimings } from '../src/telegram/testing/timings.ts';
 import { describePlatform } from './suite.ts';
 import type { AccountUnderTest, Misbehaviour, PlatformUnderTest, UserMessage, Written } from './under-test.ts';

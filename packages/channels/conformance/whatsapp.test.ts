@@ -1,6 +1,6 @@
 import { startWhatsAppStub } from '@lodge/testkit/whatsapp';
 import type { Account, Group, Person, WhatsAppStub } from '@lodge/testkit/whatsapp';
-import { createWhatsApp } from '../src/whatsapp/index.ts';
+import { createWhatsApp } from '../src/whatsapp/whatsapp.ts';
 import '../src/whatsapp/testing/timers.ts';
 import { describePlatform } from './suite.ts';
 import type { AccountUnderTest, PlatformUnderTest, SentByAgent, UserMessage, Written } from './under-test.ts';

@@ -28,6 +28,7 @@ export * from './channels/gmail-consent.ts';
 export * from './channels/mailbox-notices.ts';
 export * from './channels/oauth-sessions.ts';
 export * from './channels/opened-relay-store.ts';
+export * from './channels/platform-definition.ts';
 export * from './channels/platform.ts';
 export * from './channels/relay-store.ts';
 export * from './hooks/hook-store.ts';

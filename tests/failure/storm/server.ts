@@ -17,7 +17,7 @@ import { FakeGateway } from '../../../packages/testkit/src/plane/fake-gateway.ts
 import type { Step } from '../../../packages/testkit/src/plane/fake-gateway.ts';
 import { createToyRuntime } from '../../../packages/testkit/src/plane/toy-runtime/toy-runtime.ts';
 
-export interface ServerJob extends Pick<RelaysOptions, 'urls' | 'timings'> {
+export interface ServerJob extends Pick<RelaysOptions, 'platforms' | 'timings'> {
   readonly of: 'channels';
   readonly connectionString: string;
   readonly filesDir: string;
@@ -65,15 +65,14 @@ export async function serve(job: ServerJob, report: (told: StormReport) => void)
       channels: { files: createChannelFiles(start.filesDir), bounds },
     },
   );
-  const { urls, timings } = start;
+  const { platforms, timings } = start;
   const relays = await relaysHere({
-    urls,
+    platforms,
     ...(timings && { timings }),
     store: store.relay,
     notices: store.mailboxNotices,
     secrets: await openSecretBox(store.secrets, Buffer.from(masterKey, 'base64')),
     files: createChannelFiles(start.filesDir),
-    google: null,
     instance: holder,
     logLevel: 'error',
     // A relay that was killed is what the storm is about.

@@ -1,6 +1,6 @@
 /** Settings of backups: where they go, when, and how long they are kept. */
-import { optional, required } from './setting.ts';
-import { file, listOfTimes, matching } from './values.ts';
+import { file, matching, optional, required } from '@lodge/ports/settings';
+import { listOfTimes } from './values.ts';
 
 export const backupSettings = {
   backupPlace: optional(

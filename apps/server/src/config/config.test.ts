@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { ConfigError, readConfig, settings } from './config.ts';
+import { allSettings, ConfigError, readConfig } from './config.ts';
 import { configurationMarkdown } from './reference.ts';
 
 function problemsOf(env: Record<string, string>): readonly string[] {
@@ -62,7 +62,7 @@ test('push of Gmail takes topic, subscription and key, or none of them', () => {
     LODGE_GMAIL_PUBSUB_SUBSCRIPTION: 'projects/example.com:my-project/subscriptions/lodge_1',
     LODGE_GMAIL_PUBSUB_KEY_FILE: '/etc/lodge/pubsub.json',
   };
-  assert.equal(readConfig(all).gmailPubsubTopic, all.LODGE_GMAIL_PUBSUB_TOPIC);
+  assert.equal(readConfig(all).platforms.gmail['topic'], all.LODGE_GMAIL_PUBSUB_TOPIC);
   for (const name of Object.keys(all)) assert.match(problemsOf({ ...all, [name]: '' }).join(), /KEY_FILE go together$/);
 });
 
@@ -214,7 +214,7 @@ const refused: Record<string, readonly string[]> = {
   DATABASE_URL: ['localhost:5432', 'http://db/lodge'],
 };
 
-for (const { name } of Object.values(settings)) {
+for (const { name } of allSettings) {
   test(`${name} refuses what it cannot use, and the error names it`, () => {
     const values = refused[name] ?? [];
     assert.ok(values.length > 0, 'every setting has a value that it refuses');

@@ -6,35 +6,33 @@
  * variable: a typo must not be dropped in silence.
  */
 import { join } from 'node:path';
+import { file, integer, matching, optional, origin, required } from '@lodge/ports/settings';
+import type { Setting } from '@lodge/ports/settings';
 import {
   databaseUrl,
   decimal,
   directory,
   dnsName,
-  file,
   host,
-  integer,
   jsonArray,
-  matching,
   networkRange,
   oneOf,
-  origin,
   resolver,
   urlPrefix,
 } from './values.ts';
 import { backupSettings } from './backup.ts';
-import { channelSettings } from './channels.ts';
 import { diskSettings } from './disk.ts';
 import { egressSettings } from './egress.ts';
 import { limitSettings } from './limits.ts';
 import { llmSettings } from './llm.ts';
 import { priceSettings } from './prices.ts';
-import { optional, required } from './setting.ts';
-import type { Setting } from './setting.ts';
 import { spendSettings } from './spend.ts';
 import { webhookSettings } from './webhooks.ts';
 import { disagreements } from './disagreements.ts';
 import { nearest } from './nearest.ts';
+import { platformSettings } from './platforms.ts';
+import { leavesOf, valuesOf } from './tree.ts';
+import type { Tree, Values } from './tree.ts';
 
 /** One address quadruple, so one VM, for each /30 of the network range: the most VMs that a /16 can hold. */
 export const maxVms = 2 ** 14;
@@ -222,7 +220,7 @@ export const settings = {
     decimal(0, 1000),
   ),
   ...diskSettings,
-  ...channelSettings,
+  platforms: platformSettings,
   ...webhookSettings,
   ...backupSettings,
   ...priceSettings,
@@ -338,14 +336,15 @@ export const settings = {
     ),
     secret: true,
   },
-} as const satisfies Record<string, Setting<unknown>>;
+} as const satisfies Tree;
+
+/** Every setting, in order. */
+export const allSettings: readonly Setting<unknown>[] = leavesOf(settings);
 
 /** Variables that may hold a credential. */
-export const secretVariables: readonly string[] = Object.values<Setting<unknown>>(settings)
-  .filter(({ secret }) => secret)
-  .map(({ name }) => name);
+export const secretVariables: readonly string[] = allSettings.filter(({ secret }) => secret).map(({ name }) => name);
 
-type Parsed = { readonly [K in keyof typeof settings]: ReturnType<(typeof settings)[K]['parse']> };
+type Parsed = Values<typeof settings>;
 
 /** The result of `readConfig`; one field a variable, as `settings` describes it. */
 export type Config = Omit<Parsed, 'masterKeyFile'> & { readonly masterKeyFile: string };
@@ -363,25 +362,23 @@ export class ConfigError extends Error {
 /** Reads and checks the configuration. Throws `ConfigError` with all errors, not only the first. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const problems = unknownVariables(env);
-  const values: Record<string, unknown> = {};
-  for (const [key, setting] of Object.entries<Setting<unknown>>(settings)) {
+  const parsed = valuesOf(settings, (setting) => {
     const text = env[setting.name] || setting.fallback;
     try {
-      values[key] = text === null ? null : setting.parse(text);
+      return text === null ? null : setting.parse(text);
     } catch (error) {
       const got = setting.secret ? '' : `, not ${JSON.stringify(text)}`;
       problems.push(`${setting.name} must be ${(error as Error).message}${got}`);
     }
-  }
+  });
   if (problems.length > 0) throw new ConfigError(problems);
-  const parsed = values as Parsed;
   const clashes = disagreements(parsed);
   if (clashes.length > 0) throw new ConfigError(clashes);
   return { ...parsed, masterKeyFile: parsed.masterKeyFile ?? join(parsed.dataDir, 'master.key') };
 }
 
 function unknownVariables(env: Readonly<Record<string, string | undefined>>): string[] {
-  const known = Object.values(settings).map((setting) => setting.name);
+  const known = allSettings.map(({ name }) => name);
   return Object.keys(env)
     .filter((name) => name.startsWith('LODGE_') && known.every((other) => other !== name))
     .map(

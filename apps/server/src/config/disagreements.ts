@@ -1,9 +1,7 @@
-import { channelDisagreements } from './channels.ts';
+import { platformDisagreements } from './platforms.ts';
 
 interface Together {
-  readonly gmailPubsubTopic: string | null;
-  readonly gmailPubsubSubscription: string | null;
-  readonly gmailPubsubKeyFile: string | null;
+  readonly platforms: Parameters<typeof platformDisagreements>[0];
   readonly brokerPort: number;
   readonly controlUser: string;
   readonly masterKey: unknown;
@@ -21,7 +19,7 @@ interface Together {
 
 /** Finds values that are valid alone and contradict each other. */
 export function disagreements(config: Together): string[] {
-  const found = [...channelDisagreements(config)];
+  const found = [...platformDisagreements(config.platforms)];
   if (config.prefixRuntimeA === config.prefixRuntimeB) {
     found.push('LODGE_PREFIX_RUNTIME_A and LODGE_PREFIX_RUNTIME_B must differ');
   }

@@ -1,7 +1,7 @@
 /** Settings of the disk that agents share with the database. */
 import { defaultDisk } from '@lodge/domain';
-import { required } from './setting.ts';
-import { decimal, integer } from './values.ts';
+import { integer, required } from '@lodge/ports/settings';
+import { decimal } from './values.ts';
 
 export const diskSettings = {
   diskReservedMib: required(

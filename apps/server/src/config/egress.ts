@@ -1,6 +1,6 @@
 /** Settings of the destinations of agents' machines, and the host's own for all of them. */
-import { integer, ipv4Blocks, oneOf } from './values.ts';
-import { required } from './setting.ts';
+import { integer, required } from '@lodge/ports/settings';
+import { ipv4Blocks, oneOf } from './values.ts';
 
 export const egressSettings = {
   networkMbit: required(

@@ -1,6 +1,6 @@
 /** Settings of how clients reach the API and how much they may ask of it. */
-import { addressRanges, file, integer, origins } from './values.ts';
-import { optional, required } from './setting.ts';
+import { file, integer, optional, required } from '@lodge/ports/settings';
+import { addressRanges, origins } from './values.ts';
 
 const perMinute = (name: string, fallback: string, description: string) =>
   required(name, 'number a minute, 1..1000000', fallback, description, integer(1, 1_000_000));

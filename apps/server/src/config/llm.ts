@@ -1,6 +1,6 @@
 /** Settings of how agents reach their LLM providers. */
-import { integer, oneOf, proxyUrl } from './values.ts';
-import { optional, required } from './setting.ts';
+import { integer, optional, required } from '@lodge/ports/settings';
+import { oneOf, proxyUrl } from './values.ts';
 
 export const llmSettings = {
   tryOut: required(

@@ -1,8 +1,8 @@
 /** Settings of what models and machines cost. */
 import { isJsonObject, sizeNames } from '@lodge/domain';
 import type { ComputePrice, ComputePrices } from '@lodge/ports';
+import { required } from '@lodge/ports/settings';
 import { jsonObject } from './values.ts';
-import { required } from './setting.ts';
 
 const fields = ['running', 'paused', 'storage'] as const;
 const nothing: ComputePrice = { running: '0', paused: '0', storage: '0' };

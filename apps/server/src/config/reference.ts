@@ -1,9 +1,9 @@
-import { settings } from './config.ts';
+import { allSettings } from './config.ts';
 
 /** docs/reference/configuration.md, from the table of settings. */
 export function configurationMarkdown(): string {
-  const rows = Object.values(settings).map((setting) => {
-    const note = 'fallbackNote' in setting ? setting.fallbackNote : undefined;
+  const rows = allSettings.map((setting) => {
+    const note = setting.fallbackNote;
     const fallback =
       setting.fallback === null || setting.fallback === '' ? (note ?? 'none') : `\`${setting.fallback}\``;
     return [`\`${setting.name}\``, setting.type, fallback, setting.description];

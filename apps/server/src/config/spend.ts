@@ -1,7 +1,7 @@
 /** Settings of what agents may spend on model calls, and when these are a loop. */
 import { patterns } from '@lodge/contract/patterns';
-import { integer, matching, oneOf } from './values.ts';
-import { optional, required } from './setting.ts';
+import { integer, matching, optional, required } from '@lodge/ports/settings';
+import { oneOf } from './values.ts';
 
 const amount = (name: string, description: string) =>
   optional(

@@ -2,14 +2,7 @@
 import { isAbsolute, normalize } from 'node:path';
 import { BlockList, isIP, isIPv4 } from 'node:net';
 import { isJsonObject, trimEndOf } from '@lodge/domain';
-
-export function integer(least: number, most: number): (text: string) => number {
-  return (text) => {
-    const value = Number(text);
-    if (!/^\d+$/.test(text) || value < least || value > most) fail(`a whole number from ${least} to ${most}`);
-    return value;
-  };
-}
+import { fail, matching, origin } from '@lodge/ports/settings';
 
 export function decimal(least: number, most: number): (text: string) => number {
   return (text) => {
@@ -17,10 +10,6 @@ export function decimal(least: number, most: number): (text: string) => number {
     if (!/^\d+(\.\d+)?$/.test(text) || value < least || value > most) fail(`a number from ${least} to ${most}`);
     return value;
   };
-}
-
-export function matching(pattern: RegExp, words: string): (text: string) => string {
-  return (text) => (pattern.test(text) ? text : fail(words));
 }
 
 export function oneOf<const T extends readonly string[]>(...values: T): (text: string) => T[number] {
@@ -35,21 +24,8 @@ export function directory(text: string): string {
   return path;
 }
 
-export function file(text: string): string {
-  return isAbsolute(text) && !text.endsWith('/') ? normalize(text) : fail('the absolute path of a file');
-}
-
 export function host(text: string): string {
   return isIP(text) || text === 'localhost' ? text : fail('an IP address of this machine, 0.0.0.0 or localhost');
-}
-
-export function origin(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : fail('a URL such as https://lodge.example.com');
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') fail('an http or https URL');
-  if (url.username || url.password || url.search || url.hash || url.pathname !== '/') {
-    fail('a scheme, a host and at most a port (the API adds /v1 itself)');
-  }
-  return url.origin;
 }
 
 const privateRanges = new BlockList();
@@ -156,10 +132,6 @@ function listOf(text: string, parse: (item: string) => string): readonly string[
     .map((item) => item.trim())
     .filter((item) => item !== '')
     .map(parse);
-}
-
-export function fail(expected: string): never {
-  throw new Error(expected);
 }
 
 const label = '[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?';

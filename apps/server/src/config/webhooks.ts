@@ -1,6 +1,6 @@
 /** Settings of webhooks. */
-import { required } from './setting.ts';
-import { integer, oneOf } from './values.ts';
+import { integer, required } from '@lodge/ports/settings';
+import { oneOf } from './values.ts';
 
 export const webhookSettings = {
   webhookAddresses: required(

@@ -1,6 +1,6 @@
 /** The environment of the control plane: the named variables that it reads, and nothing else of root's. */
 import { join } from 'node:path';
-import { secretVariables, settings } from '../config/config.ts';
+import { allSettings, secretVariables } from '../config/config.ts';
 import type { User } from './control-user.ts';
 
 /**
@@ -17,7 +17,7 @@ const passedNames = [
   /^(UV_THREADPOOL_SIZE|MALLOC_[A-Z_]+|GLIBC_TUNABLES|LD_PRELOAD|LD_LIBRARY_PATH|RES_OPTIONS|LOCALDOMAIN)$/,
 ];
 
-const settingNames: readonly string[] = Object.values(settings).map(({ name }) => name);
+const settingNames: readonly string[] = allSettings.map(({ name }) => name);
 
 /** `others`: variables that the entry of this process reads itself. */
 export function controlEnvironment(

@@ -26,7 +26,7 @@ test('what is handed over arrives as it was', () => {
     secrets: { DATABASE_URL: 'x' },
     masterKey: Buffer.alloc(32, 7),
     tls: { cert: Buffer.from('cert'), key: Buffer.from([0, 255, 1]) },
-    pubsubAccount: { email: 'a@p.iam.gserviceaccount.com', privateKey: 'pem' },
+    platformFiles: { gmail: { account: { email: 'a@p.iam.gserviceaccount.com', privateKey: 'pem' } } },
   };
   for (const tls of [given.tls, null]) {
     const sent = JSON.parse(JSON.stringify(handoverMessage({ ...given, tls }))) as ReturnType<typeof handoverMessage>;

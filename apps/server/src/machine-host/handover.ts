@@ -11,7 +11,7 @@ export const controlPlaneRole = 'control-plane';
 /** The channel's file descriptor there. */
 export const channelFd = 3;
 
-export interface Handover extends Pick<Host, 'connectionString' | 'masterKey' | 'tls' | 'pubsubAccount'> {
+export interface Handover extends Pick<Host, 'connectionString' | 'masterKey' | 'tls' | 'platformFiles'> {
   /** Address that the broker listens on. */
   readonly brokerHost: string;
   /** Variables of the configuration that may hold a credential. */
@@ -36,29 +36,28 @@ export function takeSecrets(env: NodeJS.ProcessEnv): Record<string, string> {
   return secrets;
 }
 
-export function handoverMessage({ masterKey, tls, pubsubAccount, ...plain }: Handover): Message {
+export function handoverMessage({ masterKey, tls, ...plain }: Handover): Message {
   const base64 = (bytes: Buffer): string => bytes.toString('base64');
   return {
     kind: 'handover',
     ...plain,
     masterKey: base64(masterKey),
     tls: tls && { cert: base64(tls.cert), key: base64(tls.key) },
-    pubsubAccount: pubsubAccount && { ...pubsubAccount },
   };
 }
 
 /** Reads a message of `handoverMessage`. */
 export function readHandover(message: Message): Handover {
-  const { masterKey, tls, connectionString, brokerHost, secrets, pubsubAccount } = message as unknown as {
+  const { masterKey, tls, connectionString, brokerHost, secrets, platformFiles } = message as unknown as {
     readonly masterKey: string;
     readonly tls: { readonly cert: string; readonly key: string } | null;
-  } & Pick<Handover, 'connectionString' | 'brokerHost' | 'secrets' | 'pubsubAccount'>;
+  } & Pick<Handover, 'connectionString' | 'brokerHost' | 'secrets' | 'platformFiles'>;
   const bytes = (base64: string): Buffer => Buffer.from(base64, 'base64');
   return {
     connectionString,
     brokerHost,
     secrets,
-    pubsubAccount,
+    platformFiles,
     masterKey: bytes(masterKey),
     tls: tls && { cert: bytes(tls.cert), key: bytes(tls.key) },
   };

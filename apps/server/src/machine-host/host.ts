@@ -6,7 +6,6 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { readMasterKey } from '@lodge/access/master-key';
 import { createImageBuilder, createRuntimeVersions } from '@lodge/images';
-import type { ServiceAccount } from '@lodge/channels/gmail';
 import type { ImageBuilder, Log, RuntimeVersions, VmDriver } from '@lodge/ports';
 import { startEmbeddedPostgres } from '@lodge/store/embedded';
 import type { Closing } from '../closing.ts';
@@ -16,9 +15,10 @@ import { openMachines } from '../host/machines.ts';
 import { installedVersions } from '../host/installed-versions.ts';
 import type { User } from './control-user.ts';
 import type { RelayGroup } from '../relay/groups.ts';
+import { readPlatformFiles } from '../relay/platforms.ts';
+import type { PlatformFiles } from '../relay/platforms.ts';
 import type { Launched } from '../relay/relay-process.ts';
 import { openRelays } from './relays/open.ts';
-import { readServiceAccount } from './service-account.ts';
 
 /** The parts that only root can open or read. */
 export interface OpenedHost {
@@ -30,8 +30,8 @@ export interface OpenedHost {
   readonly masterKey: Buffer;
   /** Certificate and key of the API, PEM; null without TLS. */
   readonly tls: Tls | null;
-  /** The account that pulls notices of mail from Pub/Sub; null without push. */
-  readonly pubsubAccount: ServiceAccount | null;
+  /** All that only root could read for platforms of messages. */
+  readonly platformFiles: PlatformFiles;
 }
 
 /** The parts that a control plane receives. It makes everything else itself. */
@@ -54,12 +54,12 @@ export async function openHost(config: Config, log: Log, closing: Closing, contr
   const connectionString = await openDatabase(config, log, closing);
   const masterKey = await readMasterKey(masterKeySource(config));
   const tls = await readTls(config);
-  const pubsubAccount = await readServiceAccount(config.gmailPubsubKeyFile);
+  const platformFiles = await readPlatformFiles(config);
   const { driver } = await openMachines(config, log);
   const installed = installedVersions(config);
   const images = createImageBuilder({ cacheDir: config.cacheDir, versionsDir: installed.folder, log });
   const versions = createRuntimeVersions({ installed, images, log });
-  return { driver, images, versions, connectionString, masterKey, tls, pubsubAccount };
+  return { driver, images, versions, connectionString, masterKey, tls, platformFiles };
 }
 
 async function openDatabase(config: Config, log: Log, closing: Closing): Promise<string> {

@@ -73,7 +73,7 @@ test('mail is found by its notice long before it is looked for', async (t) => {
     LODGE_LOG_LEVEL: 'error',
   });
   const relays = await relaysHere({
-    ...relaySettings(config, { email, privateKey }),
+    ...relaySettings(config, { gmail: { account: { email, privateKey } } }),
     store: store.relay,
     notices: store.mailboxNotices,
     secrets,

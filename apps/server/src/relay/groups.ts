@@ -1,17 +1,16 @@
-/**
- * The platforms that share a process. One process has those whose connections are cheap to open. WhatsApp has its own: a
- * handshake keeps its processor busy for tens of milliseconds, and a hundred of them must not delay the heartbeats of
- * others.
- */
+/** The platforms that share a process: those whose connections are cheap to open. Others have one of their own. */
+import { definitions } from '@lodge/channels';
+import { channelNames } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 
-export const relayGroups = {
-  messages: ['slack', 'discord', 'telegram', 'gmail'],
-  whatsapp: ['whatsapp'],
-} as const satisfies Readonly<Record<string, readonly ChannelName[]>>;
+export type RelayGroup = ChannelName | 'messages';
 
-export type RelayGroup = keyof typeof relayGroups;
-export const groupNames = Object.keys(relayGroups) as readonly RelayGroup[];
+export const groupOf = (channel: ChannelName): RelayGroup => (definitions[channel].isAlone ? channel : 'messages');
+
+export const groupNames: readonly RelayGroup[] = [...new Set(channelNames.map(groupOf))];
+
+export const channelsOf = (group: RelayGroup): readonly ChannelName[] =>
+  channelNames.filter((channel) => groupOf(channel) === group);
 
 /** A relay's end of the channel to its control plane. */
 export const relayFd = 3;

@@ -1,55 +1,46 @@
-/** The adapters of a relay process. Only those that it needs are loaded: some take tens of MiB. */
+/** The platforms as the operator has set them up, and their adapters in a relay process. */
+import { definitions } from '@lodge/channels';
+import { channelNames } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
-import type { Log, MailboxNotices, Platform } from '@lodge/ports';
-import { googleEndpoints } from './google.ts';
-import type { GoogleClient, PlatformUrls } from './protocol.ts';
+import type { GmailConsent, Platform, PlatformParts, PlatformValues } from '@lodge/ports';
+import type { Config } from '../config/config.ts';
 
-/** Dependencies that a relay gives its adapters. */
-export interface AdapterParts {
-  readonly notices: MailboxNotices;
-  readonly log: Log;
+/** By channel, the values that its definition takes. They may be secret. */
+export type PlatformSetUps = Readonly<Record<ChannelName, PlatformValues>>;
+
+/** All that only root could read for a platform, by channel. */
+export type PlatformFiles = Partial<PlatformSetUps>;
+
+/** Root runs it. Rejects with advice to the operator. */
+export async function readPlatformFiles({ platforms }: Pick<Config, 'platforms'>): Promise<PlatformFiles> {
+  const files: Partial<Record<ChannelName, PlatformValues>> = {};
+  for (const channel of channelNames) {
+    const read = await definitions[channel].readAsRoot?.(platforms[channel]);
+    if (read !== undefined) files[channel] = read;
+  }
+  return files;
 }
 
-type Load = (urls: PlatformUrls, google: GoogleClient | null, parts: AdapterParts) => Promise<Platform | null>;
+export const setUpsOf = ({ platforms }: Pick<Config, 'platforms'>, read: PlatformFiles = {}): PlatformSetUps =>
+  Object.fromEntries(
+    channelNames.map((channel) => [channel, { ...platforms[channel], ...read[channel] }]),
+  ) as PlatformSetUps;
 
-const loads: Readonly<Record<ChannelName, Load>> = {
-  telegram: async ({ telegram }) => {
-    const { createTelegram } = await import('@lodge/channels/telegram');
-    return createTelegram(telegram === null ? {} : { apiRoot: telegram });
-  },
-  slack: async ({ slack }) => {
-    const { createSlack } = await import('@lodge/channels/slack');
-    return createSlack(slack === null ? {} : { apiUrl: `${slack}/api/` });
-  },
-  discord: async ({ discord }) => {
-    const { createDiscord } = await import('@lodge/channels/discord');
-    return createDiscord(discord === null ? {} : { apiUrl: `${discord}/api` });
-  },
-  whatsapp: async ({ whatsapp, whatsappMedia, whatsappRoot }) => {
-    const { createWhatsApp } = await import('@lodge/channels/whatsapp');
-    const certificateRoot = whatsappRoot === null ? null : Buffer.from(whatsappRoot, 'hex');
-    return createWhatsApp({
-      ...(whatsapp !== null && { url: whatsapp }),
-      ...(whatsappMedia !== null && { mediaUrl: whatsappMedia }),
-      ...(certificateRoot && { certificateRoot }),
-    });
-  },
-  gmail: async (urls, google, parts) => {
-    // Without a client of the operator nobody can have consented.
-    if (google === null) return null;
-    const { createGmail } = await import('@lodge/channels/gmail');
-    const { pollMs, push, ...client } = google;
-    const pushed = push && { push: { ...push, ...parts } };
-    return createGmail({ ...client, endpoints: googleEndpoints(urls), timings: { pollMs }, ...pushed });
-  },
-};
-
+/** The adapters of those that are set up. */
 export async function loadPlatforms(
   channels: readonly ChannelName[],
-  urls: PlatformUrls,
-  google: GoogleClient | null,
-  parts: AdapterParts,
+  setUps: PlatformSetUps,
+  parts: PlatformParts,
 ): Promise<readonly Platform[]> {
-  const platforms = await Promise.all(channels.map((channel) => loads[channel](urls, google, parts)));
-  return platforms.filter((platform) => platform !== null);
+  const opened = await Promise.all(channels.map((channel) => definitions[channel].open(setUps[channel], parts)));
+  return opened.filter((platform) => platform !== null);
+}
+
+/** Null if the operator has set up no platform whose accounts are consented to. */
+export async function loadConsent(setUps: PlatformSetUps): Promise<GmailConsent | null> {
+  for (const channel of channelNames) {
+    const consent = await definitions[channel].consent?.(setUps[channel]);
+    if (consent) return consent;
+  }
+  return null;
 }

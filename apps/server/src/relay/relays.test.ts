@@ -14,7 +14,9 @@ import { ChannelFailure } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';
+import { readConfig } from '../config/config.ts';
 import type { RelaysOptions } from './relays.ts';
+import { relaySettings } from './settings.ts';
 import { relaysHere } from './testing/relays-here.ts';
 import type { RelaysHere } from './testing/relays-here.ts';
 import type { RunRelays } from './testing/run-relays.ts';
@@ -34,23 +36,9 @@ after(async () => {
 
 const masterKey = randomBytes(32);
 const secrets = await openSecretBox(store.secrets, masterKey);
-const settings = {
-  urls: {
-    telegram: telegram.apiRoot,
-    slack: null,
-    discord: null,
-    gmail: null,
-    googleOauth: null,
-    googleConsent: null,
-    googlePubsub: null,
-    whatsapp: null,
-    whatsappMedia: null,
-    whatsappRoot: null,
-  },
-  google: null,
-  instance: 'test',
-  logLevel: 'error',
-};
+const settings = relaySettings(
+  readConfig({ LODGE_TELEGRAM_API: telegram.apiRoot, LODGE_INSTANCE: 'test', LODGE_LOG_LEVEL: 'error' }),
+);
 
 async function start(errors: string[] = [], given: Partial<RelaysOptions> = {}): Promise<RelaysHere> {
   const relays = await relaysHere({
@@ -170,7 +158,7 @@ test('relays do not outlive a server that is killed', async () => {
   const script = fileURLToPath(new URL('./testing/run-relays.ts', import.meta.url));
   const server = spawn(process.execPath, [script], { stdio: ['pipe', 'pipe', 'inherit'] });
   const given: RunRelays = {
-    urls: settings.urls,
+    platforms: settings.platforms,
     connectionString: database.connectionString,
     masterKey: masterKey.toString('base64'),
   };

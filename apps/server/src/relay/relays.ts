@@ -8,9 +8,10 @@ import type { RelayTimings } from '@lodge/channels/relay';
 import type { ChannelName } from '@lodge/domain';
 import type { ChannelCheck, ChannelFiles, Log, MailboxNotices, RelayStore, SecretBox } from '@lodge/ports';
 import type { Heartbeat } from '@lodge/vm/heartbeat';
-import { groupNames, relayGroups } from './groups.ts';
+import { channelsOf, groupNames, groupOf } from './groups.ts';
 import type { RelayGroup } from './groups.ts';
-import type { GoogleClient, PlatformUrls, RelayStart } from './protocol.ts';
+import type { PlatformSetUps } from './platforms.ts';
+import type { RelayStart } from './protocol.ts';
 import { RelayProcess } from './relay-process.ts';
 import type { Launched } from './relay-process.ts';
 import { serveRelay } from './serve/serve.ts';
@@ -21,8 +22,7 @@ export interface RelaysOptions {
   readonly secrets: SecretBox;
   readonly files: ChannelFiles;
   readonly launch: (group: RelayGroup) => Promise<Launched>;
-  readonly urls: PlatformUrls;
-  readonly google: GoogleClient | null;
+  readonly platforms: PlatformSetUps;
   readonly instance: string;
   readonly logLevel: string;
   readonly log: Log;
@@ -38,8 +38,7 @@ export interface Relays {
 export function startRelays(options: RelaysOptions): Relays {
   const { store, log } = options;
   const processes = groupNames.map((group) => processOf(group, options));
-  const of = (channel: ChannelName): RelayProcess =>
-    processes[groupNames.findIndex((group) => (relayGroups[group] as readonly ChannelName[]).includes(channel))]!;
+  const of = (channel: ChannelName): RelayProcess => processes[groupNames.indexOf(groupOf(channel))]!;
   const look = (): void => {
     store.wanted().then(
       (channels) => {
@@ -71,7 +70,7 @@ export function startRelays(options: RelaysOptions): Relays {
 
 function processOf(group: RelayGroup, options: RelaysOptions): RelayProcess {
   const { notices, secrets, files, launch, log, heartbeat } = options;
-  const channels = relayGroups[group];
+  const channels = channelsOf(group);
   const name = `${options.instance}@${hostname()}`;
   const store = openedStore(options.store, secrets);
   return new RelayProcess({
@@ -90,5 +89,5 @@ function processOf(group: RelayGroup, options: RelaysOptions): RelayProcess {
 const startOf = (
   channels: readonly ChannelName[],
   name: string,
-  { urls, google, logLevel, timings }: RelaysOptions,
-): RelayStart => ({ type: 'start', name, channels, urls, google, logLevel, ...(timings && { timings }) });
+  { platforms, logLevel, timings }: RelaysOptions,
+): RelayStart => ({ type: 'start', name, channels, platforms, logLevel, ...(timings && { timings }) });

@@ -87,12 +87,12 @@ class RelayProcess {
     );
   }
 
-  private async start({ channels, urls, google, name, logLevel, timings }: RelayStart): Promise<Running> {
+  private async start({ channels, platforms: setUps, name, logLevel, timings }: RelayStart): Promise<Running> {
     const log = pino({ level: logLevel, base: { relay: channels.join() } }, pino.destination({ dest: 2, sync: true }));
     const calls = new Calls(this.channel);
     const notices = remoteNotices(this.channel, calls);
     const store = remoteStore(this.channel, calls);
-    const platforms = await this.load(channels, urls, google, { notices, log });
+    const platforms = await this.load(channels, setUps, { notices, log });
     const files = remoteFiles(calls);
     const relay = createRelay({ store, platforms, files, name, log, ...(timings && { timings }) });
     watchFaults(relay, log, () => this.close(1));

@@ -1,58 +1,59 @@
-/** Gmail, by its API: mail is polled, and answered in its thread. */
-import type { Platform } from '@lodge/ports';
-import { emptyAnswer } from '../shared/plain.ts';
-import { splitMarkdown } from '../shared/split.ts';
-import { gmailClient } from './api/gmail-api.ts';
-import { GmailConnection } from './connection.ts';
-import { MailThread } from './mail/mail-thread.ts';
-import { googleEndpoints, usualTimings } from './options.ts';
-import type { GmailEndpoints, GmailOptions, GmailPush, GmailTimings } from './options.ts';
-import { maxFileBytes } from './outbox.ts';
-import { PubsubApi, pubsubScope } from './push/pubsub-api.ts';
-import { Push } from './push/push.ts';
-import { ServiceTokens } from './push/service-account.ts';
+import type { PlatformDefinition, PlatformParts } from '@lodge/ports';
+import type { GmailEndpoints, GmailOptions, GmailPush } from './options.ts';
+import { readServiceAccount } from './push/service-account-file.ts';
+import type { ServiceAccount } from './push/service-account.ts';
+import { gmailSettings } from './settings.ts';
+import type { GmailValues } from './settings.ts';
 
-export { createGmailConsent } from './consent.ts';
-export type { GmailEndpoints, GmailOptions, GmailPush } from './options.ts';
-export type { ServiceAccount } from './push/service-account.ts';
+/** The account that pulls notices of mail from Pub/Sub; null without push. */
+type Read = { readonly account: ServiceAccount | null };
 
-/** Bound on one mail. Gmail has no limit below 25 MiB; people have. */
-const maxTextChars = 60_000;
-const maxFileInBytes = 25 * 1024 * 1024;
+export const gmail: PlatformDefinition<typeof gmailSettings, Read> = {
+  settings: gmailSettings,
+  disagreements({ topic, subscription, keyFile }) {
+    const given = [topic, subscription, keyFile].filter((each) => each !== null).length;
+    if (given === 0 || given === 3) return [];
+    const { topic: first, subscription: second, keyFile: third } = gmailSettings;
+    return [`${first.name}, ${second.name} and ${third.name} go together`];
+  },
+  readAsRoot: async ({ keyFile }) => ({ account: await readServiceAccount(keyFile) }),
+  async open(values, parts) {
+    const client = clientOf(values);
+    // Without a client of the operator nobody can have consented.
+    if (client === null) return null;
+    const { createGmail } = await import('./gmail.ts');
+    const push = pushOf(values, parts);
+    return createGmail({ ...client, timings: { pollMs: values.pollSeconds * 1000 }, ...(push && { push }) });
+  },
+  async consent(values) {
+    const client = clientOf(values);
+    return client && (await import('./consent.ts')).createGmailConsent(client);
+  },
+};
 
-/** One for a process: its mailboxes share the thread that reads mail. */
-export function createGmail({ clientId, clientSecret, push, ...options }: GmailOptions): Platform {
-  const endpoints = { ...googleEndpoints, ...options.endpoints };
-  const timings = { ...usualTimings, ...options.timings };
-  const parts = {
-    client: gmailClient(endpoints.api),
-    oauth: { clientId, clientSecret, endpoints, callMs: timings.callMs },
-    thread: new MailThread(),
-    timings,
-    push: push ? { topic: push.topic, hub: pushOf(push, endpoints, timings) } : null,
-  };
-  return {
-    channel: 'gmail',
-    limits: {
-      textChars: maxTextChars,
-      fileInBytes: maxFileInBytes,
-      fileOutBytes: maxFileBytes,
-      typingEveryMs: null,
-    },
-    sendsOnce: true,
-    // The mailbox is consented to.
-    verify: null,
-    render(markdown) {
-      const pieces = splitMarkdown(markdown, maxTextChars);
-      return (pieces.length > 0 ? pieces : [emptyAnswer]).map((text) => ({ text, format: null }));
-    },
-    connect: (account, host) => new GmailConnection(parts, account, host),
-  };
+function clientOf({ clientId, clientSecret, ...addresses }: GmailValues): GmailOptions | null {
+  if (clientId === null || clientSecret === null) return null;
+  return { clientId, clientSecret, endpoints: endpointsOf(addresses) };
 }
 
-function pushOf({ subscription, account, notices, log }: GmailPush, endpoints: GmailEndpoints, timings: GmailTimings) {
-  const { callMs, pullMs } = timings;
-  const tokens = new ServiceTokens({ account, scope: pubsubScope, url: endpoints.token, callMs });
-  const api = new PubsubApi({ api: endpoints.pubsub, subscription, tokens, callMs, pullMs });
-  return new Push({ api, notices, log, timings });
+/** Google's addresses, if the operator sets others. */
+const endpointsOf = ({
+  api,
+  oauth,
+  consent,
+  pubsub,
+}: Pick<GmailValues, 'api' | 'oauth' | 'consent' | 'pubsub'>): Partial<GmailEndpoints> => ({
+  ...(api !== null && { api: `${api}/` }),
+  ...(oauth !== null && { token: `${oauth}/token` }),
+  ...(consent !== null && { consent: `${consent}/o/oauth2/v2/auth` }),
+  ...(pubsub !== null && { pubsub: `${pubsub}/` }),
+});
+
+function pushOf(
+  { topic, subscription, account = null }: GmailValues & Partial<Read>,
+  parts: PlatformParts,
+): GmailPush | null {
+  return topic === null || subscription === null || account === null
+    ? null
+    : { topic, subscription, account, ...parts };
 }

@@ -9,7 +9,7 @@ import type { Json } from '@lodge/domain';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { BotOptions, StubBot, TelegramStub } from '@lodge/testkit/telegram';
 import { Kept, TestHost } from '../../conformance/host.ts';
-import { createTelegram } from './platform.ts';
+import { createTelegram } from './telegram.ts';
 import { quickTimings } from './testing/timings.ts';
 
 describe('connection of a Telegram bot', { timeout: 30_000 }, () => {

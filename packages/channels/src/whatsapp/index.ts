@@ -1,61 +1,56 @@
-/**
- * WhatsApp by a linked device, as WhatsApp Web is one. Not an interface that WhatsApp offers: accounts that use it can be banned.
- * It answers those who write and opens no chats.
- */
-import { Semaphore } from '@lodge/domain';
-import type { Platform } from '@lodge/ports';
-import { whatsAppRoot } from './device/certificate.ts';
-import { WhatsAppConnection } from './connection.ts';
-import { maxTextChars, render } from './dialect/render.ts';
-import { maxFileInBytes } from './media/download.ts';
-import { MediaHost } from './media/host.ts';
-import { maxFileOutBytes } from './media/upload.ts';
-import { usualTimings } from './timings.ts';
-import type { WhatsAppTimings } from './timings.ts';
+import type { PlatformDefinition } from '@lodge/ports';
+import { fail, matching, optional, origin } from '@lodge/ports/settings';
 
-export type { WhatsAppTimings } from './timings.ts';
+const settings = {
+  media: optional(
+    'LODGE_WHATSAPP_MEDIA',
+    'http(s) URL without a path',
+    '`https://mmg.whatsapp.net`',
+    'Where files of WhatsApp are fetched and put. `http` only to this machine.',
+    mediaOrigin,
+  ),
+  root: optional(
+    'LODGE_WHATSAPP_ROOT',
+    '64 hex digits',
+    "WhatsApp's own",
+    "Public key of the root of WhatsApp's certificates, for a server of one's own.",
+    matching(/^[0-9a-f]{64}$/, '64 hex digits'),
+  ),
+  url: optional(
+    'LODGE_WHATSAPP_URL',
+    'ws(s) URL',
+    '`wss://web.whatsapp.com/ws/chat`',
+    'Where WhatsApp is reached. TLS protects the connection: `ws` only to this machine.',
+    webSocketUrl,
+  ),
+};
 
-export interface WhatsAppOptions {
-  /** From the operator's configuration alone. `ws:` only to this host itself: what protects the handshake is TLS. */
-  readonly url?: string;
-  /** Where files lie, without a path; of the operator alone, too. `http:` only to this host itself. */
-  readonly mediaUrl?: string;
-  /** Public key of the root of the server's certificates, 32 bytes. Default: WhatsApp's. */
-  readonly certificateRoot?: Uint8Array;
-  readonly timings?: Partial<WhatsAppTimings>;
+export const whatsapp: PlatformDefinition<typeof settings> = {
+  settings,
+  // A handshake keeps its processor busy for tens of milliseconds, and a hundred of them must not delay others' heartbeats.
+  isAlone: true,
+  async open({ url, media, root }) {
+    const { createWhatsApp } = await import('./whatsapp.ts');
+    return createWhatsApp({
+      ...(url !== null && { url }),
+      ...(media !== null && { mediaUrl: media }),
+      ...(root !== null && { certificateRoot: Buffer.from(root, 'hex') }),
+    });
+  },
+};
+
+function webSocketUrl(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : fail('a URL such as wss://web.whatsapp.com/ws/chat');
+  if (url.protocol !== 'wss:' && !(url.protocol === 'ws:' && isHere(url)))
+    fail('a wss URL, or a ws URL of this machine');
+  if (url.username || url.password || url.hash) fail('a URL without a user or a fragment');
+  return url.href;
 }
 
-const usualUrl = 'wss://web.whatsapp.com/ws/chat';
-const usualMediaUrl = 'https://mmg.whatsapp.net';
-/** Handshakes at a time: each takes some 40 ms of the processor, and after an outage all connections come at once. */
-const maxHandshakes = 4;
-
-export function createWhatsApp(options: WhatsAppOptions = {}): Platform {
-  const url = checkedUrl(options.url ?? usualUrl, 'ws');
-  const mediaUrl = checkedUrl(options.mediaUrl ?? usualMediaUrl, 'http');
-  const root = options.certificateRoot ?? whatsAppRoot;
-  if (root.length !== 32) throw new Error('the certificate root of WhatsApp has 32 bytes');
-  const timings = { ...usualTimings, ...options.timings };
-  const handshakes = new Semaphore(maxHandshakes);
-  const media = new MediaHost(mediaUrl, timings);
-  return {
-    channel: 'whatsapp',
-    limits: {
-      textChars: maxTextChars,
-      fileInBytes: maxFileInBytes,
-      fileOutBytes: maxFileOutBytes,
-      typingEveryMs: 10_000,
-    },
-    sendsOnce: true,
-    verify: null,
-    render,
-    connect: (_account, host) => new WhatsAppConnection({ url, root, media, timings, handshakes }, host),
-  };
+function mediaOrigin(text: string): string {
+  const url = new URL(origin(text));
+  if (url.protocol !== 'https:' && !isHere(url)) fail('an https URL, or an http URL of this machine');
+  return url.origin;
 }
 
-function checkedUrl(given: string, scheme: 'ws' | 'http'): URL {
-  const url = URL.parse(given);
-  const isLoopback = url !== null && ['127.0.0.1', '[::1]', 'localhost'].includes(url.hostname);
-  if (url?.protocol === `${scheme}s:` || (url?.protocol === `${scheme}:` && isLoopback)) return url;
-  throw new Error(`an address of WhatsApp must begin with ${scheme}s://, or be ${scheme}:// to this host itself`);
-}
+const isHere = ({ hostname }: URL): boolean => ['127.0.0.1', '[::1]', 'localhost'].includes(hostname);

@@ -6,7 +6,7 @@ import { SendFailure } from '@lodge/ports';
 import { startWhatsAppStub } from '@lodge/testkit/whatsapp';
 import type { WhatsAppStub } from '@lodge/testkit/whatsapp';
 import { Kept, TestHost } from '../../conformance/host.ts';
-import { createWhatsApp } from './index.ts';
+import { createWhatsApp } from './whatsapp.ts';
 import { Case, quick, reasonOf } from './testing/case.ts';
 import './testing/timers.ts';
 

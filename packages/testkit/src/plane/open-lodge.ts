@@ -102,7 +102,7 @@ export async function openLodge(options: OpenLodgeOptions = {}): Promise<OpenedL
       connectionString,
       masterKey: options.masterKey ?? randomBytes(32),
       tls: null,
-      pubsubAccount: null,
+      platformFiles: {},
       launchRelay: relays === 'processes' ? await openDoor(relayDoorOf(config), log, undo) : fakeRelays(relays),
     };
     const never = Promise.withResolvers<never>();

@@ -13,7 +13,7 @@ import type { Log } from '@lodge/ports';
 import { dumpDatabase } from '@lodge/store';
 import { agentFolders, portableTemplate, withAgentFiles } from '@lodge/vm/portable';
 import type { AgentFiles } from '@lodge/vm/portable';
-import { settings } from '../../config/config.ts';
+import { allSettings } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
 import { version } from '../../version.ts';
 import { CommandError } from '../command.ts';
@@ -191,7 +191,7 @@ function withoutRoom(error: unknown, folder: string): unknown {
 
 function settingsOf(env: NodeJS.ProcessEnv): Record<string, string> {
   const kept: Record<string, string> = {};
-  for (const { name } of Object.values(settings)) {
+  for (const { name } of allSettings) {
     const value = env[name];
     if (value && !notKept.has(name)) kept[name] = value;
   }

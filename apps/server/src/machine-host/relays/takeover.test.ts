@@ -72,7 +72,7 @@ before(async () => {
   user = (await findUser(config.relayUser))!;
   door = await openRelays(config, { control: null, log, entry }, closing);
   relays = startRelays({
-    ...relaySettings(config, null),
+    ...relaySettings(config),
     store: store.relay,
     notices: store.mailboxNotices,
     secrets,

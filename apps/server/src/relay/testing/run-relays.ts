@@ -6,22 +6,21 @@ import { openStore } from '@lodge/store';
 import type { RelaysOptions } from '../relays.ts';
 import { relaysHere } from './relays-here.ts';
 
-export interface RunRelays extends Pick<RelaysOptions, 'urls'> {
+export interface RunRelays extends Pick<RelaysOptions, 'platforms'> {
   readonly connectionString: string;
   /** In base64. */
   readonly masterKey: string;
 }
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const { connectionString, masterKey, urls } = (await json(process.stdin)) as RunRelays;
+const { connectionString, masterKey, platforms } = (await json(process.stdin)) as RunRelays;
 const store = await openStore({ connectionString, log });
 const relays = await relaysHere({
-  urls,
+  platforms,
   store: store.relay,
   notices: store.mailboxNotices,
   secrets: await openSecretBox(store.secrets, Buffer.from(masterKey, 'base64')),
   files: createChannelFiles('/nonexistent/channel-files'),
-  google: null,
   instance: 'test',
   logLevel: 'error',
   log,

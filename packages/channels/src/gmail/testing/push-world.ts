@@ -7,8 +7,8 @@ import { startGoogleStub } from '@lodge/testkit/google';
 import type { GoogleStub, StubMailbox } from '@lodge/testkit/google';
 import type { ChannelConnection, Log, MailboxNotices, Platform } from '@lodge/ports';
 import { Kept, TestHost } from '../../../conformance/host.ts';
-import { createGmail } from '../index.ts';
-import type { GmailPush } from '../index.ts';
+import { createGmail } from '../gmail.ts';
+import type { GmailPush } from '../options.ts';
 import type { GmailTimings } from '../options.ts';
 
 /** Replaces Postgres between relays: everybody receives every notice. */

@@ -6,7 +6,7 @@ import type { GoogleStub, Mail, StubMailbox } from '@lodge/testkit/google';
 import type { ChannelConnection, InboundMessage, OutboundPart, Platform } from '@lodge/ports';
 import { Kept, TestHost } from '../../../conformance/host.ts';
 import { targetOf } from '../../../conformance/world.ts';
-import { createGmail } from '../index.ts';
+import { createGmail } from '../gmail.ts';
 
 const timings = {
   pollMs: 30,

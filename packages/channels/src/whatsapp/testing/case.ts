@@ -4,8 +4,8 @@ import type { ChannelConnection, ConnectionState, InboundMessage } from '@lodge/
 import type { Account, Person, WhatsAppStub } from '@lodge/testkit/whatsapp';
 import { Kept, TestHost } from '../../../conformance/host.ts';
 import { targetOf } from '../../../conformance/world.ts';
-import { createWhatsApp } from '../index.ts';
-import type { WhatsAppOptions } from '../index.ts';
+import { createWhatsApp } from '../whatsapp.ts';
+import type { WhatsAppOptions } from '../whatsapp.ts';
 
 export const quick = {
   backoff: { firstMs: 50, maxMs: 200, stableMs: 2_000 },

@@ -1,8 +1,7 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { ServiceAccount } from '@lodge/channels/gmail';
-
-const variable = 'LODGE_GMAIL_PUBSUB_KEY_FILE';
+import { keyFileVariable as variable } from '../settings.ts';
+import type { ServiceAccount } from './service-account.ts';
 
 /** Reads the file that Google gives out. Rejects with advice; the error contains nothing of the file. */
 export async function readServiceAccount(path: string | null): Promise<ServiceAccount | null> {

@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readServiceAccount } from './service-account.ts';
+import { readServiceAccount } from './service-account-file.ts';
 
 const folder = await mkdtemp(join(tmpdir(), 'lodge-service-account-'));
 after(() => rm(folder, { recursive: true }));
