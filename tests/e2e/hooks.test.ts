@@ -158,8 +158,12 @@ test('no more waits than may for the agents of an account: 429, and nothing is k
   const [{ id }, { token }] = [await make(), await make()];
   const waiting = (count: number, text: string) =>
     world.sql.query(
-      `insert into hook_messages (hook_id, agent_id, account_id, text, is_cut, due_at)
-       select $1, $2, $3, $4, false, now() + interval '30 minutes' from generate_series(1, ${count})`,
+      `with made as (
+         insert into hook_messages (hook_id, agent_id, account_id, text, is_cut)
+         select $1, $2, $3, $4, false from generate_series(1, ${count}) returning id, account_id, agent_id
+       )
+       insert into work (kind, id, account_id, agent_id, lane, due_at)
+       select 'message', id, account_id, agent_id, agent_id, now() + interval '30 minutes' from made`,
       [id, agentId, world.accountId, text],
     );
   for (const [count, text] of [

@@ -56,6 +56,7 @@ async function contents(): Promise<string> {
     'schedule_runs',
     'hooks',
     'hook_messages',
+    'work',
     'connections',
     'connection_headers',
     'connection_oauth',

@@ -132,8 +132,8 @@ test('a run is made, seen under way and ended, and refused while one is not over
 test('runs are read page by page, and a page of another schedule is refused', async () => {
   const [one, two] = [await make({ enabled: false }), await make({ enabled: false })];
   await world.sql.query(
-    `insert into schedule_runs (schedule_id, agent_id, account_id, scheduled_for, due_at, status, ended_at)
-     select $1, $2, $3, now() - n * interval '1 hour', now(), 'ok', now() from generate_series(1, 5) n`,
+    `insert into schedule_runs (schedule_id, agent_id, account_id, scheduled_for, status, ended_at)
+     select $1, $2, $3, now() - n * interval '1 hour', 'ok', now() from generate_series(1, 5) n`,
     [one.id, agentId, world.accountId],
   );
   const seen: string[] = [];
