@@ -1,10 +1,32 @@
 import assert from 'node:assert/strict';
+import { cryptography } from '@lodge/access';
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { maxBodyBytes } from './pipeline/json-body.ts';
-import { agentRow, testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
+import { openApp } from '../../../../packages/testkit/src/plane/http/open-app.ts';
+
+let broken: Error | null = null;
+const { app, call, agent, key, sql, logged, close } = await openApp({
+  api: (usual) => ({
+    ...usual,
+    agents: {
+      ...usual.agents,
+      list: async (filter) => {
+        if (broken !== null) throw broken;
+        return usual.agents.list(filter);
+      },
+    },
+  }),
+});
+after(close);
+const { apiKeys } = cryptography;
+
+interface Operation {
+  readonly requestBody?: unknown;
+  readonly security: readonly object[];
+}
 
 function assertError(answer: { status: number; body: any }, status: number, type: string, code: string): void {
   assert.deepEqual([answer.status, answer.body?.error?.type, answer.body?.error?.code], [status, type, code]);
@@ -13,15 +35,12 @@ function assertError(answer: { status: number; body: any }, status: number, type
 }
 
 describe('keys', () => {
-  const { call } = testApp();
-
   test('no key, a wrong, a revoked and an expired one are each a 401 of their own, with WWW-Authenticate', async () => {
-    const keys = {
-      missing_api_key: null,
-      invalid_api_key: 'x',
-      revoked_api_key: 'revoked',
-      expired_api_key: 'expired',
-    };
+    const [revoked, expired] = [await key('usage:read,agents:read'), await key('usage:read,agents:chat')];
+    const set = (column: string, plain: string) =>
+      sql(`update api_keys set ${column} = now() - interval '1 second' where hash = $1`, [apiKeys.hash(plain)]);
+    await Promise.all([set('revoked_at', revoked), set('expires_at', expired)]);
+    const keys = { missing_api_key: null, invalid_api_key: 'x', revoked_api_key: revoked, expired_api_key: expired };
     for (const [code, key] of Object.entries(keys)) {
       const answer = await call('GET', '/v1/agents', { key });
       assertError(answer, 401, 'authentication_error', code);
@@ -32,7 +51,8 @@ describe('keys', () => {
   });
 
   test('a bearer token is a key, in any case of the word; another scheme is none', async () => {
-    for (const authorization of ['Bearer all', 'bearer all', 'BEARER  all']) {
+    const all = await key('all');
+    for (const authorization of [`Bearer ${all}`, `bearer ${all}`, `BEARER  ${all}`]) {
       assert.equal((await call('GET', '/v1/agents', { key: null, headers: { authorization } })).status, 200);
     }
     const basic = await call('GET', '/v1/agents', { key: null, headers: { authorization: 'Basic YWxsOg==' } });
@@ -40,7 +60,7 @@ describe('keys', () => {
   });
 
   test('X-API-Key wins when both are sent', async () => {
-    const headers = { authorization: 'Bearer all' };
+    const headers = { authorization: `Bearer ${await key('all')}` };
     assertError(await call('GET', '/v1/agents', { key: 'x', headers }), 401, 'authentication_error', 'invalid_api_key');
     const other = { authorization: 'Bearer x' };
     assert.equal((await call('GET', '/v1/agents', { key: 'all', headers: other })).status, 200);
@@ -78,8 +98,6 @@ describe('keys', () => {
 });
 
 describe('order of checks', () => {
-  const { call } = testApp();
-
   test('401 before 404 and 405', async () => {
     for (const [method, url] of [
       ['GET', '/nowhere'],
@@ -108,17 +126,14 @@ describe('order of checks', () => {
 });
 
 describe('paths and methods', () => {
-  const { call, agents } = testApp();
-  const row = agentRow();
-  agents.rows.push(row);
-
   test('a wrong method on a known path is a 405 that lists the right ones', async () => {
+    const id = await agent();
     const allows = [
       ['PUT', '/v1/agents', 'GET, HEAD, POST'],
-      ['POST', `/v1/agents/${row.id}`, 'GET, HEAD, PATCH, DELETE'],
-      ['GET', `/v1/agents/${row.id}/stop`, 'POST'],
-      ['POST', `/v1/agents/${row.id}/logs`, 'GET, HEAD'],
-      ['GET', `/v1/agents/${row.id}/chat/completions`, 'POST'],
+      ['POST', `/v1/agents/${id}`, 'GET, HEAD, PATCH, DELETE'],
+      ['GET', `/v1/agents/${id}/stop`, 'POST'],
+      ['POST', `/v1/agents/${id}/logs`, 'GET, HEAD'],
+      ['GET', `/v1/agents/${id}/chat/completions`, 'POST'],
       ['DELETE', '/v1/health', 'GET, HEAD'],
       ['HEAD', '/v1/chat/completions', 'POST'],
     ] as const;
@@ -135,7 +150,7 @@ describe('paths and methods', () => {
     assert.deepEqual([options.status, options.text], [204, '']);
     assert.match(String(options.headers['allow']), /POST/);
     assertError(await call('OPTIONS', '/v1/nowhere'), 404, 'not_found_error', 'route_not_found');
-    const head = await call('HEAD', `/v1/agents/${row.id}`);
+    const head = await call('HEAD', `/v1/agents/${await agent()}`);
     assert.deepEqual([head.status, head.text], [200, '']);
     assert.equal((await call('GET', '/v1/agents/')).status, 200);
   });
@@ -161,14 +176,15 @@ describe('paths and methods', () => {
   test('a query parameter that an operation does not name is a 400 that names it; a hook takes what its sender adds', async () => {
     const { body: document } = await call('GET', '/v1/openapi.json');
     const operations = Object.entries<object>(document.paths).flatMap(([path, item]) =>
-      Object.entries<{ readonly requestBody?: unknown }>(item as any).map(([method, { requestBody }]) => ({
+      Object.entries<Operation>(item as any).map(([method, { requestBody, security }]) => ({
         method: method.toUpperCase() as 'GET',
         url: `${path.replaceAll(/\{\w+\}/g, 'x')}?nmae=1`,
         hasBody: requestBody !== undefined,
+        takesKeys: security.length === 0 || security.some((scheme) => 'apiKey' in scheme),
       })),
     );
     // A missing body would be refused first.
-    for (const { method, url } of operations.filter(({ hasBody }) => !hasBody)) {
+    for (const { method, url } of operations.filter(({ hasBody, takesKeys }) => takesKeys && !hasBody)) {
       const answer = await call(method, url);
       if (url.startsWith('/v1/hooks/')) assertError(answer, 404, 'not_found_error', 'route_not_found');
       else {
@@ -185,14 +201,13 @@ describe('paths and methods', () => {
   });
 
   test('another account’s agent does not exist', async () => {
-    const foreign = agentRow({ accountId: 'other' });
-    agents.rows.push(foreign);
-    assertError(await call('GET', `/v1/agents/${foreign.id}`), 404, 'not_found_error', 'agent_not_found');
+    await sql("insert into accounts (id, name) values ('other', 'Other')");
+    const foreign = await agent({}, { account_id: 'other' });
+    assertError(await call('GET', `/v1/agents/${foreign}`), 404, 'not_found_error', 'agent_not_found');
   });
 });
 
 describe('bodies', () => {
-  const { call, agents } = testApp();
   const json = { 'content-type': 'application/json' };
 
   test('what is not JSON is a 400 invalid_json', async () => {
@@ -218,7 +233,8 @@ describe('bodies', () => {
       assertError(answer, 415, 'invalid_request_error', 'unsupported_media_type');
     }
     const charset = { 'content-type': 'application/json; charset=utf-8' };
-    assert.equal((await call('POST', '/v1/agents', { body: '{"name":"x"}', headers: charset })).status, 201);
+    const taken = await call('POST', '/v1/agents?wait=false', { body: '{"name":"x"}', headers: charset });
+    assert.equal(taken.status, 202);
   });
 
   test('1 MiB is taken, a byte more is a 413', async () => {
@@ -236,13 +252,11 @@ describe('bodies', () => {
       assertError(answer, 400, 'invalid_request_error', 'invalid_request');
       assert.match(answer.body.error.message, /name is required/);
     }
-    assert.equal(agents.created.length, 1);
   });
 });
 
 describe('every reply', () => {
   test('carries an X-Request-Id of its own, errors too', async () => {
-    const { call } = testApp();
     const ids = new Set<unknown>();
     for (const [method, url, key] of [
       ['GET', '/v1/agents', 'all'],
@@ -261,9 +275,9 @@ describe('every reply', () => {
   });
 
   test('says nothing of what failed inside; the log says it', async () => {
-    const { call, agents, logged } = testApp();
-    agents.refusal = new Error('connect 10.1.2.3:5432 refused, password hunter2');
-    const answer = await call('POST', '/v1/agents', { body: { name: 'x' } });
+    broken = new Error('connect 10.1.2.3:5432 refused, password hunter2');
+    const answer = await call('GET', '/v1/agents');
+    broken = null;
     assertError(answer, 500, 'server_error', 'internal_error');
     assert.doesNotMatch(answer.text, /10\.1|hunter2/);
     assert.ok(logged.some((line) => line.includes(String(answer.headers['x-request-id']))));
@@ -272,21 +286,15 @@ describe('every reply', () => {
 
 describe('over a socket', () => {
   test('what is not HTTP, and headers without end, get the envelope too', async () => {
-    const { app } = testApp();
-    await app.listen({ port: 0, host: '127.0.0.1' });
-    try {
-      const { port } = app.server.address() as AddressInfo;
-      const send = async (bytes: string): Promise<string> => {
-        const socket = connect(port, '127.0.0.1');
-        socket.write(bytes);
-        return text(socket);
-      };
-      const garbage = await send('NONSENSE\r\n\r\n');
-      assert.match(garbage, /^HTTP\/1\.1 400 [^]*X-Request-Id: req_[^]*"code":"invalid_request"/);
-      const endless = await send(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
-      assert.match(endless, /^HTTP\/1\.1 431 [^]*"code":"request_too_large"/);
-    } finally {
-      await app.close();
-    }
+    const { port } = app.server.address() as AddressInfo;
+    const send = async (bytes: string): Promise<string> => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write(bytes);
+      return text(socket);
+    };
+    const garbage = await send('NONSENSE\r\n\r\n');
+    assert.match(garbage, /^HTTP\/1\.1 400 [^]*X-Request-Id: req_[^]*"code":"invalid_request"/);
+    const endless = await send(`GET / HTTP/1.1\r\nHost: x\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+    assert.match(endless, /^HTTP\/1\.1 431 [^]*"code":"request_too_large"/);
   });
 });

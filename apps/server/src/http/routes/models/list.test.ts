@@ -1,40 +1,38 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import OpenAI from 'openai';
-import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
+
+const { call, agent, key, sql, baseUrl, close } = await openApp();
+after(close);
+
+const idsOf = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id);
 
 test('an OpenAI client lists all agents as models, beyond one page of ours', async () => {
-  const { app, agents } = testApp();
-  agents.rows = Array.from({ length: 130 }, () => agentRow());
-  const url = await app.listen({ port: 0, host: '127.0.0.1' });
-  try {
-    const client = new OpenAI({ baseURL: `${url}/v1`, apiKey: 'all', maxRetries: 0 });
-    const models = [];
-    for await (const model of client.models.list()) models.push(model);
-    assert.deepEqual(
-      models.map(({ id }) => id),
-      agents.rows.map(({ id }) => id),
-    );
-    assert.deepEqual(models[0], {
-      id: agents.rows[0]!.id,
-      object: 'model',
-      created: 1769860800,
-      owned_by: 'lodge',
-      name: 'Support bot',
-    });
-  } finally {
-    await app.close();
-  }
+  const first = await agent();
+  await sql(`insert into agents select (jsonb_populate_record(a, jsonb_build_object(
+    'id', 'b' || lpad(n::text, 11, '0'), 'created_at', a.created_at - n * interval '1 second'))).*
+    from agents a, generate_series(1, 129) n`);
+  const client = new OpenAI({ baseURL: baseUrl, apiKey: await key('all'), maxRetries: 0 });
+  const models = [];
+  for await (const model of client.models.list()) models.push(model);
+  const rows = await sql('select id from agents order by created_at desc');
+  assert.deepEqual(
+    idsOf({ data: models }),
+    rows.map(({ id }) => id),
+  );
+  const { created_at: created } = (await call('GET', `/v1/agents/${first}`)).body;
+  assert.deepEqual(models[0], {
+    id: first,
+    object: 'model',
+    created: Math.floor(Date.parse(created) / 1000),
+    owned_by: 'lodge',
+    name: 'Support bot',
+  });
 });
 
 test('one agent lists itself', async () => {
-  const { call, agents } = testApp();
-  const row = agentRow();
-  agents.rows = [row, agentRow()];
-  const { body } = await call('GET', `/v1/agents/${row.id}/models`);
-  assert.deepEqual(
-    body.data.map(({ id }: { id: string }) => id),
-    [row.id],
-  );
+  const id = await agent();
+  assert.deepEqual(idsOf((await call('GET', `/v1/agents/${id}/models`)).body), [id]);
   assert.equal((await call('GET', `/v1/agents/${'a'.repeat(12)}/models`)).status, 404);
 });
