@@ -1,32 +1,17 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { openStore } from '@lodge/store';
-import { testDatabase } from '@lodge/testkit/postgres';
-import { defaultLifecycle } from '@lodge/domain';
-import { agentRow, testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
+import { builtinProviders } from '@lodge/broker';
+import { admitAll, event, newAgent } from '../../../../packages/store/src/testing/fixture.ts';
+import { openApp } from '../../../../packages/testkit/src/plane/http/open-app.ts';
 import { listenForScrapes } from './listener.ts';
 import { createMetrics } from './metrics.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const database = await testDatabase();
-const store = await openStore({ ...database, log });
-after(async () => {
-  await store.close();
-  await database.drop();
-});
-const key = { name: 'k', hash: new Uint8Array(32), last4: 'abcd', scopes: ['agents:read'] as const, expiresAt: null };
-const { accountId } = (await store.apiKeys.createFirstAccount('first', key))!;
+const counted = createMetrics('1.2.3');
+const { call, store, accountId, close } = await openApp({ api: (usual) => ({ ...usual, metrics: counted.http }) });
+after(close);
 
-const event = { type: 'agent.operation_ended', data: { kind: null, cause: null } } as const;
-
-let made = 0;
-const create = (agents: typeof store.agents) => {
-  made += 1;
-  const id = `agent${String(made).padStart(7, '0')}`;
-  const { name, description, runtimeKind, model, size, metadata } = agentRow();
-  const agent = { id, accountId, name, description, runtimeKind, model, size, metadata };
-  return agents.create({ ...agent, lifecycle: defaultLifecycle, llmKeys: [] }, () => {});
-};
+const create = (agents: typeof store.agents) => agents.create(newAgent(accountId), admitAll);
 
 test('creates and operations are counted by kind, cause and outcome, wherever they were begun', async () => {
   const metrics = createMetrics('1.2.3');
@@ -62,7 +47,7 @@ test('creates and operations are counted by kind, cause and outcome, wherever th
 test('LLM calls are counted once they are recorded; a provider that nobody configured is no label', async () => {
   const metrics = createMetrics('1.2.3');
   const { id } = await create(store.agents);
-  const ledger = metrics.watchCalls(store.ledgerOf('here'), testApp().agents.providers);
+  const ledger = metrics.watchCalls(store.ledgerOf('here'), builtinProviders);
   const call = {
     agentId: id,
     accountId,
@@ -94,10 +79,9 @@ test('LLM calls are counted once they are recorded; a provider that nobody confi
 });
 
 test('GET /metrics serves them with agents, templates, requests and the process, on a listener of their own', async () => {
-  const metrics = createMetrics('1.2.3');
+  const metrics = counted;
   const templates = [{ runtime: 'openclaw', state: 'building', step: 's', fraction: null, since: new Date() }] as const;
   metrics.observe({ agents: store.agents, events: store.events, templates: () => templates, sizes: store.sizes });
-  const { call } = testApp({ metrics: metrics.http });
   await call('GET', `/v1/agents/${'a'.repeat(12)}`);
   await call('GET', '/nowhere');
   const listener = await listenForScrapes(metrics, { host: '127.0.0.1', port: 0 }, log);

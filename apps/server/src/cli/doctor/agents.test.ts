@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { openStore } from '@lodge/store';
 import { emptyDatabase, testDatabase } from '@lodge/testkit/postgres';
 import { readConfig } from '../../config/config.ts';
-import { agentRow } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { admitAll, event, firstAccount, newAgent } from '../../../../../packages/store/src/testing/fixture.ts';
 import { agentsSection } from './agents.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -33,17 +33,13 @@ test('a database that has no agents yet, or none at all, is no fault', async () 
 
 test('agents have their status, and templates what they take up and how many agents need them', async () => {
   const store = await openStore({ ...database, log });
-  const key = { name: 'k', hash: new Uint8Array(32), last4: 'abcd', scopes: ['agents:read'], expiresAt: null } as const;
-  const { accountId } = (await store.apiKeys.createFirstAccount('first', key))!;
-  const { description, runtimeKind, model, size, metadata, lifecycle } = agentRow();
-  const fixed = { accountId, description, runtimeKind, model, size, metadata, lifecycle, llmKeys: [] };
+  const accountId = await firstAccount(store.apiKeys);
   for (let i = 0; i < 60; i += 1) {
     const id = `agent${String(i).padStart(7, '0')}`;
-    await store.agents.create({ ...fixed, id, name: i === 0 ? 'Ada \u001b[31m' : 'x' }, () => {});
+    await store.agents.create(newAgent(accountId, { id, name: i === 0 ? 'Ada \u001b[31m' : 'x' }), admitAll);
   }
   const first = 'agent0000000';
   await store.agents.lease(first, 'here', 60_000);
-  const event = { type: 'agent.operation_ended', data: { kind: null, cause: null } } as const;
   await store.agents.observe(first, 1, 'here', { event, status: 'running', acknowledged: true, templateId: 'abc' });
   await store.agents.begin(first, 'idle', () => ({ do: 'begin', kind: 'pause' }));
   await store.close();

@@ -1,38 +1,42 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
-import { defaultLifecycle, publicEvents } from '@lodge/domain';
+import { publicEvents } from '@lodge/domain';
 import { openStore } from '@lodge/store';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { accountId } from '../../../../../../packages/testkit/src/plane/http/memory-agents.ts';
-import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { admitAll, newAgent, silent } from '../../../../../../packages/store/src/testing/fixture.ts';
+import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
 
-const log = { debug() {}, info() {}, warn() {}, error() {} };
-const database = await testDatabase();
-/** Two servers on one database. */
-const [here, there] = [await openStore({ ...database, log }), await openStore({ ...database, log })];
-for (const id of [accountId, 'stranger']) {
-  await execute(database.connectionString, `insert into accounts (id, name) values ('${id}', 'a')`);
-}
-const { app, call } = testApp({ events: here.events, logSilenceMs: 200 });
-const url = await app.listen({ port: 0 });
-after(async () => {
-  await app.close();
-  await Promise.all([here.close(), there.close()]);
-  await database.drop();
+const {
+  call,
+  accountId,
+  key,
+  sql,
+  store: here,
+  baseUrl,
+  connectionString,
+  close,
+} = await openApp({
+  api: (usual) => ({ ...usual, logSilenceMs: 200 }),
 });
+/** Another server's. */
+const there = await openStore({ connectionString, log: silent });
+after(async () => {
+  await there.close();
+  await close();
+});
+await sql("insert into accounts (id, name) values ('stranger', 'a')");
+// Making a key is an event too.
+for (const name of ['all', 'agents:write']) await key(name);
+await sql('delete from events');
 
-async function create(of = accountId, store = here): Promise<string> {
-  const { id, name, description, runtimeKind, model, size, metadata } = agentRow();
-  const agent = { id, accountId: of, name, description, runtimeKind, model, size, metadata, llmKeys: [] };
-  return (await store.agents.create({ ...agent, lifecycle: defaultLifecycle }, () => {})).id;
-}
+const create = async (of = accountId, store = here): Promise<string> =>
+  (await store.agents.create(newAgent(of), admitAll)).id;
 
 /** Reads `count` events from a stream; further ones may be made meanwhile. */
 async function streamed(query: string, count: number, headers = {}, meanwhile = async () => {}): Promise<string[]> {
   const connection = new AbortController();
-  const response = await fetch(`${url}/v1/events${query}`, {
-    headers: { 'x-api-key': 'all', ...headers },
+  const response = await fetch(`${baseUrl}/events${query}`, {
+    headers: { 'x-api-key': await key('all'), ...headers },
     signal: connection.signal,
   });
   assert.equal(response.status, 200);
@@ -60,7 +64,12 @@ test('an event has what the contract says, of the own account alone, and not wha
   const { status, body } = await call('GET', '/v1/events');
   assert.equal(status, 200);
   const [{ id: eventId, created_at, ...rest }, ...others] = body.data;
-  assert.deepEqual(rest, { object: 'event', type: 'agent.created', agent_id: id, data: { name: agentRow().name } });
+  assert.deepEqual(rest, {
+    object: 'event',
+    type: 'agent.created',
+    agent_id: id,
+    data: { name: newAgent(accountId).name },
+  });
   assert.ok(/^\d+$/.test(eventId) && Date.parse(created_at) > Date.now() - 60_000);
   assert.deepEqual([others, body.object, body.has_more, body.next_cursor], [[], 'list', false, null]);
 });

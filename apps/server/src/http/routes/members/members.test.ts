@@ -35,8 +35,8 @@ test('a member is added, read, listed, changed and removed', async () => {
   await add({ name: 'writer', model: 'anthropic/claude-sonnet-5' });
   const { body: list } = await call('GET', path);
   assert.deepEqual([list.object, list.has_more, namesOf(list)], ['list', false, ['scout', 'writer']]);
-  const changed = await call('PATCH', `${path}/scout`, { body: { model: 'local/m', instructions: null } });
-  assert.deepEqual([changed.status, changed.body.model, changed.body.instructions], [200, 'local/m', null]);
+  const changed = await call('PATCH', `${path}/scout`, { body: { model: 'openai/m', instructions: null } });
+  assert.deepEqual([changed.status, changed.body.model, changed.body.instructions], [200, 'openai/m', null]);
   const removed = await call('DELETE', `${path}/scout`);
   assert.deepEqual([removed.status, removed.body.object, removed.body.deleted], [200, 'member.deleted', true]);
   assert.deepEqual(namesOf((await call('GET', path)).body), ['writer']);

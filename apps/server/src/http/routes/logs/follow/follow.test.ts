@@ -5,7 +5,11 @@ import type { LogEntry } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
-import { agentRow } from '../../../../../../../packages/testkit/src/plane/http/memory-agents.ts';
+import {
+  admitAll,
+  firstAccount,
+  newAgent as someAgent,
+} from '../../../../../../../packages/store/src/testing/fixture.ts';
 import { followLog } from './follow.ts';
 import type { FollowRequest } from './follow.ts';
 
@@ -17,14 +21,9 @@ after(async () => {
   await Promise.all([here.close(), there.close()]);
   await database.drop();
 });
-const key = { name: 'k', hash: new Uint8Array(32), last4: 'abcd', scopes: ['agents:read'], expiresAt: null } as const;
-const { accountId } = (await here.apiKeys.createFirstAccount('first', key))!;
+const accountId = await firstAccount(here.apiKeys);
 
-async function newAgent(): Promise<string> {
-  const { id, name, description, runtimeKind, model, size, metadata, lifecycle } = agentRow();
-  const agent = { id, accountId, name, description, runtimeKind, model, size, metadata, lifecycle, llmKeys: [] };
-  return (await here.agents.create(agent, () => {})).id;
-}
+const newAgent = async (): Promise<string> => (await here.agents.create(someAgent(accountId), admitAll)).id;
 
 function readFrom({ agentLogs }: Store): FollowRequest['agents'] {
   return {

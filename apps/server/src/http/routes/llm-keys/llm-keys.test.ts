@@ -1,11 +1,11 @@
+/** LLM keys as requests: their check, and the fingerprint of a value. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
-import { test } from 'node:test';
-import { llmKeyContext } from '@lodge/ports';
-import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
-import { createSecretBox } from '@lodge/access';
+import { after, test } from 'node:test';
+import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
 
-const secrets = createSecretBox(randomBytes(32));
+const { call, agent, sql, logged, close } = await openApp();
+after(close);
+
 const values = [
   { for: 'llm_key', value: 'sk-of-the-owner' },
   { for: 'hook', value: 'sk-of-the-owner' },
@@ -13,7 +13,6 @@ const values = [
 ];
 
 test('200: one for each value in their order; the stored key of the same value has the same in its record', async () => {
-  const { call, agents, logged } = testApp({ secrets });
   const { status, body, text } = await call('POST', '/v1/fingerprints', { body: { values } });
   assert.equal(status, 200, text);
   assert.deepEqual(
@@ -22,18 +21,15 @@ test('200: one for each value in their order; the stored key of the same value h
   );
   const [first, ofHook, other] = body.data.map((each: { fingerprint: string }) => each.fingerprint) as string[];
   assert.equal(new Set([first, ofHook, other]).size, 3);
-  const row = agentRow();
-  const sealed = secrets.seal('sk-of-the-owner', llmKeyContext(row.id, 'openai'));
-  const key = { provider: 'openai', last4: '', createdAt: new Date(0) };
-  agents.rows = [{ ...row, llmKeys: [{ ...key, sealed }] }];
-  assert.equal((await call('GET', `/v1/agents/${row.id}`)).body.llm_keys[0].fingerprint, first);
-  agents.rows = [{ ...row, llmKeys: [{ ...key, sealed: 'damaged' }] }];
-  assert.equal((await call('GET', `/v1/agents/${row.id}`)).body.llm_keys[0].fingerprint, null);
+  const id = await agent({ llm_keys: [{ provider: 'openai', api_key: 'sk-of-the-owner' }] });
+  const fingerprint = async () => (await call('GET', `/v1/agents/${id}`)).body.llm_keys[0].fingerprint;
+  assert.equal(await fingerprint(), first);
+  await sql("update llm_keys set sealed = 'damaged' where agent_id = $1", [id]);
+  assert.equal(await fingerprint(), null);
   for (const said of [text, ...logged]) assert.ok(!said.includes('sk-of-the-owner'));
 });
 
 test('400: names the field, and repeats no value', async () => {
-  const { call } = testApp({ secrets });
   const one = values[0]!;
   const wrong: [unknown, RegExp][] = [
     [{}, /^values is required/],
@@ -54,7 +50,25 @@ test('400: names the field, and repeats no value', async () => {
 });
 
 test('403: reading agents is not enough', async () => {
-  const { call } = testApp({ secrets });
   const answer = await call('POST', '/v1/fingerprints', { key: 'agents:read', body: { values } });
   assert.deepEqual([answer.status, answer.body.error.code], [403, 'insufficient_scope']);
+});
+
+test('200 says of each key whether it works, without the key; 404 for an agent that is not there, 400 for a body', async () => {
+  const keys = ['openai', 'anthropic'].map((provider) => ({ provider, api_key: 'sk-of-the-owner' }));
+  const path = `/v1/agents/${await agent({ llm_keys: keys })}/llm_keys/check`;
+  const { status, body, text } = await call('POST', path);
+  assert.equal(status, 200, text);
+  assert.deepEqual(
+    body.data.map(({ object, provider, works }: any) => [object, provider, works]),
+    [
+      ['llm_key_check', 'anthropic', null],
+      ['llm_key_check', 'openai', null],
+    ],
+    'no provider can be reached from here',
+  );
+  assert.ok(!text.includes('sk-of-the-owner'));
+  assert.equal((await call('POST', `/v1/agents/${'b'.repeat(12)}/llm_keys/check`)).status, 404);
+  const wrong = await call('POST', path, { body: { key: 'x' } });
+  assert.deepEqual([wrong.status, wrong.body.error.code], [400, 'invalid_request']);
 });
