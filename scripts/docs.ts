@@ -11,13 +11,14 @@ import { schemaSql } from '../packages/store/src/database/schema-sql.ts';
 import { agentsSchema } from './agents-schema.ts';
 import { pythonPages } from './sdk/python.ts';
 import { typescriptTypes } from './sdk/typescript.ts';
+import { tableTypes } from './table-types.ts';
 
 const pages: Readonly<Record<string, string | (() => string | Promise<string>)>> = {
   'docs/reference/agents.schema.json': async () => agentsSchema(await openApiJson()),
   'docs/reference/configuration.md': configurationMarkdown,
   'docs/reference/openapi.json': openApiJson,
   'packages/sdk/src/types.ts': async () => typescriptTypes(await openApiJson()),
-  'packages/store/schema.sql': migratedSchema,
+  ...(await migratedPages()),
   ...(await pythonPages(await openApiJson())),
 };
 
@@ -37,11 +38,14 @@ for (const [path, make] of Object.entries(pages)) {
   }
 }
 
-async function migratedSchema(): Promise<string> {
+async function migratedPages(): Promise<Record<string, string>> {
   const database = await emptyDatabase();
   try {
     await migrate(database);
-    return await schemaSql(database);
+    return {
+      'packages/store/schema.sql': await schemaSql(database),
+      'packages/store/src/database/tables.ts': await tableTypes(database.connectionString),
+    };
   } finally {
     await database.drop();
   }

@@ -4,12 +4,12 @@
  * and nowhere else; an agent is told a message no more often than it was begun, and a further time with the word that it may have acted.
  */
 import assert from 'node:assert/strict';
-import { randomBytes, randomInt } from 'node:crypto';
-import { hookWaitBounds, makeAgentId } from '@lodge/domain';
 import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
+import type { HookRow } from '@lodge/store/hooks';
 import { formOf } from '@lodge/testkit/forms';
 import { Client } from 'pg';
+import { makeHook, sendTo } from '../../packages/store/src/testing/hook-fixture.ts';
 import { until } from '../../packages/testkit/src/plane/plane.ts';
 import { RelayHand } from '../../packages/testkit/src/plane/relay-hand.ts';
 import { ClaimsWorld } from './storm/claims-world.ts';
@@ -25,7 +25,7 @@ const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 let world: ClaimsWorld;
 let store: Store;
-let hooks: readonly string[];
+let hooks: readonly HookRow[];
 /** Answers that a kill cut off from their delivery. */
 let cutShort: number;
 
@@ -58,37 +58,21 @@ async function begin(): Promise<void> {
   await world.workers.start();
 }
 
-/** Gives their ids; the answers of each go into a conversation of its agent. */
-async function makeHooks(): Promise<readonly string[]> {
-  const ids: string[] = [];
+/** The answers of each go into a conversation of its agent. */
+async function makeHooks(): Promise<readonly HookRow[]> {
+  const made: HookRow[] = [];
   for (const agentId of await world.makeAgents(agents)) {
     const relay = await RelayHand.of(store, 'a', agentId);
     await relay.write('hello', { conversation: agentId });
-    const hookId = makeAgentId(randomInt);
-    const made = await store.hooks.create(
-      { accountId: 'a', agentId, hookId },
-      {
-        name: 'H',
-        tokenHash: randomBytes(32),
-        last4: 'abcd',
-        template: null,
-        conversation: null,
-        deliver: { to: 'channel', channel: 'telegram', conversation: agentId },
-        signature: null,
-      },
-      1,
-    );
-    assert.ok(typeof made === 'object');
-    ids.push(hookId);
+    const deliver = { deliverTo: 'channel', deliverChannel: 'telegram', deliverConversation: agentId } as const;
+    made.push(await makeHook(store, { accountId: 'a', agentId }, deliver));
   }
-  return ids;
+  return made;
 }
 
 async function send(from: number, to: number): Promise<void> {
   for (let n = from; n < to; n += 1) {
-    const message = { deliveryId: `d${n}`, event: null, text: `{"n":${n}}`, isCut: false };
-    const kept = await store.hooks.receive(hooks[n % hooks.length]!, message, { ...hookWaitBounds, ofHook: messages });
-    assert.ok(typeof kept === 'object' && kept.isNew);
+    await sendTo(store, hooks[n % hooks.length]!, { deliveryId: `d${n}`, text: `{"n":${n}}` });
   }
 }
 

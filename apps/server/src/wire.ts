@@ -190,9 +190,9 @@ async function serveGuests(config: Config, parts: BrokerParts, { agents }: Engin
 
 const hookParts = (
   { chatTimeoutMs: turnMs }: Config,
-  { hooks, hookTurns: turns }: Store,
+  { hookTurns: turns }: Store,
   bounds: HookParts['bounds'],
-): HookParts => ({ store: hooks, turns, tokens: cryptography.tokens, bounds: { turnMs, ...bounds } });
+): HookParts => ({ turns, tokens: cryptography.tokens, bounds: { turnMs, ...bounds } });
 
 function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
   const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
@@ -201,6 +201,7 @@ function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
 
 function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
+    database: store.database,
     events: store.events,
     spend: store.spend,
     hostLook: createHostLook(config, async () => (await store.accounts.members()).length),

@@ -25,6 +25,7 @@ import type {
   RuntimeVersions,
   VmDriver,
 } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
 import { defaultBounds, pacedBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
@@ -49,10 +50,9 @@ import { createScheduleRunner } from './schedules/runner.ts';
 import type { Schedules } from './schedules/schedules.ts';
 import { createSchedules } from './schedules/use-cases.ts';
 import { defaultHookBounds } from './hooks/bounds.ts';
-import type { HookParts } from './hooks/deps.ts';
-import type { Hooks } from './hooks/hooks.ts';
+import { createHooks } from './hooks/hooks.ts';
+import type { HookParts, Hooks } from './hooks/hooks.ts';
 import { createHookRunner } from './hooks/runner.ts';
-import { createHooks } from './hooks/use-cases.ts';
 import type { AgentsDeps } from './agents/deps.ts';
 import { KeepAwakeLeases } from './turns/keep-awake.ts';
 import { createRunTurn } from './turns/run-turn.ts';
@@ -63,6 +63,7 @@ type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
 export interface EngineDeps
   extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
+  readonly database: Database;
   readonly driver: VmDriver;
   /** Reads the VM's counters before its end; see `Meter`. */
   readonly beforeEnd: BeforeEnd;
@@ -162,7 +163,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const runTurn = createRunTurn({ ...deps, agents });
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets: deps.secrets, log });
   const schedules = deps.schedules && createSchedules({ ...deps.schedules, agents });
-  const hooks = deps.hooks && createHooks({ ...deps.hooks, agents, secrets: deps.secrets });
+  const hooks = deps.hooks && createHooks({ ...deps, tokens: deps.hooks.tokens, agents });
   const loops = [loop, disk, idleness, relief, health, sleeper, ...askers(deps, agents, runTurn)];
   return {
     agents,

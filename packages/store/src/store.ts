@@ -19,7 +19,6 @@ import type {
   ConnectionStore,
   DataKeyStore,
   EventStore,
-  HookStore,
   HookTurns,
   IdempotencyStore,
   LimitStore,
@@ -52,11 +51,12 @@ import { PostgresConnectionStore } from './connections/connections.ts';
 import { PostgresConnectionGrants } from './connections/grants.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
 import { PostgresChannelTurns } from './channels/turns.ts';
-import { PostgresHookStore } from './hooks/hooks.ts';
 import { PostgresHookTurns } from './hooks/turns.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
+import { databaseOf } from './database/database.ts';
+import type { Database } from './database/database.ts';
 import { storedSizes } from './database/sizes.ts';
 import { PostgresIdempotencyStore } from './http/idempotency.ts';
 import { PostgresLimitStore } from './http/rate-limits.ts';
@@ -71,6 +71,8 @@ import { PostgresWebhookQueue } from './webhooks/queue.ts';
 import { PostgresWebhookStore } from './webhooks/webhooks.ts';
 
 export interface Store {
+  /** For statements of the store's functions. */
+  readonly database: Database;
   readonly agents: AgentStore;
   readonly agentLogs: AgentLogStore;
   readonly agentPorts: AgentPortStore;
@@ -97,7 +99,6 @@ export interface Store {
   readonly webhookQueue: WebhookQueue;
   readonly schedules: ScheduleStore;
   readonly scheduleRuns: ScheduleRuns;
-  readonly hooks: HookStore;
   readonly hookTurns: HookTurns;
   readonly connections: ConnectionStore & ConnectionDirectory;
   readonly connectionGrants: ConnectionGrants;
@@ -131,6 +132,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     throw error;
   }
   return {
+    database: databaseOf(database),
     agents: new PostgresAgentStore(database, changes, ended),
     agentLogs: new PostgresAgentLogStore(database, changes),
     agentPorts: new PostgresAgentPortStore(database),
@@ -155,7 +157,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     webhookQueue: new PostgresWebhookQueue(database, changes),
     schedules: new PostgresScheduleStore(database),
     scheduleRuns: new PostgresScheduleRuns(database, changes),
-    hooks: new PostgresHookStore(database),
     hookTurns: new PostgresHookTurns(database, changes),
     connections: new PostgresConnectionStore(database),
     connectionGrants: new PostgresConnectionGrants(database),

@@ -12,8 +12,15 @@ export type HookMessageEnd = Exclude<HookMessageState, 'received' | 'answering'>
 
 /** Most hooks of an agent. */
 export const maxHooks = 20;
+export interface HookWaitBounds {
+  readonly ofHook: number;
+  readonly ofAccount: number;
+  /** Of text in UTF-8. */
+  readonly bytesOfAccount: number;
+}
+
 /** Bounds on waiting messages of a hook and of all hooks of an account, and on their UTF-8 bytes of text. */
-export const hookWaitBounds = { ofHook: 1_000, ofAccount: 5_000, bytesOfAccount: 64 * 1024 * 1024 } as const;
+export const hookWaitBounds: HookWaitBounds = { ofHook: 1_000, ofAccount: 5_000, bytesOfAccount: 64 * 1024 * 1024 };
 /** Most messages that a hook accepts in a minute. */
 export const maxMessagesPerMinute = 60;
 /** Bounds on the body of a request to a hook. */

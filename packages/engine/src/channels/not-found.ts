@@ -1,6 +1,8 @@
 import { Refusal, channelNames } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
-import type { Unsayable } from '@lodge/ports';
+import type { Delivery, Unsayable } from '@lodge/ports';
+import { whyUndeliverable } from '@lodge/store/channels';
+import type { Transaction } from '@lodge/store/database';
 
 /** The refusal for a missing channel. Null means that no channel has the requested name. */
 export const noChannel = (channel: ChannelName | null): Refusal =>
@@ -15,6 +17,16 @@ export const noChannel = (channel: ChannelName | null): Refusal =>
 export function deliverable<Made extends object>(value: Made | Unsayable): Made {
   if (typeof value === 'object') return value;
   throw new Refusal('invalid_request', unsayableWords('deliver.conversation', value));
+}
+
+/** Refuses where an answer could not go now where `deliver` says. */
+export async function checkDelivery(
+  trx: Transaction,
+  agent: { readonly accountId: string; readonly agentId: string },
+  deliver: Delivery,
+): Promise<void> {
+  const why = await whyUndeliverable(trx, agent, deliver);
+  if (why !== null) throw new Refusal('invalid_request', unsayableWords('deliver.conversation', why));
 }
 
 /** Says why nothing can be sent into the conversation that a field names. */

@@ -1,5 +1,32 @@
-import type { HookHeaders, OwnSignature, SignatureKind } from '@lodge/domain';
-import type { ActorNote, Delivery, HookMessage, HookPlace, HookRow } from '@lodge/ports';
+/**
+ * Inbound hooks, as their owners see them. Each use-case refuses with `agent_not_found` where the account has no such agent, and
+ * with `hook_not_found` where the agent has no such hook.
+ */
+import { Refusal, base64KeyOf, maxHooks, parseTemplate } from '@lodge/domain';
+import type { OwnSignature, SignatureKind } from '@lodge/domain';
+import { hookSecretContext } from '@lodge/ports';
+import type { ActorNote, Delivery, HookTurns, SecretBox, Tokens } from '@lodge/ports';
+import { lockAgent } from '@lodge/store/agents';
+import { notify } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
+import { countHooks, deleteHook, findHook, hookMessages, hooksOf, insertHook } from '@lodge/store/hooks';
+import type { HookMessageRow, HookPlace, HookRow } from '@lodge/store/hooks';
+import type { Agents } from '../agents/agents.ts';
+import { checkDelivery } from '../channels/not-found.ts';
+import type { HookBounds } from './bounds.ts';
+import { createReceiving } from './receiving.ts';
+import type { ReceivingDeps } from './receiving.ts';
+
+export interface HooksDeps extends ReceivingDeps {
+  readonly agents: Pick<Agents, 'get'>;
+  readonly tokens: Pick<Tokens, 'make' | 'isWellFormed' | 'hash'>;
+}
+
+/** Dependencies of the engine's hooks, beside its own. */
+export interface HookParts extends Pick<HooksDeps, 'tokens' | 'waitBounds'> {
+  readonly turns: HookTurns;
+  readonly bounds?: Partial<HookBounds>;
+}
 
 export interface HookInput {
   readonly name: string;
@@ -13,50 +40,99 @@ export interface HookInput {
   } | null;
 }
 
-export interface HookRequest {
-  readonly headers: HookHeaders;
-  readonly body: Uint8Array;
+export type Hooks = ReturnType<typeof createHooks>;
+
+export function createHooks(deps: HooksDeps) {
+  const { database, tokens, agents, secrets } = deps;
+  return {
+    ...createReceiving(deps),
+    /** Oldest first. */
+    async list(accountId: string, agentId: string): Promise<readonly HookRow[]> {
+      await agents.get(accountId, agentId);
+      return database.repeatable((db) => hooksOf(db, accountId, agentId));
+    },
+    /**
+     * Creates a hook with this id. Its token is shown this once. Refuses with `invalid_request` and the field, or with
+     * `quota_exceeded`.
+     */
+    async create(
+      place: HookPlace,
+      input: HookInput,
+      note?: ActorNote,
+    ): Promise<{ readonly hook: HookRow; readonly token: string }> {
+      await agents.get(place.accountId, place.agentId);
+      checkInput(input);
+      const token = tokens.make();
+      const columns = { ...columnsOf(place, input, secrets), tokenHash: tokens.hash(token), last4: token.slice(-4) };
+      const hook = await database.transaction(async (trx) => {
+        // The lock serialises creates, so they are counted correctly.
+        const agent = await lockAgent(trx, place.agentId);
+        if (agent?.accountId !== place.accountId || agent.desired === 'deleted') throw noAgent();
+        if ((await countHooks(trx, place.agentId)) >= maxHooks) {
+          throw new Refusal('quota_exceeded', `An agent may have ${maxHooks} hooks.`);
+        }
+        await checkDelivery(trx, place, input.deliver);
+        const made = await insertHook(trx, columns);
+        await writeNote(trx, place, { type: 'hook.created', data: { hook_id: made.id, name: made.name } }, note);
+        return made;
+      });
+      return { hook, token };
+    },
+    /** Removes a hook with its messages and cuts its running turn. */
+    async remove(place: HookPlace, note?: ActorNote): Promise<void> {
+      await agents.get(place.accountId, place.agentId);
+      await database.transaction(async (trx) => {
+        const gone = await deleteHook(trx, place);
+        if (gone === undefined) throw notFound();
+        await notify(trx, place.agentId, 'hook_work');
+        await writeNote(trx, place, { type: 'hook.removed', data: { hook_id: gone.id, name: gone.name } }, note);
+      });
+    },
+    /** Newest first. */
+    async messages(
+      place: HookPlace,
+      page: { readonly before?: string; readonly limit: number },
+    ): Promise<readonly HookMessageRow[]> {
+      await agents.get(place.accountId, place.agentId);
+      return database.repeatable(async (db) => {
+        if ((await findHook(db, place)) === undefined) throw notFound();
+        return hookMessages(db, place, page);
+      });
+    },
+  };
 }
 
-/** The outcome of a request; without an id it only asked whether the hook is there. */
-export interface TakenRequest {
-  readonly id: string | null;
-  /** Whether the delivery came before. */
-  readonly isRepeated: boolean;
+const notFound = (): Refusal => new Refusal('hook_not_found', 'The agent has no such hook.');
+const noAgent = (): Refusal => new Refusal('agent_not_found', 'No agent has this id.');
+
+function checkInput({ template, signature }: HookInput): void {
+  const parsed = template === null ? [] : parseTemplate(template);
+  if (typeof parsed === 'string') throw new Refusal('invalid_request', `template ${parsed}.`);
+  if (signature?.kind === 'standard' && base64KeyOf(signature.secret) === null) {
+    throw new Refusal('invalid_request', 'signature.secret must be whsec_ and base64 of the key for type "standard".');
+  }
 }
 
-/**
- * Inbound hooks. The owners' use-cases refuse with `agent_not_found` where the account has no such agent, and with
- * `hook_not_found` where the agent has no such hook.
- */
-export interface Hooks {
-  /** Oldest first. */
-  list(accountId: string, agentId: string): Promise<readonly HookRow[]>;
-  /**
-   * Creates a hook with this id. Its token is shown this once. Refuses with `invalid_request` and the field, or with
-   * `quota_exceeded`.
-   */
-  create(
-    place: HookPlace,
-    input: HookInput,
-    note?: ActorNote,
-  ): Promise<{ readonly hook: HookRow; readonly token: string }>;
-  /** Removes a hook and cuts its running turn. */
-  remove(place: HookPlace, note?: ActorNote): Promise<void>;
-  /** Newest first. */
-  messages(
-    place: HookPlace,
-    page: { readonly before?: string; readonly limit: number },
-  ): Promise<readonly HookMessage[]>;
-  /** Whether a token could be one of Lodge's; other tokens cost no look-up. */
-  isToken(token: string): boolean;
-  /** Returns null if the token opens nothing. */
-  opened(token: string): Promise<HookRow | null>;
-  /** Refuses a request with `invalid_signature` if it is not signed as the hook wants. */
-  check(hook: HookRow, request: HookRequest): void;
-  /**
-   * Resolves once the request is stored. Refuses with `invalid_json`, `invalid_request`, `request_too_large`, or
-   * `rate_limit_exceeded`.
-   */
-  receive(hook: HookRow, request: HookRequest): Promise<TakenRequest>;
-}
+const columnsOf = (
+  { accountId, agentId, hookId: id }: HookPlace,
+  { name, template, conversation, deliver, signature }: HookInput,
+  secrets: SecretBox,
+) => ({
+  id,
+  accountId,
+  agentId,
+  name,
+  template,
+  conversation,
+  deliverTo: deliver.to,
+  deliverChannel: deliver.channel,
+  deliverConversation: deliver.conversation,
+  ...(signature !== null && {
+    signature: signature.kind,
+    signatureHeader: signature.own?.header ?? null,
+    signatureEncoding: signature.own?.encoding ?? null,
+    signaturePrefix: signature.own?.prefix ?? null,
+    secretSealed: secrets.seal(signature.secret, hookSecretContext(id)),
+    secretLast4: signature.secret.length >= 12 ? signature.secret.slice(-4) : '',
+  }),
+});

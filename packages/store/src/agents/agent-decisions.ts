@@ -8,6 +8,7 @@ import { othersRunning } from './agent-capacity.ts';
 import { liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
 import { writeNote } from '../events/change-note.ts';
 import type { Database } from '../database/connection.ts';
+import { lockAgent } from './lock.ts';
 import type { AgentsTable, Schema } from '../database/schema.ts';
 
 /**
@@ -82,20 +83,6 @@ export function change(
     await writeNote(trx, { accountId, agentId: id }, { type: 'agent.updated', data: { fields } }, note);
     return changed;
   });
-}
-
-/** Locks the agent's row. `for update` would wait for, and delay, every writer of a row that refers to the agent. */
-export function lockAgent(
-  trx: Transaction<Schema>,
-  id: string,
-): Promise<{ readonly id: string; readonly account_id: string } | undefined> {
-  return trx
-    .selectFrom('agents')
-    .select(['id', 'account_id'])
-    .where('id', '=', id)
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
 }
 
 /** Returns the change without values that are so already. */

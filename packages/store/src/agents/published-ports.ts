@@ -1,6 +1,6 @@
 import type { AgentPortRow, AgentPortStore, ChangeNote, NewAgentPort } from '@lodge/ports';
 import type { Selectable } from 'kysely';
-import { lockAgent } from './agent-decisions.ts';
+import { lockAgent } from './lock.ts';
 import { writeNote } from '../events/change-note.ts';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
@@ -49,7 +49,7 @@ export class PostgresAgentPortStore implements AgentPortStore {
   ): Promise<{ readonly row: AgentPortRow; readonly isNew: boolean } | 'full' | 'no_agent'> {
     return this.database.transaction(async (trx) => {
       // The lock serialises changes, so they are counted correctly.
-      if ((await lockAgent(trx, agentId))?.account_id !== accountId) return 'no_agent';
+      if ((await lockAgent(trx, agentId))?.accountId !== accountId) return 'no_agent';
       const present = await trx.selectFrom('agent_ports').selectAll().where('agent_id', '=', agentId).execute();
       const before = present.find((row) => row.port === port);
       const isNew = before === undefined;
@@ -69,7 +69,7 @@ export class PostgresAgentPortStore implements AgentPortStore {
 
   unpublish({ accountId, agentId, port }: Omit<NewAgentPort, 'public'>, note?: ChangeNote): Promise<boolean> {
     return this.database.transaction(async (trx) => {
-      if ((await lockAgent(trx, agentId))?.account_id !== accountId) return false;
+      if ((await lockAgent(trx, agentId))?.accountId !== accountId) return false;
       const { numDeletedRows } = await trx
         .deleteFrom('agent_ports')
         .where('agent_id', '=', agentId)

@@ -2,11 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '@lodge/domain';
 import type { Log } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
+import type { QueryExecutorProvider } from 'kysely';
 import type { Client } from 'pg';
 import type { DatabaseConfig } from './connection.ts';
 import { connectClient } from './connection.ts';
-import type { Schema } from './schema.ts';
 
 /**
  * Called with the id of a changed agent, key, account or mailbox, as the topic says. Null means that anything may have
@@ -30,7 +29,7 @@ const topics = [
 export type Topic = (typeof topics)[number];
 
 /** Notifies the listeners of these topics, by the id of what changed, once the transaction is committed. */
-export async function notify(trx: Transaction<Schema>, id: string, ...changed: readonly Topic[]): Promise<void> {
+export async function notify(trx: QueryExecutorProvider, id: string, ...changed: readonly Topic[]): Promise<void> {
   await sql`select pg_notify(topic, ${id}) from unnest(${changed}::text[]) topic`.execute(trx);
 }
 

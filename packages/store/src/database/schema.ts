@@ -133,7 +133,7 @@ interface ApiKeysTable {
 }
 
 /** A member from JSON, which has no dates. */
-type MemberJson = Omit<AgentMember, 'createdAt'> & { readonly createdAt: string };
+export type MemberJson = Omit<AgentMember, 'createdAt'> & { readonly createdAt: string };
 
 export interface AgentsTable {
   id: string;

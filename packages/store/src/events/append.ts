@@ -8,13 +8,12 @@
 import { levelOf, sentenceOf } from '@lodge/domain';
 import type { EndedOperation, NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
+import type { QueryExecutorProvider } from 'kysely';
 import { advisoryLockClasses } from '../database/locks.ts';
-import type { Schema } from '../database/schema.ts';
 import { levelCodes, logLines } from '../logs/log-rows.ts';
 
 export async function appendEvent(
-  trx: Kysely<Schema>,
+  trx: QueryExecutorProvider,
   event: NewEvent,
   operation: EndedOperation | null = null,
 ): Promise<void> {
@@ -44,7 +43,7 @@ export async function appendEvent(
  * Writes several events of one account in one transaction. Those with a line in the agent's log come first, so the holder of
  * the account's lock waits for no log.
  */
-export async function appendEvents(trx: Kysely<Schema>, events: readonly NewEvent[]): Promise<void> {
+export async function appendEvents(trx: QueryExecutorProvider, events: readonly NewEvent[]): Promise<void> {
   const hasLine = (event: NewEvent): boolean => event.agentId !== null && sentenceOf(event) !== null;
   for (const event of events.filter(hasLine)) await appendEvent(trx, event);
   const quiet = events.filter((event) => !hasLine(event));

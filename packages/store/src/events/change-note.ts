@@ -1,8 +1,7 @@
 import type { Happening } from '@lodge/domain';
 import type { ActorNote, ChangeNote } from '@lodge/ports';
-import type { Transaction } from 'kysely';
+import type { QueryExecutorProvider } from 'kysely';
 import { markEffective } from '../http/idempotency.ts';
-import type { Schema } from '../database/schema.ts';
 import { appendEvent } from './append.ts';
 
 /**
@@ -10,7 +9,7 @@ import { appendEvent } from './append.ts';
  * transaction.
  */
 export async function writeNote(
-  trx: Transaction<Schema>,
+  trx: QueryExecutorProvider,
   { accountId, agentId }: { readonly accountId: string; readonly agentId: string },
   own: Happening,
   note: ChangeNote | ActorNote | undefined,

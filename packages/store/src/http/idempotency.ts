@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Claim, ClaimOutcome, IdempotencyStore, IdempotentRequest, StoredReply } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
+import type { QueryExecutorProvider, Kysely } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { keptFor, pruneReplies, usualReplyBounds } from './replies.ts';
@@ -142,11 +142,6 @@ function outcomeOf(row: Row | undefined, fingerprint: Buffer): ClaimOutcome {
 }
 
 /** Records that the request with this key took effect, in the transaction of the effect. */
-export async function markEffective(trx: Kysely<Schema>, accountId: string, key: string): Promise<void> {
-  await trx
-    .updateTable('idempotency_keys')
-    .set({ effective: true })
-    .where('account_id', '=', accountId)
-    .where('key', '=', key)
-    .execute();
+export async function markEffective(trx: QueryExecutorProvider, accountId: string, key: string): Promise<void> {
+  await sql`update idempotency_keys set effective = true where account_id = ${accountId} and key = ${key}`.execute(trx);
 }

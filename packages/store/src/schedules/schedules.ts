@@ -9,7 +9,7 @@ import type {
 } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
-import { lockAgent } from '../agents/agent-decisions.ts';
+import { lockAgent } from '../agents/lock.ts';
 import { whyUndeliverable } from '../channels/deliver.ts';
 import { storable } from '../channels/text.ts';
 import type { Database } from '../database/connection.ts';
@@ -49,7 +49,7 @@ export class PostgresScheduleStore implements ScheduleStore {
     const { accountId, agentId, scheduleId: id } = place;
     return this.database.transaction(async (trx) => {
       // The lock serialises creates, so they are counted correctly.
-      if ((await lockAgent(trx, agentId))?.account_id !== accountId) return 'no_agent';
+      if ((await lockAgent(trx, agentId))?.accountId !== accountId) return 'no_agent';
       const { rows } = await sql<{ n: number; now: Date }>`
         select count(*)::int as n, clock_timestamp() as now from schedules where agent_id = ${agentId}
       `.execute(trx);

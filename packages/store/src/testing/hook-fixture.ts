@@ -1,25 +1,29 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { makeAgentId } from '@lodge/domain';
-import { noDelivery } from '@lodge/ports';
-import type { NewHook, NewHookMessage } from '@lodge/ports';
+import { insertHook, insertHookMessage } from '../hooks/index.ts';
+import type { HookPlace, HookRow, NewHookMessage } from '../hooks/index.ts';
+import type { Store } from '../store.ts';
 
 export const hookId = (): string => makeAgentId(randomInt);
 
-export const newHook = (given: Partial<NewHook> = {}): NewHook => ({
-  name: 'H',
-  tokenHash: randomBytes(32),
-  last4: 'abcd',
-  template: null,
-  conversation: null,
-  deliver: noDelivery,
-  signature: null,
-  ...given,
-});
+type NewHook = Parameters<typeof insertHook>[1];
 
-export const sent = (given: Partial<NewHookMessage> = {}): NewHookMessage => ({
-  deliveryId: null,
-  event: null,
-  text: '{"a":1}',
-  isCut: false,
-  ...given,
-});
+/** A hook as its owner's use-case writes it, without an event. */
+export const makeHook = (
+  { database }: Pick<Store, 'database'>,
+  of: Pick<HookPlace, 'accountId' | 'agentId'>,
+  given: Partial<NewHook> = {},
+): Promise<HookRow> =>
+  database.transaction((trx) =>
+    insertHook(trx, { id: hookId(), ...of, name: 'H', tokenHash: randomBytes(32), last4: 'abcd', ...given }),
+  );
+
+const message = { deliveryId: null, event: null, text: '{"a":1}', isCut: false };
+
+/** A message that waits for the hook's agent, without an event. */
+export const sendTo = (
+  { database }: Pick<Store, 'database'>,
+  { id, agentId, accountId }: Pick<HookRow, 'id' | 'agentId' | 'accountId'>,
+  given: Partial<NewHookMessage> = {},
+): Promise<string> =>
+  database.transaction((trx) => insertHookMessage(trx, { hookId: id, agentId, accountId, ...message, ...given }));

@@ -135,6 +135,7 @@ export async function startPlane(
   };
   const engine = createEngine({
     store,
+    database: mortal(opened.database, life),
     logs: mortal(opened.agentLogs, life),
     events: mortal(opened.events, life),
     driver: mortal(driver, local),
@@ -165,7 +166,6 @@ export async function startPlane(
     }),
     ...(hooks && {
       hooks: {
-        store: mortal(opened.hooks, life),
         turns: mortal(opened.hookTurns, life),
         tokens: cryptography.tokens,
         ...hooks,

@@ -9,8 +9,20 @@ export function deliveryOf({ to, channel, conversation }: AnswerDelivery): Deliv
   return { to, channel: channelNamed(channel!)!, conversation: conversation! };
 }
 
-export const deliveryRecord = ({ to, channel, conversation }: Delivery): AnswerDelivery => ({
-  to,
-  ...(channel !== null && { channel }),
-  ...(conversation !== null && { conversation }),
+interface DeliverColumns {
+  readonly deliverTo: Delivery['to'];
+  readonly deliverChannel: Delivery['channel'];
+  readonly deliverConversation: string | null;
+}
+
+export const deliverColumns = ({ to, channel, conversation }: Delivery): DeliverColumns => ({
+  deliverTo: to,
+  deliverChannel: channel,
+  deliverConversation: conversation,
+});
+
+export const deliveryRecord = (row: DeliverColumns): AnswerDelivery => ({
+  to: row.deliverTo,
+  ...(row.deliverChannel !== null && { channel: row.deliverChannel }),
+  ...(row.deliverConversation !== null && { conversation: row.deliverConversation }),
 });

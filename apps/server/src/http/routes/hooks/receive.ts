@@ -5,8 +5,7 @@
  */
 import { HookReceipt, HookTokenParams } from '@lodge/contract';
 import { Refusal, hookBodyBounds } from '@lodge/domain';
-import type { HookRequest } from '@lodge/engine';
-import type { HookRow } from '@lodge/ports';
+import type { HookRequest, HookRow } from '@lodge/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
 import type { Strangers } from '../../identity/strangers.ts';
@@ -77,7 +76,7 @@ async function open(needs: Needs, request: FastifyRequest, reply: FastifyReply):
   }
   const hook = await strangers.run(token, { address: request.ip, reply }, async () => {
     const opened = await hooks.opened(token);
-    if (opened !== null) return opened;
+    if (opened) return opened;
     await limiter?.byAddress(request, reply);
     throw routeRefusal(null);
   });

@@ -1,14 +1,15 @@
 import { agentIdPattern, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
-import type { CreateHook, Hook, HookMessage, HookSignatureInput } from '@lodge/contract';
-import type { Fingerprints, HookInput } from '@lodge/engine';
+import { Hook, HookMessage } from '@lodge/contract';
+import type { CreateHook, HookSignatureInput } from '@lodge/contract';
+import type { Fingerprints, HookInput, HookMessageRow, HookPlace, HookRow } from '@lodge/engine';
 import { hookSecretContext, noDelivery } from '@lodge/ports';
-import type { HookMessage as MessageRow, HookPlace, HookRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
 import type { HookArea } from '../../context.ts';
 import type { ShowsSecrets } from '../../needs.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
+import { toWire } from '../../reply/to-wire.ts';
 
 /** For routes of hooks. */
 export interface HookNeeds extends ShowsSecrets {
@@ -55,37 +56,23 @@ function signatureOf({
   return { kind, secret, own: kind === 'hmac' ? { header: header!, encoding, prefix } : null };
 }
 
-export const hookRecord = (row: HookRow, fingerprints: Fingerprints): Hook => ({
-  object: 'hook',
-  id: row.id,
-  agent_id: row.agentId,
-  name: row.name,
-  last4: row.last4,
-  ...(row.template !== null && { template: row.template }),
-  ...(row.conversation !== null && { conversation: row.conversation }),
-  deliver: deliveryRecord(row.deliver),
-  ...(row.signature !== null && {
-    signature: {
-      type: row.signature.kind,
-      ...row.signature.own,
-      secret: {
-        set: true as const,
-        last4: row.signature.last4,
-        fingerprint: fingerprints.ofSealed(row.accountId, 'hook', row.signature.sealed, hookSecretContext(row.id)),
-      },
-    },
-  }),
-  created_at: row.createdAt.toISOString(),
-});
+export const hookRecord = (row: HookRow, fingerprints: Fingerprints): Hook =>
+  toWire(Hook, { ...row, deliver: deliveryRecord(row), signature: signatureRecord(row, fingerprints) });
 
-export const messageRecord = (row: MessageRow): HookMessage => ({
-  object: 'hook_message',
-  id: row.id,
-  hook_id: row.hookId,
-  state: row.state,
-  attempts: row.attempts,
-  reason: row.reason,
-  received_at: row.receivedAt.toISOString(),
-  started_at: row.startedAt && row.startedAt.toISOString(),
-  ended_at: row.endedAt && row.endedAt.toISOString(),
-});
+function signatureRecord(row: HookRow, fingerprints: Fingerprints): Hook['signature'] | null {
+  const { id, accountId, signature: type, secretSealed, secretLast4, signatureHeader: header } = row;
+  if (type === null || secretSealed === null) return null;
+  const fingerprint = fingerprints.ofSealed(accountId, 'hook', secretSealed, hookSecretContext(id));
+  return {
+    type,
+    ...(header !== null && {
+      header,
+      encoding: row.signatureEncoding ?? 'hex',
+      prefix: row.signaturePrefix ?? '',
+    }),
+    secret: { set: true, last4: secretLast4 ?? '', fingerprint },
+  };
+}
+
+export const messageRecord = (row: HookMessageRow): HookMessage =>
+  toWire(HookMessage, { ...row, state: row.status ?? (row.isClaimed ? 'answering' : 'received') });

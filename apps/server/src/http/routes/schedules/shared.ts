@@ -5,7 +5,7 @@ import type { ScheduleInput, Schedules } from '@lodge/engine';
 import type { SchedulePlace, ScheduleRow, ScheduleRun as RunRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
-import { deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
+import { deliverColumns, deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
 
 /** For routes of schedules. */
 export interface ScheduleNeeds {
@@ -55,7 +55,7 @@ export const scheduleRecord = (row: ScheduleRow): Schedule => ({
   time_zone: row.timeZone,
   prompt: row.prompt,
   ...(row.conversation !== null && { conversation: row.conversation }),
-  deliver: deliveryRecord(row.deliver),
+  deliver: deliveryRecord(deliverColumns(row.deliver)),
   wake: row.wake,
   next_run_at: row.nextRunAt && row.nextRunAt.toISOString(),
   last_run: row.lastRun && runRecord(row.lastRun),

@@ -1,0 +1,44 @@
+/**
+ * The database as the engine uses it: it holds the transactions, and the store's functions are the statements within them. Tables
+ * and columns have their names in camel case.
+ */
+import { CamelCasePlugin } from 'kysely';
+import type { Kysely, Transaction as KyselyTransaction } from 'kysely';
+import type { Database as Connection } from './connection.ts';
+import type { Schema } from './schema.ts';
+import type { DB } from './tables.ts';
+
+/** Statements run on it, each by itself or within a transaction. */
+export type Queries = Kysely<DB>;
+export type Transaction = KyselyTransaction<DB>;
+
+export interface Database {
+  /**
+   * Runs work that may run twice: reads, and writes that change nothing when repeated. It is repeated for 10 s while the
+   * connection is lost.
+   */
+  repeatable<T>(work: (db: Queries) => Promise<T>): Promise<T>;
+  /** Runs work that must not run twice. It is repeated, for 10 s, only when connecting failed, so that nothing was sent. */
+  once<T>(work: (db: Queries) => Promise<T>): Promise<T>;
+  /**
+   * Commits everything that `work` does, or nothing, if it throws. Its work may run twice, but takes effect once: it is
+   * repeated, for 10 s, while the connection is lost before the commit is sent.
+   */
+  transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T>;
+}
+
+/** Keys of JSON are values, and stay as they are. */
+const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true });
+
+export function databaseOf(connection: Connection): Database {
+  const camel = (db: Kysely<Schema>): Queries => db.withPlugin(plugin) as unknown as Queries;
+  return {
+    repeatable: (work) => connection.repeatable((db) => work(camel(db))),
+    once: (work) => connection.once((db) => work(camel(db))),
+    transaction: (work) => connection.transaction((trx) => work(camel(trx) as Transaction)),
+  };
+}
+
+/** The same transaction for functions that name columns as the database does. */
+export const snake = (trx: Transaction): KyselyTransaction<Schema> =>
+  trx.withoutPlugins() as unknown as KyselyTransaction<Schema>;

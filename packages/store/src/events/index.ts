@@ -1,0 +1,2 @@
+export { appendEvent, appendEvents } from './append.ts';
+export { writeNote } from './change-note.ts';
