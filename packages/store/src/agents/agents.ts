@@ -32,6 +32,7 @@ import type { Database } from '../database/connection.ts';
 import { decodeCursor, encodeCursor } from '../database/cursor.ts';
 import type { Schema } from '../database/schema.ts';
 import { advisoryLocks } from '../database/locks.ts';
+import { inMs } from '../work/leases.ts';
 
 /** Puts a channel. Throws a `ChannelConflictError`; nothing of the transaction is written then. */
 async function putChannelOf(trx: Transaction<Schema>, agent: NewAgent, channel: NewChannel): Promise<void> {
@@ -236,7 +237,7 @@ export class PostgresAgentStore implements AgentStore {
         .updateTable('agents')
         .set({
           lease_holder: this.leaseOf(holder),
-          lease_until: sql<Date>`clock_timestamp() + ${ttlMs} * interval '1 millisecond'`,
+          lease_until: inMs(ttlMs),
         })
         .where('id', '=', id)
         .where('deleted_at', 'is', null)

@@ -12,7 +12,7 @@ import { sql } from 'kysely';
 import type { RawBuilder, Selectable, SqlBool, Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
-import { inMs } from '../work/leases.ts';
+import { inMs, isHeldUnder, isUnheld, released, takenBy } from '../work/leases.ts';
 import type { ChannelsTable } from './tables.ts';
 
 /** A table of leases that the statements of one relay join with. */
@@ -26,12 +26,12 @@ export const leaseRows = (leases: readonly LeaseRef[]): RawBuilder<unknown> => s
 
 /** A condition on a row `c` of channels. */
 export const holds = ({ agentId, channel, number }: LeaseRef): RawBuilder<SqlBool> => sql<SqlBool>`
-  c.agent_id = ${agentId} and c.channel = ${channel} and c.lease_number = ${number} and c.lease_until > clock_timestamp()
+  c.agent_id = ${agentId} and c.channel = ${channel} and ${isHeldUnder('c', number)}
 `;
 
 /** A condition on a row `c` of channels and one of `leaseRows`. */
 export const isHeld = sql<SqlBool>`
-  c.agent_id = l.agent_id and c.channel = l.channel and c.lease_number = l.number and c.lease_until > clock_timestamp()
+  c.agent_id = l.agent_id and c.channel = l.channel and ${isHeldUnder('c', sql.ref('l.number'))}
 `;
 
 type HeldRow = Pick<Selectable<ChannelsTable>, 'access' | 'account_id'>;
@@ -69,7 +69,7 @@ export function acquire(
       with free as (
         select c.agent_id, c.channel from channels c
         where c.enabled and c.channel = any(${channels}::text[])
-          and (c.lease_until is null or c.lease_until <= clock_timestamp())
+          and ${isUnheld('c')}
           and (c.not_before is null or c.not_before <= clock_timestamp())
           -- A person has to mend these; whoever does so changes their state.
           and c.status <> 'error' and c.status_code is distinct from 'logged_out'
@@ -78,8 +78,7 @@ export function acquire(
         limit ${limit}
         for no key update skip locked
       )
-      update channels c set lease_holder = ${relay}, lease_number = c.lease_number + 1, lease_until = ${inMs(leaseMs)},
-        lease_revision = c.revision
+      update channels c set ${takenBy('c', relay, leaseMs)}, lease_revision = c.revision
       from free where c.agent_id = free.agent_id and c.channel = free.channel
       returning c.agent_id, c.account_id, c.channel, c.lease_number, c.revision, c.access, c.cursor,
         c.account_key
@@ -139,7 +138,7 @@ export async function release(database: Database, { agentId, channel, number }: 
     await sql`select set_config('synchronous_commit', 'off', true)`.execute(trx);
     await sql`
       with freed as (
-        update channels set lease_until = least(lease_until, clock_timestamp())
+        update channels c set ${released('c')}
         where agent_id = ${agentId} and channel = ${channel} and lease_number = ${number} and lease_until is not null
         returning 1
       )

@@ -17,7 +17,7 @@ import type { DueColumns } from './make-deliveries.ts';
 import { settleDeliveries } from './settle.ts';
 import type { WebhooksTable } from './tables.ts';
 import { notify } from '../database/notifications.ts';
-import { inMs } from '../work/leases.ts';
+import { inMs, isHeldUnder, isUnheld, released, takenBy } from '../work/leases.ts';
 
 type Held = Pick<
   Selectable<WebhooksTable>,
@@ -36,7 +36,7 @@ const heldColumns = sql`
   w.id, w.account_id, w.url, w.patterns, w.sealed_secret, w.sealed_previous, w.previous_until, w.failing_since, w.lease_number
 `;
 const isHeld = ({ id, lease }: Pick<HeldWebhook, 'id' | 'lease'>): RawBuilder<SqlBool> => sql<SqlBool>`
-  w.id = ${id} and w.lease_number = ${lease} and w.lease_until > clock_timestamp() and w.enabled
+  w.id = ${id} and ${isHeldUnder('w', lease)} and w.enabled
 `;
 const step = 1_000;
 
@@ -58,7 +58,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
       sql<Held>`
         with free as (
           select w.id from webhooks w
-          where w.enabled and (w.lease_until is null or w.lease_until <= clock_timestamp())
+          where w.enabled and ${isUnheld('w')}
             and (
               exists (select from events e where e.account_id = w.account_id and e.id > w.position)
               or exists (
@@ -69,7 +69,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
           order by w.lease_until nulls first, w.id limit ${limit}
           for no key update skip locked
         )
-        update webhooks w set lease_holder = ${holder}, lease_number = w.lease_number + 1, lease_until = ${inMs(leaseMs)}
+        update webhooks w set ${takenBy('w', holder, leaseMs)}
         from free where w.id = free.id
         returning ${heldColumns}
       `.execute(db),
@@ -82,7 +82,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
     const { rows } = await this.database.repeatable((db) =>
       sql<Held>`
         update webhooks w set lease_until = ${inMs(leaseMs)} from ${leaseRows(held)}
-        where w.id = l.id and w.lease_number = l.number and w.lease_until > clock_timestamp() and w.enabled
+        where w.id = l.id and ${isHeldUnder('w', sql.ref('l.number'))} and w.enabled
         returning ${heldColumns}
       `.execute(db),
     );
@@ -93,7 +93,7 @@ export class PostgresWebhookQueue implements WebhookQueue {
     if (held.length === 0) return;
     await this.database.repeatable((db) =>
       sql`
-        update webhooks w set lease_until = least(w.lease_until, clock_timestamp()) from ${leaseRows(held)}
+        update webhooks w set ${released('w')} from ${leaseRows(held)}
         where w.id = l.id and w.lease_number = l.number
       `.execute(db),
     );

@@ -2,6 +2,7 @@ import type { DeliveryResult, HeldWebhook } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import type { Schema } from '../database/schema.ts';
+import { isHeldUnder } from '../work/leases.ts';
 
 /**
  * Writes the results of attempts, and whether the receiver accepts anything at all. It is one statement. Results written at
@@ -25,7 +26,7 @@ export async function settleDeliveries(
   const { rows: held } = await sql`
     with held as (
       select w.id from webhooks w
-      where w.id = ${id} and w.lease_number = ${lease} and w.lease_until > clock_timestamp() and w.enabled
+      where w.id = ${id} and ${isHeldUnder('w', lease)} and w.enabled
       for no key update
     ), settled as (
       update webhook_deliveries d

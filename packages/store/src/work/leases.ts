@@ -1,10 +1,28 @@
 /** Times and claims by the database's clock, which alone decides when they end. A claim's number fences its writes. */
 import type { TurnClaim } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, RawBuilder } from 'kysely';
+import type { Kysely, RawBuilder, SqlBool } from 'kysely';
 import type { Schema } from '../database/schema.ts';
 
 export const inMs = (ms: number): RawBuilder<Date> => sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
+
+/**
+ * A held connection is a row with a lease: a holder, an end, and a number that rises with each holder and fences the writes.
+ * These are columns that a lease sets in the row `of`, and conditions on the row.
+ */
+export const takenBy = (of: string, holder: string, leaseMs: number): RawBuilder<unknown> => sql`
+  lease_holder = ${holder}, lease_number = ${sql.ref(`${of}.lease_number`)} + 1, lease_until = ${inMs(leaseMs)}
+`;
+export const isUnheld = (of: string): RawBuilder<SqlBool> => sql<SqlBool>`
+  (${sql.ref(`${of}.lease_until`)} is null or ${sql.ref(`${of}.lease_until`)} <= clock_timestamp())
+`;
+export const isHeldUnder = (of: string, number: unknown): RawBuilder<SqlBool> => sql<SqlBool>`
+  ${sql.ref(`${of}.lease_number`)} = ${number} and ${sql.ref(`${of}.lease_until`)} > clock_timestamp()
+`;
+/** Ends a lease now. The time of its end stays. */
+export const released = (of: string): RawBuilder<unknown> => sql`
+  lease_until = least(${sql.ref(`${of}.lease_until`)}, clock_timestamp())
+`;
 
 /** A table `k` of claims. */
 export const claimRows = (claims: readonly TurnClaim[]): RawBuilder<unknown> => sql`
