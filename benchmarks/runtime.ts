@@ -1,13 +1,8 @@
 /** Selects the runtime of a benchmark: `--runtime openclaw` (the default) or `--runtime hermes`. */
-import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
+import { allRuntimes } from '@lodge/runtimes';
 import type { AgentRuntime, AgentSettings } from '@lodge/ports';
 import { Service } from '@lodge/testkit/service';
 import { startStubLlm, type StubLlm } from '@lodge/testkit/llm';
-
-const runtimes = {
-  openclaw: { kind: 'runtime_a', create: createOpenclawRuntime },
-  hermes: { kind: 'runtime_b', create: createHermesRuntime },
-} as const;
 
 export interface Measured {
   readonly runtime: AgentRuntime;
@@ -22,8 +17,9 @@ export interface Measured {
 
 /** A Lodge with this one runtime, and a stub for the model that answers at once. */
 export async function measure(name: string, more: Readonly<Record<string, string>> = {}): Promise<Measured> {
-  const found = runtimes[name as keyof typeof runtimes];
-  if (!found) throw new Error(`--runtime is one of ${Object.keys(runtimes).join(', ')}`);
+  const runtimes = [...allRuntimes()];
+  const [kind, runtime] = runtimes.find(([, each]) => each.name === name) ?? [];
+  if (!kind || !runtime) throw new Error(`--runtime is one of ${runtimes.map(([, each]) => each.name).join(', ')}`);
   const llm: StubLlm = await startStubLlm({ host: '127.0.0.1', port: 0 });
   const provider = { id: 'stub', base_url: `http://127.0.0.1:${llm.port}/v1` };
   const entry = new URL('../packages/runtimes/conformance/lodge.ts', import.meta.url);
@@ -35,12 +31,12 @@ export async function measure(name: string, more: Readonly<Record<string, string
   };
   const service = await Service.start({ entry, env });
   return {
-    runtime: found.create(),
-    kind: found.kind,
+    runtime,
+    kind,
     service,
     ready: service.awaitTemplate(40 * 60_000, name),
     async create(more = {}) {
-      const reply = await service.call('POST', '/agents', { name: 'Benchmark', runtime_kind: found.kind, ...more });
+      const reply = await service.call('POST', '/agents', { name: 'Benchmark', runtime_kind: kind, ...more });
       if (reply.status !== 201) throw new Error(`create answered ${reply.status}: ${JSON.stringify(reply.body)}`);
       return reply.body.id as string;
     },

@@ -8,7 +8,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Service } from '@lodge/testkit/service';
-import { allRuntimes } from '../apps/server/src/runtimes.ts';
+import { allRuntimes } from '@lodge/runtimes';
 import { templateOf } from '../packages/runtimes/conformance/templates.ts';
 import type { Stage } from '../packages/runtimes/conformance/templates.ts';
 

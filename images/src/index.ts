@@ -5,4 +5,4 @@ export { hostTools, type HostTool } from './requirements.ts';
 export { imageName, InstalledVersions, versionPattern, type Offer, type Verdict } from './versions/installed.ts';
 export { createRuntimeVersions, whyNot } from './versions/offered.ts';
 export { collectUnfinished, prepareVersion, VersionError } from './versions/prepare.ts';
-export { newestFirst, releasedVersions, sources } from './versions/registries.ts';
+export { newestFirst, releasedVersions } from './versions/registries.ts';

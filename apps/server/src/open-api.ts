@@ -129,7 +129,7 @@ function agentUrls(config: Config, url: URL): AgentUrlSettings {
     get port() {
       return url.port === '' ? null : Number(url.port);
     },
-    prefixes: { runtime_a: config.prefixRuntimeA, runtime_b: config.prefixRuntimeB },
+    prefixes: config.prefixes,
   };
 }
 

@@ -34,7 +34,7 @@ import { parseProviderModel } from '@lodge/domain';
 import type { Engine, HookParts } from '@lodge/engine';
 import type { ConnectionParts } from '@lodge/connections';
 import type { Accounts, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
-import { createGateway } from '@lodge/runtimes';
+import { allRuntimes, createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import type { FastifyInstance } from 'fastify';
@@ -53,7 +53,6 @@ import { version } from './version.ts';
 import { openTryOut } from './tryout/provider.ts';
 import type { TryOut } from './tryout/provider.ts';
 import { openWebhooks } from './webhooks.ts';
-import { allRuntimes } from './runtimes.ts';
 
 export interface Lodge {
   /** The API's address, with `/v1`. */

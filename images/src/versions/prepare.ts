@@ -6,16 +6,18 @@
 import { cp, glob, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { guestProcessor } from '@lodge/ports';
+import type { RuntimeSource } from '@lodge/ports';
 import { ImageError } from '../errors.ts';
 import { guestWheels, requirementsFile } from '../python.ts';
 import { readLayers, type Layer } from '../recipe.ts';
 import { run, type RunContext } from '../run.ts';
 import { adapt, missingEdits, type Adaptation } from './edits.ts';
 import type { InstalledVersions, VersionFailure } from './installed.ts';
-import { npmFailure, pipFailure, sources, type Source } from './registries.ts';
+import { npmFailure, pipFailure } from './registries.ts';
 
 export interface VersionWanted {
   readonly runtime: string;
+  readonly source: RuntimeSource;
   readonly version: string;
   /** A file as in `images/adapted` that replaces the one there; with null that one is used, if any. */
   readonly adaptationFile: string | null;
@@ -46,9 +48,7 @@ export async function prepareVersion(
   wanted: VersionWanted,
   context: RunContext,
 ): Promise<void> {
-  const { runtime, version } = wanted;
-  const source = sources[runtime];
-  if (!source) throw new ImageError(`there is no registry for versions of ${runtime}`);
+  const { runtime, version, source } = wanted;
   const layers = await readLayers(sourceDir, runtime);
   const layer = layers.at(-1)!;
   await mkdir(installed.folder, { recursive: true, mode: 0o755 });
@@ -90,7 +90,12 @@ async function readAdaptation(
   }
 }
 
-async function adaptRecipe(draft: string, own: string, { registry }: Source, adaptation: Adaptation): Promise<void> {
+async function adaptRecipe(
+  draft: string,
+  own: string,
+  { registry }: RuntimeSource,
+  adaptation: Adaptation,
+): Promise<void> {
   const path = join(draft, 'recipe.json');
   const recipe = JSON.parse(await readFile(path, 'utf8')) as Pick<Layer, 'npm' | 'python'>;
   const part = registry === 'npm' ? 'npm' : 'python';
@@ -106,7 +111,7 @@ async function adaptRecipe(draft: string, own: string, { registry }: Source, ada
 }
 
 interface Taking {
-  readonly source: Source;
+  readonly source: RuntimeSource;
   readonly version: string;
   readonly layer: Layer;
   /** Receives the lock file. */

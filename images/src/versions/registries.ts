@@ -1,23 +1,8 @@
 /** Lists the versions of runtimes, with the operator's own tools and settings, such as a mirror or a proxy. */
+import type { RuntimeSource } from '@lodge/ports';
 import type { RunContext } from '../run.ts';
 import { run } from '../run.ts';
 import { versionPattern } from './installed.ts';
-
-export interface Source {
-  readonly registry: 'npm' | 'PyPI';
-  /** The runtime's own package, whose text its recipe replaces. */
-  readonly package: string;
-  /**
-   * Extras of a Python package: models by Anthropic's API, tools by MCP, and the API server, beside the parts that every
-   * agent needs.
-   */
-  readonly extras?: readonly string[];
-}
-
-export const sources: Readonly<Record<string, Source>> = {
-  openclaw: { registry: 'npm', package: 'openclaw' },
-  hermes: { registry: 'PyPI', package: 'hermes-agent', extras: ['anthropic', 'mcp', 'sms'] },
-};
 
 const askMs = 60_000;
 /** Most versions that are read; a registry has hundreds. */
@@ -35,7 +20,7 @@ export const pipFailure = {
  * Returns the registry's released versions, newest first. Rejects with `ImageError`, in words, when the registry cannot be
  * asked.
  */
-export async function releasedVersions(source: Source, context: RunContext): Promise<readonly string[]> {
+export async function releasedVersions(source: RuntimeSource, context: RunContext): Promise<readonly string[]> {
   const found =
     source.registry === 'npm' ? await ofNpm(source.package, context) : await ofPypi(source.package, context);
   return [...new Set(found)].filter(isReleased).slice(0, maxVersions).sort(newestFirst);

@@ -25,11 +25,15 @@ test('what is not provider/model is refused', () => {
 });
 
 test('a bare model has no provider before it, and is one word', () => {
-  assert.equal(bareModelFault('claude-sonnet-5', ['anthropic']), null);
-  assert.equal(bareModelFault('Qwen/Qwen3-32B', ['anthropic', 'qwen']), null, 'a house is no provider');
-  assert.match(bareModelFault('anthropic/claude-sonnet-5', ['anthropic'])!, /bare <model_name>.* claude-sonnet-5/);
-  assert.equal(bareModelFault('anthropic/claude-sonnet-5', []), null);
-  for (const name of ['a b', 'a\n', 'ä', 'x'.repeat(maxModelLength + 1)]) assert.ok(bareModelFault(name, []), name);
+  assert.equal(bareModelFault('runtime_b', 'claude-sonnet-5', ['anthropic']), null);
+  assert.equal(bareModelFault('runtime_b', 'Qwen/Qwen3-32B', ['anthropic', 'qwen']), null, 'a house is no provider');
+  assert.match(
+    bareModelFault('runtime_b', 'anthropic/claude-sonnet-5', ['anthropic'])!,
+    /bare <model_name>.* claude-sonnet-5/,
+  );
+  assert.equal(bareModelFault('runtime_b', 'anthropic/claude-sonnet-5', []), null);
+  for (const name of ['a b', 'a\n', 'ä', 'x'.repeat(maxModelLength + 1)])
+    assert.ok(bareModelFault('runtime_b', name, []), name);
 });
 
 test("runtime_a's model names its provider, whatever keys there are", () => {

@@ -1,7 +1,7 @@
 import { abilitiesOf } from './runtime-kinds.ts';
 import type { RuntimeKind } from './runtime-kinds.ts';
 
-/** A runtime_a model in its two halves. The first slash divides them, and the name may contain more. */
+/** A model with its provider, in two halves. The first slash divides them, and the name may contain more. */
 export interface ProviderModel {
   readonly provider: string;
   readonly name: string;
@@ -32,16 +32,16 @@ const aggregators = ['openrouter', 'together', 'fireworks', 'huggingface', 'nvid
 export const servesManyHouses = (provider: string): boolean => (aggregators as readonly string[]).includes(provider);
 
 /**
- * Returns the reason why a runtime_b agent cannot have a model of this name, or null. The name is bare, because the provider
+ * Returns the reason why an agent of a runtime with bare models cannot have this one, or null. The name is bare, because the provider
  * is that of the agent's keys. `prefixes` are providers that must not stand before it.
  */
-export function bareModelFault(name: string, prefixes: readonly string[]): string | null {
+export function bareModelFault(kind: RuntimeKind, name: string, prefixes: readonly string[]): string | null {
   if (name.length > maxModelLength || !/^[\x21-\x7e]+$/.test(name)) {
     return `model must be a bare <model_name> of up to ${maxModelLength} printable characters without spaces.`;
   }
   const parsed = parseProviderModel(name);
   if (!parsed || !prefixes.includes(parsed.provider)) return null;
-  return `model of a runtime_b agent is a bare <model_name>, without the provider ${parsed.provider}: ${parsed.name}.`;
+  return `model of a ${kind} agent is a bare <model_name>, without the provider ${parsed.provider}: ${parsed.name}.`;
 }
 
 /** Beginnings of model names, by their provider. */
@@ -61,8 +61,8 @@ const families: readonly (readonly [prefix: RegExp, provider: string])[] = [
 ];
 
 /**
- * Returns the provider and model of an agent, or null when there is none. A runtime_a model names both. A runtime_b model is
- * bare and belongs to the provider of its owner's key. With several keys it is the provider whose own model it is by name,
+ * Returns the provider and model of an agent, or null when there is none. A model with its provider names both. A bare
+ * one belongs to the provider of its owner's key. With several keys it is the provider whose own model it is by name,
  * else the deployment's, else the first by name. Without a key it is the deployment's.
  */
 export function agentModel(

@@ -24,9 +24,20 @@ export const defaultRuntimeKind: RuntimeKind = 'runtime_a';
 
 export const abilitiesOf = (kind: RuntimeKind): RuntimeAbilities => runtimeAbilities[kind];
 
+export const ofEachRuntime = <T>(read: (kind: RuntimeKind) => T): Readonly<Record<RuntimeKind, T>> =>
+  Object.fromEntries(runtimeKinds.map((kind) => [kind, read(kind)])) as Record<RuntimeKind, T>;
+
 /** Returns the kinds with an ability, for sentences: `runtime_b`, or `runtime_b and runtime_c`. */
 const kindsThat = (can: (abilities: RuntimeAbilities) => boolean): string =>
   runtimeKinds.filter((kind) => can(abilitiesOf(kind))).join(' and ');
+
+/** Kinds by what they can do, for sentences. */
+export const kindsWith = {
+  members: kindsThat(({ hasMembers }) => hasMembers),
+  dashboard: kindsThat(({ dashboardPort }) => dashboardPort !== null),
+  bareModels: kindsThat(({ hasBareModels }) => hasBareModels),
+  prefixedModels: kindsThat(({ hasBareModels }) => !hasBareModels),
+} as const;
 
 /** Kinds by every name that input may use. Output never has the software's name as the kind. */
 export const runtimeKindAliases: Readonly<Record<string, RuntimeKind>> = Object.fromEntries(
@@ -46,6 +57,5 @@ export function checkHasMembers(kind: RuntimeKind): void {
 /** Refuses when the runtime has no web pages of its own. */
 export function checkHasDashboard(kind: RuntimeKind): void {
   if (abilitiesOf(kind).dashboardPort !== null) return;
-  const kinds = kindsThat(({ dashboardPort }) => dashboardPort !== null);
-  throw new Refusal('invalid_request', `dashboard can be true for ${kinds} only.`);
+  throw new Refusal('invalid_request', `dashboard can be true for ${kindsWith.dashboard} only.`);
 }

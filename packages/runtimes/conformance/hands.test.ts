@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import { hands, playHand } from '../../../tests/hands/round/play.ts';
 import type { Hand } from '../../../tests/hands/round/play.ts';
 import { isLongRun } from '@lodge/testkit/forms';
-import { allRuntimes } from '../../../apps/server/src/runtimes.ts';
+import { allRuntimes } from '../src/index.ts';
 import { openclaw } from './subjects.ts';
 import { templateOf } from './templates.ts';
 import { openWorld, templateTimeoutMs } from './world.ts';

@@ -6,7 +6,7 @@
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime } from '@lodge/ports';
 import { runLodge } from '../../../apps/server/src/run.ts';
-import { allRuntimes } from '../../../apps/server/src/runtimes.ts';
+import { allRuntimes } from '../src/index.ts';
 import { earlyVariant } from '../../engine/src/templates/maker.ts';
 
 const { CONFORMANCE_RUNTIMES, CONFORMANCE_RELEASE: release = '', CONFORMANCE_EARLY: early } = process.env;

@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, beforeEach, describe } from 'node:test';
 import OpenAI from 'openai';
-import { allRuntimes } from '../../../apps/server/src/runtimes.ts';
+import { allRuntimes } from '../src/index.ts';
 import { holdings } from '../../../tests/failure/holdings.ts';
 import { Kept } from './kept.ts';
 import type { Correspondent } from './platforms.ts';

@@ -8,18 +8,7 @@
 import { join } from 'node:path';
 import { file, integer, matching, optional, origin, required } from '@lodge/ports/settings';
 import type { Setting } from '@lodge/ports/settings';
-import {
-  databaseUrl,
-  decimal,
-  directory,
-  dnsName,
-  host,
-  jsonArray,
-  networkRange,
-  oneOf,
-  resolver,
-  urlPrefix,
-} from './values.ts';
+import { databaseUrl, decimal, directory, dnsName, host, jsonArray, networkRange, oneOf, resolver } from './values.ts';
 import { backupSettings } from './backup.ts';
 import { diskSettings } from './disk.ts';
 import { egressSettings } from './egress.ts';
@@ -31,6 +20,7 @@ import { webhookSettings } from './webhooks.ts';
 import { disagreements } from './disagreements.ts';
 import { nearest } from './nearest.ts';
 import { platformSettings } from './platforms.ts';
+import { runtimePrefixes } from './prefixes.ts';
 import { leavesOf, valuesOf } from './tree.ts';
 import type { Tree, Values } from './tree.ts';
 
@@ -276,20 +266,7 @@ export const settings = {
     'Domain under which every agent has its own address.',
     dnsName,
   ),
-  prefixRuntimeA: required(
-    'LODGE_PREFIX_RUNTIME_A',
-    'part of a DNS label',
-    'openclaw',
-    "The beginning of an agent's address for runtime_a.",
-    urlPrefix,
-  ),
-  prefixRuntimeB: required(
-    'LODGE_PREFIX_RUNTIME_B',
-    'part of a DNS label',
-    'hermes',
-    "The beginning of an agent's address for runtime_b.",
-    urlPrefix,
-  ),
+  prefixes: runtimePrefixes,
   logLevel: required(
     'LODGE_LOG_LEVEL',
     '`trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`',

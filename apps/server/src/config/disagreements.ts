@@ -1,4 +1,5 @@
 import { platformDisagreements } from './platforms.ts';
+import { prefixDisagreements } from './prefixes.ts';
 
 interface Together {
   readonly platforms: Parameters<typeof platformDisagreements>[0];
@@ -9,8 +10,7 @@ interface Together {
   readonly masterKeyFile: unknown;
   readonly metricsPort: number | null;
   readonly port: number;
-  readonly prefixRuntimeA: string;
-  readonly prefixRuntimeB: string;
+  readonly prefixes: Parameters<typeof prefixDisagreements>[0];
   readonly relayUser: string;
   readonly systemUser: string;
   readonly tlsCert: unknown;
@@ -19,10 +19,7 @@ interface Together {
 
 /** Finds values that are valid alone and contradict each other. */
 export function disagreements(config: Together): string[] {
-  const found = [...platformDisagreements(config.platforms)];
-  if (config.prefixRuntimeA === config.prefixRuntimeB) {
-    found.push('LODGE_PREFIX_RUNTIME_A and LODGE_PREFIX_RUNTIME_B must differ');
-  }
+  const found = [...platformDisagreements(config.platforms), ...prefixDisagreements(config.prefixes)];
   const keys = [config.masterKeyFile, config.masterKey, config.masterKeyCommand].filter((key) => key !== null);
   if (keys.length > 1) {
     found.push('LODGE_MASTER_KEY_FILE, LODGE_MASTER_KEY and LODGE_MASTER_KEY_COMMAND exclude one another');

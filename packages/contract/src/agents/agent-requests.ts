@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { agentStatuses, maxPeers, runtimeKindNames, sizeNames } from '@lodge/domain';
+import {
+  abilitiesOf,
+  agentStatuses,
+  kindsWith,
+  maxPeers,
+  runtimeKindNames,
+  runtimeKinds,
+  sizeNames,
+} from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimitInput } from '../account/spend.ts';
 import { EgressInput } from './egress.ts';
@@ -12,8 +20,12 @@ import { LabelKey, Labels, Metadata, nullable, oneOf, pageCursor, patterns } fro
 /** A flag in a query, where every value is text. */
 const flag = (description: string) => oneOf(['true', 'false'], { description });
 
+const otherNames = `${runtimeKinds
+  .map((kind, n) => `\`${abilitiesOf(kind).name}\` ${n === 0 ? 'is another name ' : ''}for \`${kind}\``)
+  .join(', ')}.`;
+
 const RuntimeKindInput = oneOf(runtimeKindNames, {
-  description: '`openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`.',
+  description: otherNames,
 });
 
 export const LlmKeyInput = Type.Object(
@@ -74,8 +86,7 @@ export const CreateAgent = Type.Object(
         minLength: 1,
         maxLength: 200,
         pattern: patterns.text,
-        description:
-          '`<provider>/<model_name>` for runtime_a; bare `<model_name>` for runtime_b, whose provider is that of its keys. Without it the deployment chooses.',
+        description: `\`<provider>/<model_name>\` for ${kindsWith.prefixedModels}; bare \`<model_name>\` for ${kindsWith.bareModels}, whose provider is that of its keys. Without it the deployment chooses.`,
         examples: ['anthropic/claude-sonnet-5'],
       }),
     ),
@@ -106,7 +117,7 @@ export const CreateAgent = Type.Object(
     models: Type.Optional(nullable(modelNames())),
     peers: Type.Optional(nullable(peerIds(' None by default.'))),
     instructions: Type.Optional(Instructions),
-    dashboard: Type.Optional(Type.Boolean({ description: 'For runtime_b alone.', default: false })),
+    dashboard: Type.Optional(Type.Boolean({ description: `For ${kindsWith.dashboard} alone.`, default: false })),
   },
   {
     title: 'CreateAgent',

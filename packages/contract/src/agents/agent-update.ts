@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames, peerIds } from './agent-requests.ts';
 import { EgressInput } from './egress.ts';
 import { Instructions } from './instructions.ts';
-import { sizeNames } from '@lodge/domain';
+import { kindsWith, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimitInput } from '../account/spend.ts';
 import { LabelsChange, MetadataChange, nullable, oneOf, patterns } from '../text.ts';
@@ -46,8 +46,7 @@ export const UpdateAgent = Type.Object(
     model: Type.Optional(
       nullable({
         ...model,
-        description:
-          '`<provider>/<model_name>` for runtime_a, bare `<model_name>` for runtime_b; null: the deployment chooses.',
+        description: `\`<provider>/<model_name>\` for ${kindsWith.prefixedModels}, bare \`<model_name>\` for ${kindsWith.bareModels}; null: the deployment chooses.`,
       }),
     ),
     description: Type.Optional(description),
@@ -85,7 +84,7 @@ export const UpdateAgent = Type.Object(
     models: Type.Optional(nullable(modelNames(' Replaces the list.'))),
     peers: Type.Optional(nullable(peerIds(' Replaces the list; null: none.'))),
     instructions: Type.Optional(Instructions),
-    dashboard: Type.Optional(nullable(Type.Boolean({ description: 'For runtime_b alone.' }))),
+    dashboard: Type.Optional(nullable(Type.Boolean({ description: `For ${kindsWith.dashboard} alone.` }))),
   },
   {
     title: 'UpdateAgent',

@@ -28,7 +28,7 @@ export function chosenModel(
   const model = wanted ?? usual?.name ?? defaultModel;
   const own = agentModel({ runtimeKind: kind, model, keyProviders }, usual?.provider ?? null);
   const provider = providers.find(({ id }) => id === own?.provider);
-  const fault = wanted === null ? null : bareModelFault(wanted, prefixesRefused(provider, providers));
+  const fault = wanted === null ? null : bareModelFault(kind, wanted, prefixesRefused(provider, providers));
   if (fault !== null) throw new Refusal('invalid_request', fault);
   if (own) refuseUnoffered(own, provider, { field: 'model', prefix: '' });
   return model;

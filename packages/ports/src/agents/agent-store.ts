@@ -36,7 +36,7 @@ export interface AgentRow {
   readonly metadata: Readonly<Record<string, string>>;
   /** Text for its runtime: the agent's identity and way of working. */
   readonly instructions: string | null;
-  /** Whether the runtime's own web pages are served; only for runtime_b. */
+  /** Whether the runtime's own web pages are served. */
   readonly dashboard: boolean;
   readonly spendLimit: SpendLimit | null;
   /** The hosts that its machine may reach. */
@@ -50,7 +50,7 @@ export interface AgentRow {
   readonly models: readonly string[] | null;
   /** Ids of agents of the account that it may ask; `*` means all. */
   readonly peers: readonly string[];
-  /** Further agents in the same machine, oldest first; only for runtime_a. */
+  /** Further agents in the same machine, oldest first. */
   readonly members: readonly AgentMember[];
   readonly llmKeys: readonly LlmKeyRow[];
   /** Its messaging channels, by name. */

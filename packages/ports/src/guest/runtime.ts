@@ -60,11 +60,22 @@ export interface EarlyTemplate {
   goOn(guest: GuestAddress, facts: RuntimeFacts, progress: ReportProgress, signal: AbortSignal): Promise<RuntimeFacts>;
 }
 
+/** The package of a runtime in its registry. */
+export interface RuntimeSource {
+  readonly registry: 'npm' | 'PyPI';
+  /** The runtime's own package, whose text its recipe replaces. */
+  readonly package: string;
+  /** Extras of a Python package. */
+  readonly extras?: readonly string[];
+}
+
 /** The software inside a guest, and the way to speak to it. It does not know how the guest was started. */
 export interface AgentRuntime {
-  /** `openclaw` or `hermes`, which is also the name of its image. */
+  /** The software's name, which is also that of its image. */
   readonly name: string;
   readonly version: string;
+  /** Where its versions are released. */
+  readonly source: RuntimeSource;
   /** Changes whenever `prepareTemplate` would leave a different guest behind. */
   readonly templateVariant: string;
   /** The guest's TCP port on which its gateway listens. */

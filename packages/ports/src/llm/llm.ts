@@ -11,7 +11,7 @@ export type LlmApi = (typeof llmApis)[number];
 
 /** An LLM provider as the broker knows it, either built in or added by the operator. */
 export interface Provider {
-  /** Wire id, as in `llm_keys[].provider` and in the prefix of a runtime_a model. */
+  /** Wire id, as in `llm_keys[].provider` and in the prefix of a model. */
   readonly id: string;
   readonly name: string;
   /** The endpoint of each API that it serves. */
@@ -70,7 +70,7 @@ export interface BrokerAgent {
   readonly agentId: string;
   readonly accountId: string;
   readonly runtimeKind: RuntimeKind;
-  /** The agent's model as on the record: `<provider>/<model_name>` for runtime_a, bare for runtime_b; see `agentModel`. */
+  /** The agent's model as on the record: `<provider>/<model_name>`, or bare where its runtime has bare models; see `agentModel`. */
   readonly model: string;
   /** Sealed provider keys by provider id; see `llmKeyContext`. */
   readonly sealedKeys: Readonly<Record<string, string>>;

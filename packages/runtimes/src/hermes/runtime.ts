@@ -41,6 +41,8 @@ export function createHermesRuntime(): AgentRuntime {
   return {
     name: 'hermes',
     version: hermesVersion,
+    // Models by Anthropic's API, tools by MCP, and the API server, beside the parts that every agent needs.
+    source: { registry: 'PyPI', package: 'hermes-agent', extras: ['anthropic', 'mcp', 'sms'] },
     gatewayPort,
     data: { folders: [homeFolder, workspacePath], except: [hostFolder, ...configFiles] },
     templateVariant: `hermes-${hermesVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,

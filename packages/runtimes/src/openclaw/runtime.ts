@@ -32,6 +32,7 @@ export function createOpenclawRuntime(): AgentRuntime {
   return {
     name: 'openclaw',
     version: openclawVersion,
+    source: { registry: 'npm', package: 'openclaw' },
     templateVariant: `openclaw-${openclawVersion}-config-${configVersion}-warm-up-${warmUpVersion}`,
     gatewayPort,
     data: { folders: [homeFolder, workspacePath], except: [configPath] },

@@ -23,6 +23,7 @@ export function createBareRuntime({ version, sick }: BareRelease = { version: '1
   return {
     name: 'base',
     version,
+    source: { registry: 'npm', package: 'bare' },
     templateVariant: `bare-release-${version}`,
     data: { folders: ['/home/agent', '/workspace'], except: [releaseFile] },
     gatewayPort: 18789,

@@ -48,6 +48,7 @@ export function guestRuntime(
   return {
     name: 'fake',
     version: release,
+    source: { registry: 'npm', package: 'guest' },
     templateVariant: release,
     gatewayPort: 80,
     data: { folders: ['/'], except: [] },

@@ -1,9 +1,10 @@
 /** This Lodge's parts on the machine: image, template, accelerator, database, control plane, virtual machines. */
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { defaultRuntimeKind } from '@lodge/domain';
 import type { Image, Log } from '@lodge/ports';
 import { createImageBuilder } from '@lodge/images';
-import { createOpenclawRuntime } from '@lodge/runtimes';
+import { allRuntimes } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
 import { exists } from '../../host/files.ts';
@@ -117,7 +118,7 @@ async function machines(config: Config, log: Log): Promise<Finding> {
 
 /** Tries KVM with a guest, if there is an image for it. */
 export async function virtualisationSection(config: Config, log: Log): Promise<Section> {
-  const runtime = createOpenclawRuntime();
+  const runtime = allRuntimes().get(defaultRuntimeKind)!;
   const title = 'Virtual machines';
   const what = `${runtime.name} ${runtime.version}`;
   const builder = createImageBuilder({ cacheDir: config.cacheDir, log });

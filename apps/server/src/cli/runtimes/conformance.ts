@@ -17,10 +17,8 @@ const maxLogBytes = 64 * 2 ** 20;
 const maxReasonChars = 300;
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-const suites: Readonly<Record<string, readonly string[]>> = {
-  hermes: ['hermes-round.test.ts', 'hermes.test.ts'],
-  openclaw: ['openclaw-round.test.ts', 'openclaw.test.ts'],
-};
+/** The files of a runtime's suite, by its name. */
+const suiteOf = (name: string): readonly string[] => [`${name}-round.test.ts`, `${name}.test.ts`];
 
 /** The settings of this deployment that a test Lodge needs: where images are, and how its machines run. */
 const kept = ['LODGE_CACHE_DIR', 'LODGE_ACCELERATOR', 'LODGE_SYSTEM_USER', 'LODGE_CONTROL_USER', 'LODGE_DNS'];
@@ -41,7 +39,7 @@ export async function runConformance(
     await cp(installed.recipeOf(name, version), tried.recipeOf(name, version), { recursive: true });
     await tried.writeVerdict(name, version, { image, variant, passed: true, failure: null, at: '' });
     await tried.writeOffer(name, { fresh: version, upgrade: version });
-    const files = suites[name]!.map((file) => join(checkout, 'packages/runtimes/conformance', file));
+    const files = suiteOf(name).map((file) => join(checkout, 'packages/runtimes/conformance', file));
     const settings = {
       ...ownEnvironment(env),
       LODGE_CACHE_DIR: config.cacheDir,

@@ -5,7 +5,7 @@ import type { RuntimeKind } from '@lodge/domain';
 import { createImageBuilder, imageName, tryLock, whyNot } from '@lodge/images';
 import type { InstalledVersions } from '@lodge/images';
 import type { AgentRuntime, ImageBuilder, Log } from '@lodge/ports';
-import { allRuntimes } from '../../runtimes.ts';
+import { allRuntimes } from '@lodge/runtimes';
 import { exists } from '../../host/files.ts';
 import type { Config } from '../../config/config.ts';
 import { installedVersions } from '../../host/installed-versions.ts';

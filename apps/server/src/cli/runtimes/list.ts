@@ -1,4 +1,4 @@
-import { releasedVersions, newestFirst, sources } from '@lodge/images';
+import { releasedVersions, newestFirst } from '@lodge/images';
 import type { Verdict } from '@lodge/images';
 import { openMachines } from '../../host/machines.ts';
 import { say } from '../command.ts';
@@ -89,7 +89,7 @@ function withFallback(states: readonly VersionState[]): VersionState[] {
 }
 
 async function inRegistry({ log }: Runtimes, { runtime }: Known): Promise<RuntimeState['registry']> {
-  const source = sources[runtime.name]!;
+  const { source } = runtime;
   try {
     const all = await releasedVersions(source, {
       log: { ...log, error: () => undefined },

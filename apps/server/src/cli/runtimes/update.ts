@@ -10,7 +10,6 @@ import {
   collectUnfinished,
   prepareVersion,
   releasedVersions,
-  sources,
   VersionError,
   versionPattern,
 } from '@lodge/images';
@@ -62,7 +61,7 @@ export async function updateRuntime(runtimes: Runtimes, wanted: WantedUpdate): P
 }
 
 async function newest({ log }: Runtimes, { runtime }: Known): Promise<string> {
-  const [first] = await releasedVersions(sources[runtime.name]!, {
+  const [first] = await releasedVersions(runtime.source, {
     log,
     signal: AbortSignal.timeout(registryTimeoutMs),
   });
@@ -89,7 +88,7 @@ async function bring(
     return failure;
   };
   try {
-    const image = await makeImage(runtimes, name, version, adaptation);
+    const image = await makeImage(runtimes, known, version, adaptation);
     say('Running the conformance suite of runtimes in a Lodge of its own; this takes minutes without KVM.');
     return await verdict(image, await runConformance(runtimes, known, version, image));
   } catch (error) {
@@ -104,7 +103,7 @@ async function bring(
 /** The image's id. */
 async function makeImage(
   { installed, images, log }: Runtimes,
-  runtime: string,
+  { runtime: { name: runtime, source } }: Known,
   version: string,
   adaptationFile: string | null,
 ): Promise<string> {
@@ -112,7 +111,7 @@ async function makeImage(
   await collectUnfinished(installed);
   // The error has the last output of a registry's tool.
   const context = { log: { ...log, error: () => undefined }, signal: AbortSignal.timeout(prepareTimeoutMs) };
-  await prepareVersion({ installed }, { runtime, version, adaptationFile }, context);
+  await prepareVersion({ installed }, { runtime, source, version, adaptationFile }, context);
   let said = '';
   const progress = (step: string): void => {
     if (step !== said) say(`  ${step}`);

@@ -1,4 +1,4 @@
-import { noSpendDefaults } from '@lodge/domain';
+import { noSpendDefaults, ofEachRuntime } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
 import { createHttpApp } from '../app.ts';
 import type { AccountArea } from '../context.ts';
@@ -46,7 +46,7 @@ export async function openApiJson(): Promise<string> {
       spend: noAccountArea.spend,
     },
     ready: uncalled(),
-    agentUrl: { scheme: 'http', domain: '', port: null, prefixes: { runtime_a: '', runtime_b: '' } },
+    agentUrl: { scheme: 'http', domain: '', port: null, prefixes: ofEachRuntime(() => '') },
     createWaitMs: 0,
     lifecycleWaitMs: 0,
     chatTimeoutMs: 0,

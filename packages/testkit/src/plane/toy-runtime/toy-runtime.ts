@@ -7,6 +7,7 @@ export function createToyRuntime(gatewayPort: number): AgentRuntime {
   return {
     name: 'toy',
     version: '1',
+    source: { registry: 'npm', package: 'toy' },
     templateVariant: 'toy-1',
     gatewayPort,
     data: { folders: ['/workspace'], except: [] },

@@ -1,4 +1,4 @@
-import { checkHasMembers, Refusal } from '@lodge/domain';
+import { abilitiesOf, checkHasMembers, kindsWith, Refusal, runtimeKinds } from '@lodge/domain';
 import {
   AgentMember as Member,
   AgentMemberList,
@@ -25,6 +25,9 @@ const read = { scopes: ['agents:read'], errors: ['agent_not_found'] } as const;
 const change = { scopes: ['agents:write'], errors: ['agent_not_found', 'member_not_found'] } as const;
 
 /** `GET` and `POST /v1/agents/:id/members`, `GET`, `PATCH` and `DELETE` of one by its name. */
+const others =
+  runtimeKinds.filter((kind) => !abilitiesOf(kind).hasMembers).length === 1 ? 'runtime holds' : 'runtimes hold';
+
 export function memberRoutes(app: App, context: Waiting): void {
   readRoutes(app, context);
   createRoute(app, context);
@@ -39,8 +42,7 @@ function readRoutes(app: App, context: Waiting): void {
       operationId: 'listMembers',
       tags,
       summary: 'List the members of an agent',
-      description:
-        "Further agents in the same machine, with model, instructions, workspace and conversations of their own. They share the agent's files and keys: what one can do, the others can. For runtime_a; the other runtime holds a single agent (400).",
+      description: `Further agents in the same machine, with model, instructions, workspace and conversations of their own. They share the agent's files and keys: what one can do, the others can. For ${kindsWith.members}; the other ${others} a single agent (400).`,
       params: AgentParams,
       response: { 200: { ...AgentMemberList, 'x-response-description': 'All of them, oldest first.' } },
     },

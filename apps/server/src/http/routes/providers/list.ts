@@ -1,3 +1,4 @@
+import { kindsWith } from '@lodge/domain';
 import { ProviderList } from '@lodge/contract';
 import type { Provider } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
@@ -7,7 +8,7 @@ const schema = {
   operationId: 'listProviders',
   tags: ['Service'],
   summary: 'List LLM providers',
-  description: 'Their ids are what `llm_keys[].provider` and the prefix of a runtime_a `model` take.',
+  description: `Their ids are what \`llm_keys[].provider\` and the prefix of a ${kindsWith.prefixedModels} \`model\` take.`,
   response: { 200: { ...ProviderList, 'x-response-description': 'All LLM providers of this deployment.' } },
 };
 
