@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { describe, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import OpenAI from 'openai';
-import { ChatWorld } from '../../../../../../packages/testkit/src/plane/http/chat-world.ts';
+import { openChat } from '../../../../../../packages/testkit/src/plane/http/open-chat.ts';
 import {
   answerEvents,
   answerJson,
@@ -16,9 +16,19 @@ import {
   whole,
 } from '../../../../../../packages/testkit/src/leaf/stub-gateway.ts';
 
-const world = new ChatWorld();
-const { gateway, row } = world;
-const post: ChatWorld['post'] = (...args) => world.post(...args);
+const world = await openChat();
+const { gateway, post, id } = world;
+after(world.close);
+beforeEach(() => {
+  gateway.requests = [];
+  world.calls.length = 0;
+});
+
+/** The turn's lease on its agent ends with the flush of the guest's disk. */
+const released = async (): Promise<void> => {
+  while (!world.calls.includes('flush')) await sleep(5);
+};
+
 const chatBody = { messages: [{ role: 'user', content: 'Hello' }] };
 
 /** Comments come on a slow machine, where a gateway is silent for longer than a test expects. */
@@ -38,7 +48,7 @@ describe('a turn that does not stream', () => {
     assert.equal(response.headers.get('x-gateway'), null, 'no header of the gateway passes');
     assert.deepEqual(await response.json(), {
       ...whole,
-      model: row.id,
+      model: id,
       choices: [{ index: 0, message: { content: 'Hi' } }],
       usage,
     });
@@ -54,7 +64,7 @@ describe('a turn that does not stream', () => {
     await post({ ...chatBody, user: 'from-body' }, { headers: { 'x-conversation-id': 'from-header' } });
     await post({ ...chatBody, user: null });
     assert.deepEqual(
-      world.lodge.agents.turns.slice(-3).map(({ conversation }) => conversation),
+      world.turns.slice(-3).map(({ conversation }) => conversation),
       ['from-header', 'from-body', null],
     );
     assert.deepEqual(
@@ -74,11 +84,10 @@ describe('a turn that does not stream', () => {
     client.abort();
     await assert.rejects(pending);
     await gateway.requests[0]!.closed;
+    await released();
   });
 
   test('is bounded in time', async () => {
-    await world.lodge.app.close();
-    await world.open({ chatTimeoutMs: 200 });
     gateway.answer = () => undefined;
     const response = await post(chatBody);
     assert.equal(response.headers.get('x-should-retry'), 'false');
@@ -107,13 +116,13 @@ describe('a turn that streams', () => {
     while (withoutComments(first.value) === '') first = await stream.next();
     assert.equal(
       withoutComments(first.value),
-      event({ ...chunk('one'), model: row.id }),
+      event({ ...chunk('one'), model: id }),
       'before the gateway wrote the second',
     );
     second.resolve();
     let rest = '';
     for await (const part of stream) rest += part;
-    assert.equal(withoutComments(rest), event({ ...chunk('two'), choices: [], usage, model: row.id }) + done);
+    assert.equal(withoutComments(rest), event({ ...chunk('two'), choices: [], usage, model: id }) + done);
   });
 
   test('an event that comes in pieces, even within a character, arrives whole; comments pass, events that are no chunk do not', async () => {
@@ -127,7 +136,7 @@ describe('a turn that streams', () => {
       res.end();
     };
     const text = withoutComments(await (await post({ ...chatBody, stream: true })).text());
-    assert.equal(text, `: hello\n\n${event({ ...chunk('grüße 👋'), model: row.id })}${done}`);
+    assert.equal(text, `: hello\n\n${event({ ...chunk('grüße 👋'), model: id })}${done}`);
   });
 
   test('a comment comes while the agent is silent, never within an event', async () => {
@@ -144,7 +153,7 @@ describe('a turn that streams', () => {
     const text = await response.text();
     const [comments, events] = [/^(?:: working\n\n)+/.exec(text)![0], text.replace(/^(?:: working\n\n)+/, '')];
     assert.ok(comments.length / ': working\n\n'.length >= 3, `${JSON.stringify(text)}: before the head and after it`);
-    assert.equal(events, event({ ...chunk('slow'), model: row.id }) + done);
+    assert.equal(events, event({ ...chunk('slow'), model: id }) + done);
   });
 
   test('a gateway that dies in the midst is an error event and the end', async () => {
@@ -169,9 +178,9 @@ describe('a turn that streams', () => {
   test('an unmodified OpenAI client throws on an error event, with our code', async () => {
     const secret = 'Inline API key for provider "x" is disabled after a provider auth/billing failure';
     gateway.answer = answerEvents(event(chunk('half')), event({ error: { message: secret, type: 'api_error' } }), done);
-    const client = new OpenAI({ baseURL: world.baseUrl, apiKey: 'all', maxRetries: 0 });
+    const client = new OpenAI({ baseURL: world.baseUrl, apiKey: world.apiKey, maxRetries: 0 });
     const stream = await client.chat.completions.create({
-      model: row.id,
+      model: id,
       stream: true,
       ...chatBody,
     } as any);
@@ -184,7 +193,8 @@ describe('a turn that streams', () => {
   });
 
   test("a provider's refusal that is told by its status alone says what it means", async () => {
-    world.lodge.agents.rows = [{ ...row, runtimeKind: 'runtime_b' }];
+    const hermes = await world.running({ runtime_kind: 'runtime_b', model: 'gpt-5' });
+    const path = `/agents/${hermes}/chat/completions`;
     const outcomes = [
       ['HTTP 401: wrong key sk-1', 'invalid_request', /llm_keys/],
       ['HTTP 429: slow down', 'rate_limit_exceeded', /too many/],
@@ -193,7 +203,7 @@ describe('a turn that streams', () => {
     ] as const;
     for (const [message, code, words] of outcomes) {
       gateway.answer = answerEvents(event({ ...chunk('half'), error: { message, type: 'agent_error' } }), done);
-      const [said] = /data: \{"error".*/.exec(await (await post({ ...chatBody, stream: true })).text())!;
+      const [said] = /data: \{"error".*/.exec(await (await post({ ...chatBody, stream: true }, { path })).text())!;
       const { error } = JSON.parse(said.slice('data: '.length)) as { error: { code: string; message: string } };
       assert.equal(error.code, code);
       assert.match(error.message, words);
@@ -235,38 +245,22 @@ describe('a turn that streams', () => {
   });
 
   test('is let end when the service closes, within a bound', async () => {
-    await world.lodge.app.close();
-    await world.open({ drainMs: 120_000 });
+    const draining = await openChat({ api: (usual) => ({ ...usual, drainMs: 120_000 }) });
     const go = Promise.withResolvers<void>();
-    gateway.answer = async (res) => {
+    draining.gateway.answer = async (res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write(event(chunk('one')));
       await go.promise;
       res.end(done);
     };
-    const response = await post({ ...chatBody, stream: true });
+    const response = await draining.post({ ...chatBody, stream: true });
     const began = Date.now();
-    const closed = world.lodge.app.close();
+    const closed = draining.app.close();
     setTimeout(go.resolve, 300);
     assert.match(await response.text(), /\[DONE\]/);
     await closed;
     assert.ok(Date.now() - began < 60_000, 'no longer than the turn needs');
-  });
-
-  test('ends with an error event when the service closes and it takes too long', async () => {
-    gateway.answer = (res) => {
-      res.writeHead(200, { 'content-type': 'text/event-stream' });
-      res.write(event(chunk('one')));
-    };
-    const stream = parts(await post({ ...chatBody, stream: true }));
-    await stream.next();
-    const began = Date.now();
-    const closed = world.lodge.app.close();
-    let rest = '';
-    for await (const part of stream) rest += part;
-    assert.match(rest, /"code":"agent_unavailable"/);
-    await closed;
-    assert.ok(Date.now() - began < 60_000, 'no connection keeps the server open');
+    await draining.close();
   });
 });
 
@@ -297,34 +291,42 @@ describe('what goes wrong', () => {
     });
   }
 
-  test('an agent that does not run is a 409 with the contract’s words', async () => {
-    for (const status of ['provisioning', 'stopped', 'error'] as const) {
-      world.lodge.agents.rows = [{ ...row, status }];
-      const error = await errorOf(await post(chatBody));
-      assert.deepEqual(error, {
-        status: 409,
-        type: 'invalid_request_error',
-        code: 'agent_not_running',
-        message: 'Agent is not running. Start it first.',
-      });
-    }
-  });
-
   test('a gateway that refuses connections is a 503, and a 409 once the agent is known not to run', async () => {
-    world.lodge.agents.endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'x', takesPictures: false };
+    const { endpoint } = world;
+    world.endpoint = { ...endpoint, baseUrl: 'http://127.0.0.1:1/v1' };
     const response = await post(chatBody);
+    world.endpoint = endpoint;
     assert.ok(Number(response.headers.get('retry-after')) > 0);
     const error = await errorOf(response);
     assert.deepEqual([error.status, error.code], [503, 'agent_unavailable']);
     assert.doesNotMatch(error.message, /127\.0\.0\.1|ECONN/);
-    const use = world.lodge.agents.use.bind(world.lodge.agents);
-    world.lodge.agents.use = async (account, id, options) => {
-      const live = await use(account, id, options);
-      world.lodge.agents.rows = [{ ...row, status: 'error' }];
-      return live;
+    const dying = await world.running();
+    gateway.answer = async (res) => {
+      await world.setAgent(dying, { status: 'stopped' });
+      res.destroy();
     };
-    const after = await errorOf(await post(chatBody));
+    const after = await errorOf(await post(chatBody, { path: `/agents/${dying}/chat/completions` }));
     assert.deepEqual([after.status, after.code], [409, 'agent_not_running']);
+  });
+
+  test('a stopped agent is woken only when the request says so, on both routes', async () => {
+    gateway.answer = answerJson(200, whole);
+    const asleep = await world.running();
+    const stop = () => world.call('POST', `/v1/agents/${asleep}/stop`);
+    assert.equal((await stop()).status, 200);
+    const ask = (path: string) => post({ ...chatBody, model: asleep }, { path });
+    for (const path of [`/agents/${asleep}/chat/completions`, '/chat/completions']) {
+      for (const query of ['', '?wake=false']) {
+        const { status, code, message } = await errorOf(await ask(path + query));
+        assert.deepEqual([status, code], [409, 'agent_not_running']);
+        assert.equal(message, 'Agent is not running. Start it first.');
+      }
+      assert.equal((await ask(`${path}?wake=true`)).status, 200);
+      await stop();
+    }
+    const wrong = await errorOf(await ask('/chat/completions?wake=1'));
+    assert.deepEqual([wrong.status, wrong.code], [400, 'invalid_request']);
+    assert.match(wrong.message, /^wake must be one of true, false/);
   });
 
   test('a model that is no agent is a 404', async () => {
@@ -338,5 +340,23 @@ describe('what goes wrong', () => {
     gateway.answer = (res) => res.end('<html>') as never;
     const error = await errorOf(await post(chatBody));
     assert.deepEqual([error.status, error.code], [503, 'agent_unavailable']);
+  });
+});
+
+describe('a turn when the service closes', () => {
+  test('ends with an error event when the service closes and it takes too long', async () => {
+    gateway.answer = (res) => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(event(chunk('one')));
+    };
+    const stream = parts(await post({ ...chatBody, stream: true }));
+    await stream.next();
+    const began = Date.now();
+    const closed = world.app.close();
+    let rest = '';
+    for await (const part of stream) rest += part;
+    assert.match(rest, /"code":"agent_unavailable"/);
+    await closed;
+    assert.ok(Date.now() - began < 60_000, 'no connection keeps the server open');
   });
 });

@@ -1,8 +1,8 @@
 /** Tests what a chat that streams tells of the agent's tools: only to clients that ask, and as chunks that OpenAI's clients know. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import OpenAI from 'openai';
-import { ChatWorld } from '../../../../../../packages/testkit/src/plane/http/chat-world.ts';
+import { openChat } from '../../../../../../packages/testkit/src/plane/http/open-chat.ts';
 import {
   answerEvents,
   chunk,
@@ -12,8 +12,9 @@ import {
   usage,
 } from '../../../../../../packages/testkit/src/leaf/stub-gateway.ts';
 
-const world = new ChatWorld();
-const { gateway, row } = world;
+const world = await openChat();
+const { gateway, id: agentId } = world;
+after(world.close);
 const messages = [{ role: 'user' as const, content: 'Hello' }];
 const withSteps = { messages, stream: true, stream_options: { include_steps: true } };
 const named = (name: string, data: object): string => `event: ${name}\n${event(data)}`;
@@ -35,7 +36,7 @@ const ask = async (body: object, path?: string) =>
 
 test('a client that does not ask gets the stream without steps, byte for byte', async () => {
   gateway.answer = answerEvents(...turn);
-  const model = row.id;
+  const model = agentId;
   const expected = [chunk('one'), chunk('two'), { ...chunk(''), choices: [], usage }];
   const bytes = expected.map((data) => event({ ...data, model })).join('') + done;
   const options = { include_usage: true };
@@ -62,19 +63,19 @@ test('steps come in their place, as chunks without choices, on both routes', asy
     event({ ...chunk(''), choices: [], usage, model }),
     done,
   ];
-  assert.equal(await ask(withSteps), of(row.id).join(''));
-  assert.equal(await ask({ ...withSteps, model: row.id }, '/chat/completions'), of(row.id).join(''));
+  assert.equal(await ask(withSteps), of(agentId).join(''));
+  assert.equal(await ask({ ...withSteps, model: agentId }, '/chat/completions'), of(agentId).join(''));
 });
 
 test('each runtime is read in its own words', async () => {
-  world.lodge.agents.rows = [{ ...row, runtimeKind: 'runtime_b' }];
+  const hermes = await world.running({ runtime_kind: 'runtime_b', model: 'gpt-5' });
   const report = { tool: 'terminal', label: 'ls', toolCallId: 'call_1' };
   gateway.answer = answerEvents(
     tool({ phase: 'start' }),
     named('hermes.tool.progress', { ...report, status: 'running' }),
     done,
   );
-  const text = await ask(withSteps);
+  const text = await ask(withSteps, `/agents/${hermes}/chat/completions`);
   assert.match(
     text,
     /^data: \{"id":"chatcmpl",.*"step":\{"id":"step_1","tool":"terminal","status":"started","title":"ls"\}\}/,
@@ -87,10 +88,10 @@ test('an unmodified OpenAI client reads a stream with steps', async () => {
   const [one, start, end, , two, last, mark] = turn;
   const role = saying({ role: 'assistant' }, null);
   gateway.answer = answerEvents(role, one, start, end, two, saying({}, 'stop'), last, mark);
-  const client = new OpenAI({ baseURL: world.baseUrl, apiKey: 'all', maxRetries: 0 });
+  const client = new OpenAI({ baseURL: world.baseUrl, apiKey: world.apiKey, maxRetries: 0 });
   const stream_options = { include_usage: true, include_steps: true };
   const completion = await client.chat.completions
-    .stream({ model: row.id, messages, stream_options })
+    .stream({ model: agentId, messages, stream_options })
     .finalChatCompletion();
   assert.equal(completion.choices[0]?.message.content, 'onetwo');
 });
