@@ -34,7 +34,6 @@ export class VersionError extends ImageError {
   readonly step: VersionFailure['step'];
   constructor(step: VersionFailure['step'], message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'VersionError';
     this.step = step;
   }
 }

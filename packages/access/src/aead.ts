@@ -1,16 +1,12 @@
 /** Encrypts with AES-256-GCM and a random nonce. The result is base64url of nonce | ciphertext | tag. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { NamedError } from '@lodge/domain';
 
 const nonceBytes = 12;
 const tagBytes = 16;
 
 /** Thrown when a sealed secret does not open. Neither message nor cause contains any part of it. */
-export class SecretBoxError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SecretBoxError';
-  }
-}
+export class SecretBoxError extends NamedError {}
 
 /** Encrypts a text. `associated` is bound to the result, which opens only with the same value. */
 export function encrypt(key: Buffer, plaintext: Buffer, associated: string): string {

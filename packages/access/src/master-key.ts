@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { constants } from 'node:fs';
 import { link, open, unlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { ifThere } from '@lodge/domain';
+import { ifThere, NamedError } from '@lodge/domain';
 import { masterKeyBytes } from './data-key.ts';
 
 /** The source of a master key: a file, made when absent; base64 text; or the output of a shell command, in base64. */
@@ -17,12 +17,7 @@ const commandTimeoutMs = 30_000;
 const maxOutput = 1024;
 
 /** Thrown when a master key cannot be used. The message says what to do, and contains nothing of the key. */
-export class MasterKeyError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'MasterKeyError';
-  }
-}
+export class MasterKeyError extends NamedError {}
 
 /** Reads the master key. Throws `MasterKeyError`. */
 export async function readMasterKey(source: MasterKeySource): Promise<Buffer> {

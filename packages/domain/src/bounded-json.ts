@@ -5,13 +5,13 @@
  */
 import { JsonBudget } from './json-budget.ts';
 import type { JsonBounds } from './json-budget.ts';
+import { NamedError } from './named-error.ts';
 
 /** Thrown when the text is larger than its bounds. It was not parsed. */
-export class JsonBoundsError extends Error {
+export class JsonBoundsError extends NamedError {
   readonly bound: keyof JsonBounds;
   constructor(bound: keyof JsonBounds, most: number) {
     super(`JSON of more than ${most} ${bound === 'depth' ? 'levels' : bound}`);
-    this.name = 'JsonBoundsError';
     this.bound = bound;
   }
 }

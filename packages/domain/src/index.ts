@@ -11,6 +11,7 @@ export * from './errors.ts';
 export * from './fairness/index.ts';
 export * from './events/event.ts';
 export * from './events/words.ts';
+export * from './named-error.ts';
 export * from './networks.ts';
 export type { EventData, EventLevel, EventValue } from './events/kind.ts';
 export * from './refusal.ts';

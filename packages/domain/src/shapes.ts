@@ -5,14 +5,10 @@
  */
 import { isJsonObject } from './bounded-json.ts';
 import type { Json } from './bounded-json.ts';
+import { NamedError } from './named-error.ts';
 
 /** Thrown for a value that a message must not contain. */
-export class ShapeError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ShapeError';
-  }
-}
+export class ShapeError extends NamedError {}
 
 export type Shape<T> = (value: unknown, name: string) => T;
 export type Fields = Readonly<Record<string, Shape<unknown>>>;

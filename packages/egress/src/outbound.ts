@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { LookupFunction } from 'node:net';
+import { NamedError } from '@lodge/domain';
 import { Agent, ProxyAgent, buildConnector, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import { isPublicAddress } from './addresses.ts';
@@ -8,10 +9,9 @@ import type { Find } from './names.ts';
 import { ownAddresses } from './own-addresses.ts';
 
 /** Thrown when a name leads to an address that is not public, or is this host's own, and that was not allowed. */
-export class PrivateAddressError extends Error {
+export class PrivateAddressError extends NamedError {
   constructor() {
     super('the name leads to an address that is not public');
-    this.name = 'PrivateAddressError';
   }
 }
 

@@ -1,19 +1,18 @@
 import { IncomingMessage, request as httpRequest, type ClientRequest } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { boundedJson, textBounds } from '@lodge/domain';
+import { boundedJson, NamedError, textBounds } from '@lodge/domain';
 import { protocolVersion } from './protocol.ts';
 
 /**
  * Thrown when the guest answered with an error, or spoke another protocol version. `status` is null when it did not answer.
  */
-export class GuestError extends Error {
+export class GuestError extends NamedError {
   readonly status: number | null;
   /** The guest's own words for the reason. Whoever controls the guest chooses them. */
   readonly reason: string | null;
   constructor(status: number | null, message: string, options: ErrorOptions & { readonly reason?: string } = {}) {
     super(message, options);
-    this.name = 'GuestError';
     this.status = status;
     this.reason = options.reason ?? null;
   }
@@ -23,7 +22,6 @@ export class GuestError extends Error {
 export class ReplyTooLongError extends GuestError {
   constructor(limitBytes: number) {
     super(null, `the guest's reply is longer than ${limitBytes} bytes`);
-    this.name = 'ReplyTooLongError';
   }
 }
 

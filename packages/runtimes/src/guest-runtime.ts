@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { NamedError } from '@lodge/domain';
 import { guestClient, type GuestClient } from '@lodge/guest';
 import type { GuestAddress } from '@lodge/ports';
 import { GatewayError, type RuntimeGateway } from './gateway/calls.ts';
@@ -25,12 +26,7 @@ export function guestRuntime<G extends RuntimeGateway>(
 }
 
 /** Thrown when a runtime did not reach the awaited state. The message ends with its last log lines, without the token. */
-export class RuntimeWaitError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'RuntimeWaitError';
-  }
-}
+export class RuntimeWaitError extends NamedError {}
 
 export interface Wait {
   /** The awaited action, as in "did not … within": `become ready`. */

@@ -1,3 +1,4 @@
+import { NamedError } from '@lodge/domain';
 import { pino } from 'pino';
 import type { Log } from '@lodge/ports';
 
@@ -5,12 +6,7 @@ import type { Log } from '@lodge/ports';
 export type Command = (args: string[], env: NodeJS.ProcessEnv) => Promise<number>;
 
 /** A command that cannot do what it was asked to; the message says why and what to do about it. */
-export class CommandError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'CommandError';
-  }
-}
+export class CommandError extends NamedError {}
 
 /** The log of a command: problems go to standard error, and everything from LODGE_LOG_LEVEL up when that is set. */
 export function commandLog(env: NodeJS.ProcessEnv): Log {

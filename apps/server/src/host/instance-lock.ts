@@ -9,7 +9,7 @@ import { createServer } from 'node:net';
 import type { Server } from 'node:net';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { ifThere } from '@lodge/domain';
+import { ifThere, NamedError } from '@lodge/domain';
 
 /** Identifies a process, even against a later one with the same pid. */
 export interface ProcessMark {
@@ -18,12 +18,11 @@ export interface ProcessMark {
   readonly startTime: string;
 }
 
-export class AlreadyRunningError extends Error {
+export class AlreadyRunningError extends NamedError {
   constructor(dataDir: string, holder: ProcessMark | null) {
     super(
       `Lodge already runs on ${dataDir}${holder ? ` (pid ${holder.pid})` : ''}. Stop it first, or set LODGE_DATA_DIR to another folder.`,
     );
-    this.name = 'AlreadyRunningError';
   }
 }
 
@@ -94,12 +93,11 @@ export async function startTimeOf(pid: number): Promise<string | null> {
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? null;
 }
 
-export class UnfinishedRestoreError extends Error {
+export class UnfinishedRestoreError extends NamedError {
   constructor(dataDir: string, command: string) {
     super(
       `A restore into ${dataDir} did not come to its end. Run the same npm run lodge -- ${command} again: it begins anew.`,
     );
-    this.name = 'UnfinishedRestoreError';
   }
 }
 

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, lchown, mkdir, rename, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { wasThere } from '@lodge/domain';
+import { NamedError, wasThere } from '@lodge/domain';
 import type { Config } from '../config/config.ts';
 
 export interface User {
@@ -13,12 +13,7 @@ export interface User {
 }
 
 /** The control plane cannot run properly here; the message gives advice. */
-export class ControlUserError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options);
-    this.name = 'ControlUserError';
-  }
-}
+export class ControlUserError extends NamedError {}
 
 const run = promisify(execFile);
 

@@ -1,3 +1,4 @@
+import { NamedError } from '@lodge/domain';
 import type { LlmCall } from '@lodge/ports';
 
 /** A call's error, independent of any wire; each wire has its own names for it. */
@@ -24,7 +25,7 @@ export interface CallErrorDetails {
 }
 
 /** A call the broker itself ends. The message is for the agent and its user: nothing internal is in it. */
-export class CallError extends Error {
+export class CallError extends NamedError {
   readonly status: number;
   readonly kind: CallErrorKind;
   readonly code: string;
@@ -35,7 +36,6 @@ export class CallError extends Error {
 
   constructor(message: string, details: CallErrorDetails, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'CallError';
     this.status = details.status;
     this.kind = details.kind;
     this.code = details.code;

@@ -6,6 +6,7 @@
  * `isUtf8` of node:buffer checks a whole text at once. A watcher learns where the outermost keys and values are, so that
  * only small parts of a large text are ever read.
  */
+import { NamedError } from '@lodge/domain';
 
 export interface JsonBounds {
   /** Containers within each other. */
@@ -40,10 +41,9 @@ export interface TextWeight {
 }
 
 /** Not JSON, or more of it than may be. The message is a sentence about "it", without subject. */
-export class JsonFault extends Error {
+export class JsonFault extends NamedError {
   constructor(message = 'is not valid JSON') {
     super(message);
-    this.name = 'JsonFault';
   }
 }
 

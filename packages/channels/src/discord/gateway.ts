@@ -1,4 +1,4 @@
-import { boundedJson, isJsonObject } from '@lodge/domain';
+import { boundedJson, isJsonObject, NamedError } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
@@ -38,13 +38,12 @@ export interface Login {
 }
 
 /** A socket ended before its session began. */
-export class GatewayRefusal extends Error {
+export class GatewayRefusal extends NamedError {
   readonly end: GatewayEnd;
   /** It had come so far that the gateway was asked for the session. */
   readonly wasAsked: boolean;
   constructor(end: GatewayEnd, wasAsked: boolean) {
     super(`the gateway gave no session: ${end.why}`);
-    this.name = 'GatewayRefusal';
     this.end = end;
     this.wasAsked = wasAsked;
   }

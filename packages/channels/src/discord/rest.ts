@@ -23,7 +23,6 @@ export class DiscordError extends PlatformError {
     more: { readonly status?: number; readonly code?: number; readonly retryAfterMs?: number } = {},
   ) {
     super(kind, `Discord: ${kind} ${more.status ?? ''} ${more.code ?? ''}`.trimEnd(), more.retryAfterMs);
-    this.name = 'DiscordError';
     this.status = more.status ?? 0;
     this.code = more.code ?? 0;
   }

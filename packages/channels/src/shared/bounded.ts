@@ -1,12 +1,11 @@
-import { boundedJson } from '@lodge/domain';
+import { boundedJson, NamedError } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 
 /** A body is larger than its bound. The rest of it was not read. */
-export class TooLargeError extends Error {
+export class TooLargeError extends NamedError {
   readonly maxBytes: number;
   constructor(maxBytes: number) {
     super(`more than ${maxBytes} bytes`);
-    this.name = 'TooLargeError';
     this.maxBytes = maxBytes;
   }
 }

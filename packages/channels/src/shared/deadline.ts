@@ -1,8 +1,9 @@
+import { NamedError } from '@lodge/domain';
+
 /** A call's time is over. It is unknown whether the other side did it. */
-export class DeadlineError extends Error {
+export class DeadlineError extends NamedError {
   constructor(timeoutMs: number) {
     super(`no answer within ${timeoutMs} ms`);
-    this.name = 'DeadlineError';
   }
 }
 

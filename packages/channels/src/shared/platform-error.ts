@@ -1,3 +1,5 @@
+import { NamedError } from '@lodge/domain';
+
 /**
  * A call of a platform that did not succeed. Libraries' errors carry headers and bodies of requests, so none of them goes on as
  * its cause.
@@ -7,7 +9,7 @@
  * - `unreached`: the call never left.
  * - `unclear`: whether it was carried out is not known.
  */
-export class PlatformError extends Error {
+export class PlatformError extends NamedError {
   readonly kind: 'refused' | 'limited' | 'unreached' | 'unclear';
   readonly retryAfterMs: number;
   constructor(kind: PlatformError['kind'], message: string, retryAfterMs = 0) {

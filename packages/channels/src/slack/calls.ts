@@ -23,7 +23,6 @@ export class SlackError extends PlatformError {
     more: { readonly needed?: string | null; readonly retryAfterMs?: number } = {},
   ) {
     super(kind, `Slack: ${code}`, more.retryAfterMs);
-    this.name = 'SlackError';
     this.code = code;
     this.needed = more.needed ?? null;
   }

@@ -1,4 +1,4 @@
-import { boundedJson, isJsonObject } from '@lodge/domain';
+import { boundedJson, isJsonObject, NamedError } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 import { WebSocket } from 'ws';
 import type { RawData } from 'ws';
@@ -23,11 +23,10 @@ interface SocketEvents {
 }
 
 /** It ended before its hello. */
-export class SocketRefusal extends Error {
+export class SocketRefusal extends NamedError {
   readonly end: SocketEnd;
   constructor(end: SocketEnd) {
     super(`a socket of Slack ended before its hello: ${end}`);
-    this.name = 'SocketRefusal';
     this.end = end;
   }
 }

@@ -1,11 +1,11 @@
-import { Semaphore } from '@lodge/domain';
+import { NamedError, Semaphore } from '@lodge/domain';
 import { Api, GrammyError, HttpError } from 'grammy';
 import { cut, plainName } from '../shared/plain.ts';
 import { within } from '../shared/deadline.ts';
 import { Transport, TransportError } from './transport.ts';
 
 /** A call of the Bot API that did not succeed. It contains neither address nor content of the call. */
-export class TelegramError extends Error {
+export class TelegramError extends NamedError {
   /** The status that Telegram gave; null: it gave none. */
   readonly code: number | null;
   /** Telegram's words, for a log and for the channel's owner. */
@@ -20,7 +20,6 @@ export class TelegramError extends Error {
 
   constructor(facts: Partial<Omit<TelegramError, 'name' | 'message'>> & { readonly description: string }) {
     super(facts.code ? `Telegram answered ${facts.code}: ${facts.description}` : facts.description);
-    this.name = 'TelegramError';
     this.code = facts.code ?? null;
     this.description = facts.description;
     this.hasLeft = facts.hasLeft ?? true;

@@ -7,19 +7,18 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { pipeline, Readable } from 'node:stream';
 import { createSecureContext } from 'node:tls';
-import { boundedJson, JsonBoundsError } from '@lodge/domain';
+import { boundedJson, JsonBoundsError, NamedError } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
 import { readUpTo, TooLargeError } from '../shared/bounded.ts';
 
 /** A request that got no reply, or one that cannot be read. */
-export class TransportError extends Error {
+export class TransportError extends NamedError {
   /** False: no byte of it left this host. */
   readonly hasLeft: boolean;
   /** The reply's beginning, where the reply was larger than its bounds. */
   readonly head: string | null;
   constructor(message: string, hasLeft: boolean, head: string | null = null) {
     super(message);
-    this.name = 'TransportError';
     this.hasLeft = hasLeft;
     this.head = head;
   }

@@ -1,13 +1,13 @@
 import type { ServerResponse } from 'node:http';
+import { NamedError } from '@lodge/domain';
 
 /** A refused request, with the words for the guest and for its agent's log. */
-export class Refused extends Error {
+export class Refused extends NamedError {
   readonly status: number;
   readonly code: string;
   readonly retryAfterSeconds: number | null;
   constructor(status: number, code: string, message: string, retryAfterSeconds: number | null = null) {
     super(message);
-    this.name = 'Refused';
     this.status = status;
     this.code = code;
     this.retryAfterSeconds = retryAfterSeconds;

@@ -1,10 +1,7 @@
+import { NamedError } from '@lodge/domain';
+
 /** Thrown when a server cannot be used in this way, with a sentence of ours. */
-export class McpRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'McpRefused';
-  }
-}
+export class McpRefused extends NamedError {}
 
 /**
  * Thrown when the server's answer contained the connection's credential. Nothing of it is passed on, and its session ends.
@@ -14,6 +11,5 @@ export class CredentialEchoed extends McpRefused {
     super(
       "The server's answer held the credential of this connection, so the answer was refused. The owner of the connection is told.",
     );
-    this.name = 'CredentialEchoed';
   }
 }

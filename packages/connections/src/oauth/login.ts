@@ -19,7 +19,6 @@ export class Unauthorized extends McpRefused {
   readonly credentials: Credentials;
   constructor(challenge: Challenge, credentials: Credentials) {
     super('The server of this connection refuses its credentials. Its owner can put others.');
-    this.name = 'Unauthorized';
     this.challenge = challenge;
     this.credentials = credentials;
   }

@@ -1,6 +1,7 @@
 /**
  * Cryptography of identity, as the use-cases of accounts need it. Made values are random; hashes are what the store holds.
  */
+import { NamedError } from '@lodge/domain';
 
 /** Tokens of sessions and links: 256 random bits. The store holds only the hash. */
 export interface Tokens {
@@ -25,10 +26,9 @@ export interface ApiKeys {
 }
 
 /** Thrown when more password work waits than may wait. */
-export class BusyError extends Error {
+export class BusyError extends NamedError {
   constructor() {
     super('too much work waits already');
-    this.name = 'BusyError';
   }
 }
 

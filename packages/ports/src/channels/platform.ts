@@ -6,6 +6,7 @@
  * platform still delivers, and reports each change of state. It gives up (`error`) only when a person must act.
  */
 import type { ChannelIdentity, ChannelName, ChannelReason, ConversationKind, Json } from '@lodge/domain';
+import { NamedError } from '@lodge/domain';
 import type { Log } from '../log.ts';
 
 export interface Platform {
@@ -248,11 +249,10 @@ export interface ProgressMessages {
 export type ProgressTarget = Pick<SendTarget, 'conversationId'>;
 
 /** Thrown when credentials or a connection failed. The sentence is for the channel's owner and contains no secret. */
-export class ChannelFailure extends Error {
+export class ChannelFailure extends NamedError {
   readonly reason: ChannelReason;
   constructor(reason: ChannelReason, cause?: unknown) {
     super(reason.message, { cause });
-    this.name = 'ChannelFailure';
     this.reason = reason;
   }
 }
@@ -264,7 +264,7 @@ export class ChannelFailure extends Error {
  * - `refused`: surely not sent, and never will be as it is.
  * - `unknown`: possibly sent.
  */
-export class SendFailure extends Error {
+export class SendFailure extends NamedError {
   readonly outcome: 'retry' | 'refused' | 'unknown';
   readonly retryAfterMs: number;
   constructor(
@@ -273,17 +273,15 @@ export class SendFailure extends Error {
     options: { readonly retryAfterMs?: number; readonly cause?: unknown } = {},
   ) {
     super(message, { cause: options.cause });
-    this.name = 'SendFailure';
     this.outcome = outcome;
     this.retryAfterMs = options.retryAfterMs ?? 0;
   }
 }
 
 /** Thrown when another relay may have the channel. */
-export class LeaseLost extends Error {
+export class LeaseLost extends NamedError {
   constructor() {
     super('the lease of the channel is lost');
-    this.name = 'LeaseLost';
   }
 }
 

@@ -3,6 +3,7 @@
  * failure by its kind. Only the runtime's own translation (`AgentRuntime.turnFailure`) reads a gateway's words.
  */
 import type { Json } from '@lodge/domain';
+import { NamedError } from '@lodge/domain';
 
 /** OpenAI's APIs that an agent answers on, as paths under its base URL. */
 export type TurnApi = 'chat/completions' | 'responses';
@@ -125,11 +126,10 @@ export interface FailureFacts {
 }
 
 /** Thrown when a turn failed at its gateway. Only the operator sees the message and the cause. */
-export class GatewayFailure extends Error {
+export class GatewayFailure extends NamedError {
   readonly facts: FailureFacts;
   constructor(facts: FailureFacts, cause: unknown) {
     super(`a turn failed: ${facts.kind}`, { cause });
-    this.name = 'GatewayFailure';
     this.facts = facts;
   }
 }

@@ -1,3 +1,4 @@
+import { NamedError } from '@lodge/domain';
 import type { GuestAddress } from './guest-address.ts';
 
 /** Files in the workspace of a guest, for the carriers of files between guests and the world. */
@@ -17,11 +18,10 @@ export interface GuestFiles {
 /** Paths are relative to the workspace. */
 export type GuestFileTrouble = 'not_there' | 'not_a_file' | 'too_large' | 'disk_full' | 'unavailable';
 
-export class GuestFileFailure extends Error {
+export class GuestFileFailure extends NamedError {
   readonly trouble: GuestFileTrouble;
   constructor(trouble: GuestFileTrouble, cause?: unknown) {
     super(`a file of a guest: ${trouble}`, { cause });
-    this.name = 'GuestFileFailure';
     this.trouble = trouble;
   }
 }

@@ -1,3 +1,4 @@
+import { NamedError } from '@lodge/domain';
 import type { LogLevel } from '../agents/agent-logs.ts';
 import type { LlmApi } from '../llm/llm.ts';
 import type { CarriedData, RuntimeFacts } from '../vm/vm-driver.ts';
@@ -146,12 +147,7 @@ export interface AgentRuntime {
 }
 
 /** Thrown when the runtime's work did not end in time. */
-export class RuntimeBusy extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'RuntimeBusy';
-  }
-}
+export class RuntimeBusy extends NamedError {}
 
 export interface RuntimeHealth {
   /** Null when its gateway answers; else the problem, for the operator. */

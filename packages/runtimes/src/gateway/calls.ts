@@ -1,5 +1,5 @@
 /** Calls to a runtime's gateway that start, warm and supervise it, beside the turns of its agent. */
-import { asObject, textBounds } from '@lodge/domain';
+import { asObject, NamedError, textBounds } from '@lodge/domain';
 import { readEvent, readWhole } from './answers.ts';
 import { readText, send } from './connection.ts';
 import { eventBlocks } from './event-reader.ts';
@@ -9,13 +9,12 @@ import { parseObject } from './json.ts';
  * Thrown when a gateway answered with an error, or not at all. `status` is null when no HTTP reply came. The message
  * contains neither the token nor the request.
  */
-export class GatewayError extends Error {
+export class GatewayError extends NamedError {
   readonly status: number | null;
   /** The gateway's own code of an error, such as `UNAVAILABLE`. */
   readonly code: string | null;
   constructor(status: number | null, code: string | null, message: string, options?: ErrorOptions) {
     super(message, options);
-    this.name = 'GatewayError';
     this.status = status;
     this.code = code;
   }

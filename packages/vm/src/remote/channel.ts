@@ -4,7 +4,7 @@
  * Anything that is no message of this protocol ends the channel, because its end could not be found.
  */
 import type { Duplex } from 'node:stream';
-import { boundedJson, isJsonObject } from '@lodge/domain';
+import { boundedJson, isJsonObject, NamedError } from '@lodge/domain';
 
 /**
  * The kinds of other ends: how large a message may be in either direction, and whether a peer that does not read is still
@@ -30,12 +30,7 @@ export type Message = Readonly<Record<string, unknown>> & { readonly kind: strin
 export type Receiver = (message: Message, bytes: number) => void;
 
 /** A message broke the rules. */
-export class ChannelError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'ChannelError';
-  }
-}
+export class ChannelError extends NamedError {}
 
 export interface ChannelOptions {
   /**

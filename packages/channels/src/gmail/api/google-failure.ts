@@ -1,5 +1,5 @@
 /** Failures of calls to Google. Errors of its libraries hold tokens and whole requests: they end here. */
-import { boundedJson } from '@lodge/domain';
+import { boundedJson, NamedError } from '@lodge/domain';
 import type { ChannelReason } from '@lodge/domain';
 import { TooLargeError } from '../../shared/bounded.ts';
 import { textOf } from '../../shared/plain.ts';
@@ -22,13 +22,12 @@ export type FailureKind =
   | 'unavailable'
   | 'unreachable';
 
-export class GoogleFailure extends Error {
+export class GoogleFailure extends NamedError {
   readonly kind: FailureKind;
   readonly reason: ChannelReason;
   readonly retryAfterMs: number;
   constructor(kind: FailureKind, reason: ChannelReason, retryAfterMs = 0) {
     super(reason.message);
-    this.name = 'GoogleFailure';
     this.kind = kind;
     this.reason = reason;
     this.retryAfterMs = retryAfterMs;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { ownMemory } from './mail-jobs.ts';
-import { FairGate } from '@lodge/domain';
+import { FairGate, NamedError } from '@lodge/domain';
 import type { MailJob, MailResult, MailResults } from './mail-jobs.ts';
 
 export interface MailThreadLimits {
@@ -19,10 +19,9 @@ const maxHeapMib = 512;
 const startMs = 60_000;
 
 /** A mail could not be read in the time and memory that it had. */
-export class UnreadableError extends Error {
+export class UnreadableError extends NamedError {
   constructor(cause?: unknown) {
     super('the mail could not be read', { cause });
-    this.name = 'UnreadableError';
   }
 }
 

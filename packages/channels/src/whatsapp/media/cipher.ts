@@ -5,6 +5,7 @@
  * takes the host from the message; its upload follows redirects and reads answers of any size. So the bytes go through here.
  */
 import { createCipheriv, createDecipheriv, createHash, createHmac, timingSafeEqual } from 'node:crypto';
+import { NamedError } from '@lodge/domain';
 import { TooLargeError } from '../../shared/bounded.ts';
 import type { MediaKeys } from '../device/library.ts';
 
@@ -16,10 +17,9 @@ const macBytes = 10;
 export const sealedBytes = (bytes: number): number => bytes - (bytes % blockBytes) + blockBytes + macBytes;
 
 /** The received bytes differ from the sent ones. */
-export class DamagedFileError extends Error {
+export class DamagedFileError extends NamedError {
   constructor() {
     super('the file is damaged');
-    this.name = 'DamagedFileError';
   }
 }
 

@@ -4,15 +4,15 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { pipeline, Readable } from 'node:stream';
 import type { JsonBounds } from '@lodge/domain';
+import { NamedError } from '@lodge/domain';
 import { readJson } from '../../shared/bounded.ts';
 
 /** No answer, or one that is of no use. It contains neither an address nor a token. */
-export class MediaError extends Error {
+export class MediaError extends NamedError {
   /** Null: none came. */
   readonly status: number | null;
   constructor(message: string, status: number | null = null) {
     super(message);
-    this.name = 'MediaError';
     this.status = status;
   }
 }

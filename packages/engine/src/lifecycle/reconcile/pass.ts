@@ -1,5 +1,6 @@
 /** The common parts of every step of a pass: the agent as the pass read it, guarded writes and bounded waits. */
 import type { AgentStatus, OperationCause } from '@lodge/domain';
+import { NamedError } from '@lodge/domain';
 import type {
   AgentRow,
   AgentRuntime,
@@ -17,27 +18,24 @@ import type { ReconcilerDeps } from './deps.ts';
 /**
  * The agent's desired state has changed since the pass began, or another holder drives it: the decision of the pass is void.
  */
-export class Overtaken extends Error {
+export class Overtaken extends NamedError {
   constructor() {
     super('the pass was overtaken');
-    this.name = 'Overtaken';
   }
 }
 
 /** The host is not as the pass saw it (the VM ended, say), so it must be looked at again. */
-export class LookAgain extends Error {
+export class LookAgain extends NamedError {
   constructor(cause: unknown) {
     super('the host has changed under the pass', { cause });
-    this.name = 'LookAgain';
   }
 }
 
 /** VM or runtime failed or were too slow, as opposed to the store; `cause` is for the operator's log alone. */
-export class StepFailed extends Error {
+export class StepFailed extends NamedError {
   readonly timedOut: boolean;
   constructor(cause: unknown, timedOut: boolean) {
     super('a step failed', { cause });
-    this.name = 'StepFailed';
     this.timedOut = timedOut || (cause instanceof VmError && cause.code === 'timeout');
   }
 

@@ -8,7 +8,7 @@
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { boundedJson } from '@lodge/domain';
+import { boundedJson, NamedError } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import { throwIfAborted, until } from '../../waiting.ts';
 
@@ -23,11 +23,10 @@ export interface QmpCommandOptions {
 }
 
 /** QEMU received the command and refused it. */
-export class QmpError extends Error {
+export class QmpError extends NamedError {
   readonly errorClass: string;
   constructor(command: string, errorClass: string, description: string) {
     super(`${command}: ${description}`);
-    this.name = 'QmpError';
     this.errorClass = errorClass;
   }
 }

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { NamedError } from '@lodge/domain';
 
 /**
  * A tool needs milliseconds. Its first run loads modules of the kernel, for which a slow and busy host needs most of a
@@ -17,10 +18,9 @@ const O_TMPFILE = 0o20000000 | constants.O_DIRECTORY;
 const inputFolder = '/dev/shm';
 
 /** nft itself crashed. An older nft than the program that made a table beside Lodge's crashes when it lists that table. */
-export class NftCrashError extends Error {
+export class NftCrashError extends NamedError {
   constructor(options: ErrorOptions = {}) {
     super(`nft crashes where it lists tables that a newer nft has made: ${nftCrashAdvice}`, options);
-    this.name = 'NftCrashError';
   }
 }
 export const nftCrashAdvice =
