@@ -1,20 +1,5 @@
-/** Error types of the service specification, section 7. */
-export const errorTypes = [
-  'invalid_request_error',
-  'authentication_error',
-  'authorization_error',
-  'not_found_error',
-  'rate_limit_error',
-  'server_error',
-] as const;
-export type ErrorType = (typeof errorTypes)[number];
-
-interface ErrorKind {
-  readonly status: number;
-  readonly type: ErrorType;
-  /** Meaning of the code, for the reference. */
-  readonly meaning: string;
-}
+import type { ErrorKind } from './error-kind.ts';
+import { resourceErrors } from './resources.ts';
 
 /** Every error code with its HTTP status and type. Codes are stable; more may come within v1. */
 export const errorCodes = {
@@ -120,18 +105,6 @@ export const errorCodes = {
   agent_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such agent.' },
   member_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such member.' },
   port_not_found: { status: 404, type: 'not_found_error', meaning: 'This port of the agent is not published.' },
-  channel_not_found: {
-    status: 404,
-    type: 'not_found_error',
-    meaning: 'There is no such channel, or the agent has none of it.',
-  },
-  connection_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such connection.' },
-  message_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such message.' },
-  schedule_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such schedule.' },
-  hook_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such hook.' },
-  approval_not_found: { status: 404, type: 'not_found_error', meaning: 'Nobody waits with this code.' },
-  webhook_not_found: { status: 404, type: 'not_found_error', meaning: 'The account has no such webhook.' },
-  delivery_not_found: { status: 404, type: 'not_found_error', meaning: 'The webhook has no such delivery.' },
   llm_call_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent made no such model call.' },
   file_not_found: {
     status: 404,
@@ -154,41 +127,6 @@ export const errorCodes = {
     status: 405,
     type: 'invalid_request_error',
     meaning: 'The path takes other methods; the header Allow lists them.',
-  },
-  channel_conflict: {
-    status: 409,
-    type: 'invalid_request_error',
-    meaning: "Another agent's channel uses the same bot or account; the platform would give its messages to either.",
-  },
-  gmail_not_configured: {
-    status: 409,
-    type: 'invalid_request_error',
-    meaning: 'The operator has given no Google client (LODGE_GOOGLE_CLIENT_ID).',
-  },
-  oauth_not_configured: {
-    status: 409,
-    type: 'invalid_request_error',
-    meaning: 'The connection has no OAuth: put it with `auth`.',
-  },
-  oauth_not_possible: {
-    status: 409,
-    type: 'invalid_request_error',
-    meaning: "The connection's server, or its authorization server, lets no consent begin; the message says why.",
-  },
-  webhook_disabled: {
-    status: 409,
-    type: 'invalid_request_error',
-    meaning: 'The webhook is disabled: enable it first.',
-  },
-  message_not_retryable: {
-    status: 409,
-    type: 'invalid_request_error',
-    meaning: 'Only a message that failed, or whose outcome is unknown, can be retried.',
-  },
-  schedule_running: {
-    status: 409,
-    type: 'invalid_request_error',
-    meaning: 'A run of the schedule waits or is under way; its runs never overlap.',
   },
   member_exists: { status: 409, type: 'invalid_request_error', meaning: 'The agent has a member of this name.' },
   email_taken: { status: 409, type: 'invalid_request_error', meaning: 'Another account has this e-mail.' },
@@ -285,5 +223,6 @@ export const errorCodes = {
     type: 'server_error',
     meaning: 'The agent is running but does not answer at the moment, or took too long.',
   },
+  ...resourceErrors,
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 export type ErrorCode = keyof typeof errorCodes;

@@ -7,6 +7,7 @@ export * from './capacity.ts';
 export * from './channels/index.ts';
 export * from './connections/index.ts';
 export * from './egress.ts';
+export * from './error-kind.ts';
 export * from './errors.ts';
 export * from './fairness/index.ts';
 export * from './events/event.ts';

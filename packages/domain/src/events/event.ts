@@ -1,25 +1,18 @@
 /**
  * The one table of event types. An event is written in the transaction that makes it true. The line of the agent's log, the
- * row of the audit log, the operator's figures and the clients' stream all come from it. A new type is one line in one of
- * the tables below.
+ * row of the audit log, the operator's figures and the clients' stream all come from it. A resource's types are in its folder.
  */
-import { channelEvents } from './channel-events.ts';
-import { connectionEvents } from './connection-events.ts';
-import { hookEvents } from './hook-events.ts';
+import { resourceEvents } from '../resources.ts';
 import type { EventData, EventKind, EventLevel } from './kind.ts';
 import { lifecycleEvents } from './lifecycle-events.ts';
 import { accountEvents, agentRecordEvents, usageEvents } from './record-events.ts';
-import { scheduleEvents } from './schedule-events.ts';
 
 export const eventTypes = {
   ...lifecycleEvents,
   ...agentRecordEvents,
   ...accountEvents,
   ...usageEvents,
-  ...channelEvents,
-  ...scheduleEvents,
-  ...hookEvents,
-  ...connectionEvents,
+  ...resourceEvents,
 } as const;
 
 type Table = typeof eventTypes;

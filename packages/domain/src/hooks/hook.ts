@@ -15,7 +15,7 @@ export const maxHooks = 20;
 export interface HookWaitBounds {
   readonly ofHook: number;
   readonly ofAccount: number;
-  /** Of text in UTF-8. */
+  /** UTF-8 bytes of their texts. */
   readonly bytesOfAccount: number;
 }
 

@@ -3,8 +3,8 @@
  * hook's owner requests it.
  */
 import type { DeliverTarget } from '../answer-delivery.ts';
-import { kind, told } from './kind.ts';
-import { duration } from './words.ts';
+import { kind, told } from '../events/kind.ts';
+import { duration } from '../events/words.ts';
 
 type Of = { readonly hook_id: string; readonly name: string };
 type Message = Of & { readonly message_id: string };

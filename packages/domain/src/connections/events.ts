@@ -1,5 +1,5 @@
 /** Events of agents' connections. No event contains a credential or a server's words. */
-import { kind, told } from './kind.ts';
+import { kind, told } from '../events/kind.ts';
 
 type Of = { readonly connection: string };
 

@@ -1,7 +1,7 @@
 /** Events of messaging channels. No event contains the text of a message. Names of senders are their own words, bounded. */
-import { channelTitles } from '../channels/channel.ts';
-import type { ChannelName, ChannelReasonCode } from '../channels/channel.ts';
-import { kind, told } from './kind.ts';
+import { channelTitles } from './channel.ts';
+import type { ChannelName, ChannelReasonCode } from './channel.ts';
+import { kind, told } from '../events/kind.ts';
 
 type Of = { readonly channel: ChannelName };
 type Why = Of & { readonly code: ChannelReasonCode; readonly message: string };

@@ -1,7 +1,7 @@
 /** Events of schedules. An event contains the text of an answer only when the schedule's owner requests it. */
 import type { DeliverTarget } from '../answer-delivery.ts';
-import { kind, told } from './kind.ts';
-import { duration } from './words.ts';
+import { kind, told } from '../events/kind.ts';
+import { duration } from '../events/words.ts';
 
 type Of = { readonly schedule_id: string; readonly name: string };
 type Run = Of & { readonly run_id: string; readonly scheduled_for: string };

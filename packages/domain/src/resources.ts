@@ -1,0 +1,25 @@
+/** The resources: their error codes and event types. Each is in its own folder. */
+import { channelErrors } from './channels/errors.ts';
+import { channelEvents } from './channels/events.ts';
+import { connectionErrors } from './connections/errors.ts';
+import { connectionEvents } from './connections/events.ts';
+import { hookErrors } from './hooks/errors.ts';
+import { hookEvents } from './hooks/events.ts';
+import { scheduleErrors } from './schedules/errors.ts';
+import { scheduleEvents } from './schedules/events.ts';
+import { webhookErrors } from './webhooks/errors.ts';
+
+export const resourceErrors = {
+  ...channelErrors,
+  ...scheduleErrors,
+  ...hookErrors,
+  ...connectionErrors,
+  ...webhookErrors,
+} as const;
+
+export const resourceEvents = {
+  ...channelEvents,
+  ...scheduleEvents,
+  ...hookEvents,
+  ...connectionEvents,
+} as const;
