@@ -1,77 +1,13 @@
-import {
-  callContentContext,
-  channelCredentialContext,
-  channelPairingContext,
-  channelVaultContext,
-  hookSecretContext,
-  connectionClientSecretContext,
-  connectionGrantContext,
-  connectionHeaderContext,
-  llmKeyContext,
-  oauthVerifierContext,
-  totpContext,
-  webhookSecretContext,
-} from '@lodge/ports';
 import type { DataKeyRow, DataKeyStore, SealedValue, SealedValueStore } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Database } from '../database/connection.ts';
+import type { SealedPlace } from '../database/stored-resource.ts';
+import { storedResources } from '../resources.ts';
 
-/** A column with sealed secrets. Every such column must be listed here, or a change of the master key would miss it. */
-interface SealedPlace {
-  readonly table: string;
-  readonly column: string;
-  /** The table's primary key. */
-  readonly key: readonly string[];
-  /** The `SecretBox` context, from the primary key's values. */
-  readonly context: (...id: [string, string, string, string]) => string;
-}
-
-export const sealedPlaces: readonly SealedPlace[] = [
-  { table: 'llm_keys', column: 'sealed', key: ['agent_id', 'provider'], context: llmKeyContext },
-  { table: 'llm_call_contents', column: 'sealed', key: ['call_id'], context: callContentContext },
-  { table: 'accounts', column: 'totp_sealed', key: ['id'], context: totpContext },
-  { table: 'accounts', column: 'totp_pending_sealed', key: ['id'], context: totpContext },
-  {
-    table: 'channel_credentials',
-    column: 'sealed',
-    key: ['agent_id', 'channel', 'name'],
-    context: channelCredentialContext,
-  },
-  {
-    table: 'channel_vault',
-    column: 'sealed',
-    key: ['agent_id', 'channel', 'type', 'id'],
-    context: channelVaultContext,
-  },
-  {
-    table: 'channel_oauth_sessions',
-    column: 'verifier_sealed',
-    key: ['agent_id', 'id'],
-    context: oauthVerifierContext,
-  },
-  {
-    table: 'connection_headers',
-    column: 'sealed',
-    key: ['agent_id', 'connection', 'name'],
-    context: connectionHeaderContext,
-  },
-  {
-    table: 'connection_oauth',
-    column: 'client_secret_sealed',
-    key: ['agent_id', 'connection'],
-    context: connectionClientSecretContext,
-  },
-  {
-    table: 'connection_oauth',
-    column: 'grant_sealed',
-    key: ['agent_id', 'connection'],
-    context: connectionGrantContext,
-  },
-  { table: 'channels', column: 'pairing_sealed', key: ['agent_id', 'channel'], context: channelPairingContext },
-  { table: 'webhooks', column: 'sealed_secret', key: ['id'], context: webhookSecretContext },
-  { table: 'webhooks', column: 'sealed_previous', key: ['id'], context: webhookSecretContext },
-  { table: 'hooks', column: 'secret_sealed', key: ['id'], context: hookSecretContext },
-];
+/** Every column with sealed secrets. */
+export const sealedPlaces: readonly SealedPlace[] = storedResources.flatMap(
+  ({ sealed }): readonly SealedPlace[] => sealed,
+);
 
 const nameOf = ({ table, column }: SealedPlace): string => `${table}.${column}`;
 

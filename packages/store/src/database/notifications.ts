@@ -6,6 +6,7 @@ import type { QueryExecutorProvider } from 'kysely';
 import type { Client } from 'pg';
 import type { DatabaseConfig } from './connection.ts';
 import { connectClient } from './connection.ts';
+import { storedResources } from '../resources.ts';
 
 /**
  * Called with the id of a changed agent, key, account or mailbox, as the topic says. Null means that anything may have
@@ -13,20 +14,8 @@ import { connectClient } from './connection.ts';
  */
 export type ChangeListener = (id: string | null) => void;
 
-const topics = [
-  'agent_changed',
-  'agent_log_changed',
-  'api_key_changed',
-  'channel_changed',
-  'channel_work',
-  'event_appended',
-  'webhook_attempted',
-  'webhook_changed',
-  'mailbox_noticed',
-  'schedule_work',
-  'hook_work',
-] as const;
-export type Topic = (typeof topics)[number];
+export type Topic = (typeof storedResources)[number]['topics'][number];
+const topics = storedResources.flatMap(({ topics: own }): readonly Topic[] => own);
 
 /** Notifies the listeners of these topics, by the id of what changed, once the transaction is committed. */
 export async function notify(trx: QueryExecutorProvider, id: string, ...changed: readonly Topic[]): Promise<void> {

@@ -1,0 +1,22 @@
+import { llmKeyContext } from '@lodge/ports';
+import type { StoredResource } from '../database/stored-resource.ts';
+
+export const agentTables = {
+  topics: ['agent_changed'],
+  sealed: [{ table: 'llm_keys', column: 'sealed', key: ['agent_id', 'provider'], context: llmKeyContext }],
+  columns: {
+    'agents.desired': "'running' | 'deleted'",
+    'agents.egress': 'JsonColumn<domain.EgressRules>',
+    'agents.keep_awake': "domain.Lifecycle['keepAwake']",
+    'agents.labels': 'JsonColumn<Record<string, string>>',
+    'agents.members': 'JsonColumn<readonly MemberJson[]>',
+    'agents.metadata': 'JsonColumn<Record<string, string>>',
+    'agents.operation_cause': 'domain.OperationCause',
+    'agents.operation_kind': 'domain.Verb',
+    'agents.runtime_kind': 'domain.RuntimeKind',
+    'agents.size': 'domain.SizeName',
+    'agents.spend_limit': 'JsonColumn<domain.SpendLimit>',
+    'agents.status': 'domain.AgentStatus',
+    'agents.status_reason_code': 'domain.StatusReasonCode',
+  },
+} as const satisfies StoredResource;

@@ -1,0 +1,32 @@
+import { connectionClientSecretContext, connectionGrantContext, connectionHeaderContext } from '@lodge/ports';
+import type { StoredResource } from '../database/stored-resource.ts';
+
+export const connectionTables = {
+  topics: [],
+  sealed: [
+    {
+      table: 'connection_headers',
+      column: 'sealed',
+      key: ['agent_id', 'connection', 'name'],
+      context: connectionHeaderContext,
+    },
+    {
+      table: 'connection_oauth',
+      column: 'client_secret_sealed',
+      key: ['agent_id', 'connection'],
+      context: connectionClientSecretContext,
+    },
+    {
+      table: 'connection_oauth',
+      column: 'grant_sealed',
+      key: ['agent_id', 'connection'],
+      context: connectionGrantContext,
+    },
+  ],
+  columns: {
+    'connection_oauth.status': 'domain.ConnectionOAuthStatus',
+    'connections.allow': 'JsonColumn<readonly domain.ConnectionAllow[]>',
+    'connections.kind': 'domain.ConnectionKind',
+    'connections.tools': 'JsonColumn<readonly string[]>',
+  },
+} as const satisfies StoredResource;

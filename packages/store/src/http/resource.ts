@@ -1,0 +1,9 @@
+import type { StoredResource } from '../database/stored-resource.ts';
+
+export const httpTables = {
+  topics: [],
+  sealed: [],
+  columns: {
+    'idempotency_keys.headers': 'JsonColumn<unknown>',
+  },
+} as const satisfies StoredResource;

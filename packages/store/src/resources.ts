@@ -1,0 +1,28 @@
+/** The rooms of the store. Each says in its own folder which of its columns are sealed, and of which changes it tells. */
+import { accountTables } from './accounts/resource.ts';
+import { agentTables } from './agents/resource.ts';
+import { channelTables } from './channels/resource.ts';
+import { connectionTables } from './connections/resource.ts';
+import { eventTables } from './events/resource.ts';
+import { hookTables } from './hooks/resource.ts';
+import { httpTables } from './http/resource.ts';
+import { llmTables } from './llm/resource.ts';
+import { logTables } from './logs/resource.ts';
+import { scheduleTables } from './schedules/resource.ts';
+import { webhookTables } from './webhooks/resource.ts';
+import { workTables } from './work/resource.ts';
+
+export const storedResources = [
+  accountTables,
+  agentTables,
+  channelTables,
+  connectionTables,
+  eventTables,
+  hookTables,
+  httpTables,
+  llmTables,
+  logTables,
+  scheduleTables,
+  webhookTables,
+  workTables,
+] as const;

@@ -1,0 +1,9 @@
+import type { StoredResource } from '../database/stored-resource.ts';
+
+export const workTables = {
+  topics: [],
+  sealed: [],
+  columns: {
+    'work.kind': "import('../work/tables.ts').WorkKind",
+  },
+} as const satisfies StoredResource;
