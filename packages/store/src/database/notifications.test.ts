@@ -87,7 +87,7 @@ test('after a lost connection listeners are told that anything may have changed,
   await settle(heard);
   await execute(
     database.connectionString,
-    `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen agent_changed;%'`,
+    `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen %'`,
   );
   const missed = await create();
   await until(() => heard.includes(null), 'told that anything may have changed');
