@@ -5,20 +5,21 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { testApp } from '../../packages/testkit/src/plane/http/test-app.ts';
+import { openApp } from '../../packages/testkit/src/plane/http/open-app.ts';
 import { launch, look, openBrowser } from './browser.ts';
 
 const root = join(import.meta.dirname, '../..');
 const faults: string[] = [];
 const foreign: string[] = [];
-const { app } = testApp({ documents: join(root, 'apps/docs/dist') });
-let url = '';
+const { baseUrl, close } = await openApp({
+  api: (usual) => ({ ...usual, documents: join(root, 'apps/docs/dist') }),
+});
+const { origin: url } = new URL(baseUrl);
 let browser: Browser;
 let page: Page;
 
 before(async () => {
   await promisify(execFile)(process.execPath, [join(root, 'scripts/build-docs.ts')], { timeout: 300_000 });
-  url = await app.listen({ host: '127.0.0.1', port: 0 });
   browser = await launch(Number(new URL(url).port));
   page = await openBrowser(browser, faults);
   page.on('request', (request) => {
@@ -27,7 +28,7 @@ before(async () => {
 });
 after(async () => {
   await browser?.close();
-  await app.close();
+  await close();
 });
 
 test('the first page leads to a guide and to the reference of the API', async () => {

@@ -2,21 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { testApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
-import type { TestApp } from '../../../../packages/testkit/src/plane/http/test-app.ts';
-import { noAccountArea } from './openapi/document.ts';
+import { after, test } from 'node:test';
+import { openApp } from '../../../../packages/testkit/src/plane/http/open-app.ts';
 
-let pages = '';
-let area: TestApp;
-before(async () => {
-  pages = await mkdtemp(join(tmpdir(), 'lodge-pages-'));
-  await mkdir(join(pages, 'assets'));
-  await writeFile(join(pages, 'index.html'), '<!doctype html><title>Lodge</title>');
-  area = testApp({ account: { ...noAccountArea, pages } });
-});
+const pages = await mkdtemp(join(tmpdir(), 'lodge-pages-'));
+await mkdir(join(pages, 'assets'));
+await writeFile(join(pages, 'index.html'), '<!doctype html><title>Lodge</title>');
+const area = await openApp({ api: (usual) => ({ ...usual, account: { ...usual.account!, pages } }) });
 after(async () => {
-  await area.app.close();
+  await area.close();
   await rm(pages, { recursive: true });
 });
 
@@ -41,10 +35,4 @@ test('a browser gets the dashboard at its addresses, and programs are told what 
   assert.equal((await area.call('GET', '/', { headers: asBrowser })).status, 404, 'with a key');
   assert.equal((await area.call('POST', '/', { key: null, headers: asBrowser })).status, 401);
   assert.equal((await area.call('GET', '/v1/nothing', { key: null, headers: asBrowser })).status, 401);
-});
-
-test('without pages there is nothing for a browser', async () => {
-  const alone = testApp();
-  assert.equal((await alone.call('GET', '/', { key: null, headers: asBrowser })).status, 401);
-  await alone.app.close();
 });

@@ -2,28 +2,24 @@ import assert from 'node:assert/strict';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { testApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
-import type { TestApp } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { after, test } from 'node:test';
+import { openApp } from '../../../../../packages/testkit/src/plane/http/open-app.ts';
 
-let folder = '';
-let served: TestApp;
+const parent = await mkdtemp(join(tmpdir(), 'lodge-documents-'));
+const folder = join(parent, 'dist');
+await writeFile(join(parent, 'secret.txt'), 'secret');
+const served = await openApp({
+  api: (usual) => ({ ...usual, documents: folder, account: { ...usual.account!, pages: null } }),
+});
+after(async () => {
+  await served.close();
+  await rm(parent, { recursive: true });
+});
 const put = async (file: string, text: string): Promise<void> => {
   await mkdir(dirname(join(folder, file)), { recursive: true });
   await writeFile(join(folder, file), text);
 };
 const get = (url: string) => served.app.inject({ url });
-
-before(async () => {
-  const parent = await mkdtemp(join(tmpdir(), 'lodge-documents-'));
-  folder = join(parent, 'dist');
-  await writeFile(join(parent, 'secret.txt'), 'secret');
-  served = testApp({ documents: folder });
-});
-after(async () => {
-  await served.app.close();
-  await rm(dirname(folder), { recursive: true });
-});
 
 test('before the site is built, /docs leads to the reference of the API', async () => {
   const { statusCode, headers } = await get('/docs/');
@@ -87,4 +83,8 @@ test('no path leads out of the folder, or to a hidden file', async () => {
     const { statusCode, body } = await get(`/docs/${path}`);
     assert.ok(statusCode >= 400 && !body.includes('secret'), `${path}: ${statusCode} ${body}`);
   }
+});
+
+test('without pages of the dashboard there is nothing for a browser beside the site', async () => {
+  assert.equal((await served.call('GET', '/', { key: null, headers: { accept: 'text/html' } })).status, 401);
 });

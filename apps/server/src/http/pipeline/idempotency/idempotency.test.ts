@@ -3,36 +3,29 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { openStore } from '@lodge/store';
-import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
 
-const log = { debug() {}, info() {}, warn() {}, error() {} };
-const database = await testDatabase();
-const store = await openStore({ ...database, log });
-after(async () => {
-  await store.close();
-  await database.drop();
+let hasRoom = true;
+const {
+  call,
+  sql: run,
+  store,
+  accountId,
+  close,
+} = await openApp({
+  api: (usual) => ({ ...usual, hasRoom: () => hasRoom }),
 });
-const { accountId } = agentRow();
-await execute(database.connectionString, `insert into accounts (id, name) values ('${accountId}', 'a')`);
+after(close);
 
 /** A create under its own key. */
-const asking = (hasRoom: boolean) => {
-  const { app, agents, call } = testApp({ idempotency: store.idempotency, hasRoom: () => hasRoom });
-  after(() => app.close());
-  return {
-    agents,
-    create: (key: string) =>
-      call('POST', '/v1/agents', { body: { name: 'once' }, headers: { 'idempotency-key': key } }),
-    stop: (key: string) => call('POST', '/v1/agents/aaaaaaaaaaaa/stop', { headers: { 'idempotency-key': key } }),
-  };
-};
+const create = (key: string) =>
+  call('POST', '/v1/agents?wait=false', { body: { name: 'once' }, headers: { 'idempotency-key': key } });
 
 test('while the disk is low a request is carried out once, and its reply is not kept', async () => {
-  const { create, stop } = asking(false);
+  hasRoom = false;
+  const stop = (key: string) => call('POST', '/v1/agents/aaaaaaaaaaaa/stop', { headers: { 'idempotency-key': key } });
   const key = randomUUID();
-  assert.equal((await create(key)).status, 201);
+  assert.equal((await create(key)).status, 202);
   const again = await create(key);
   assert.deepEqual([again.status, again.body.error.code], [409, 'idempotency_key_reused']);
   assert.match(again.body.error.message, /was carried out/);
@@ -45,13 +38,10 @@ test('while the disk is low a request is carried out once, and its reply is not 
 });
 
 test('an account with a hundred thousand keys of the last hour is told so before anything is done; others ask on', async () => {
-  const { create } = asking(true);
+  hasRoom = true;
   const known = randomUUID();
   const { text } = await create(known);
-  await execute(
-    database.connectionString,
-    `update stored_bytes set items = items + 100000 where account_id = '${accountId}' and kind = 'replies'`,
-  );
+  await run(`update stored_bytes set items = items + 100000 where account_id = '${accountId}' and kind = 'replies'`);
   const refused = await create(randomUUID());
   assert.deepEqual([refused.status, refused.body.error.code], [429, 'quota_exceeded']);
   assert.match(refused.body.error.message, /Idempotency-Keys .* not carried out/);
@@ -60,9 +50,8 @@ test('an account with a hundred thousand keys of the last hour is told so before
 });
 
 test('a flood of keyed requests of one account leaves connections of the database to others', async () => {
-  const { create } = asking(true);
   await run(`update stored_bytes set items = 10 where account_id = '${accountId}' and kind = 'replies'`);
-  assert.equal((await create(randomUUID())).status, 201);
+  assert.equal((await create(randomUUID())).status, 202);
   await run(`create table released (); insert into accounts (id, name) values ('other', 'b')`);
   // Another session holds the row that the account's claims wait for, until a signal.
   const held = run(`do $$ begin
@@ -80,10 +69,8 @@ test('a flood of keyed requests of one account leaves connections of the databas
   }
   await held;
   const statuses = (await Promise.all(flood)).map(({ status }) => status);
-  assert.deepEqual([...new Set(statuses)], [201], 'all of the account are carried out');
+  assert.deepEqual([...new Set(statuses)], [202], 'all of the account are carried out');
 });
-
-const run = (sql: string) => execute(database.connectionString, sql);
 
 /** Sessions of the database that wait for such a thing. */
 const inState = async (type: 'Lock' | 'Timeout'): Promise<number> =>
