@@ -3,9 +3,9 @@
  * knows, or refuses it by name. A refusal says what the value must be and never repeats it. A list is bounded before its
  * elements are looked at.
  */
-import { isJsonObject } from './bounded-json.ts';
-import type { Json } from './bounded-json.ts';
-import { NamedError } from './named-error.ts';
+import { isJsonObject } from './basics/bounded-json.ts';
+import type { Json } from './basics/bounded-json.ts';
+import { NamedError } from './basics/named-error.ts';
 
 /** Thrown for a value that a message must not contain. */
 export class ShapeError extends NamedError {}

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
-import { boundedJson } from './bounded-json.ts';
-import type { JsonBounds } from './json-budget.ts';
+import { boundedJson } from './basics/bounded-json.ts';
+import type { JsonBounds } from './basics/json-budget.ts';
 import { textBounds } from './text-bounds.ts';
 
 test('the table in the documents shows these bounds', async () => {

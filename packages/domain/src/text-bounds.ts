@@ -2,7 +2,7 @@
  * Bounds on JSON from a guest, by its source. All of it is parsed on the main thread. Within these bounds the costliest text
  * takes some 5 ms (many objects of different keys, or one long text of escapes). `docs/reference/bounds.md` shows them.
  */
-import type { JsonBounds } from './json-budget.ts';
+import type { JsonBounds } from './basics/json-budget.ts';
 
 const kib = 1024;
 const mib = 1024 * kib;

@@ -10,7 +10,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Held, Shares, TokenBuckets } from '@lodge/domain';
+import type { HeldShare, Shares, TokenBuckets } from '@lodge/domain';
 import type { BrokerAgent, LlmCall, Log, SecretBox } from '@lodge/ports';
 import { badProvider, CallError, invalidRequest, tooMany } from './call-error.ts';
 import { Deadline } from './deadline.ts';
@@ -132,7 +132,7 @@ export class Call {
   }
 
   /** Prepares the outgoing request once the ledger has it. Nothing else of the guest's request is kept. */
-  async #prepare(held: Held, takeSlot: () => void): Promise<Exchange> {
+  async #prepare(held: HeldShare, takeSlot: () => void): Promise<Exchange> {
     const { secrets, catalogue } = this.#deps;
     const { wire, asked, agent, req } = this.#request;
     const body = await readBody(req, this.#deps, agent.agentId, held);

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { loopShare } from '@lodge/domain';
-import type { Held, Shares, TokenBuckets } from '@lodge/domain';
+import type { HeldShare, Shares, TokenBuckets } from '@lodge/domain';
 import { ArrivingBody } from '../json/body.ts';
 import type { JsonBody } from '../json/body.ts';
 import { CallError, invalidRequest, tooMany } from './call-error.ts';
@@ -27,7 +27,7 @@ export async function readBody(
   req: IncomingMessage,
   { limits, bodyRate }: BodyDeps,
   agentId: string,
-  held: Held,
+  held: HeldShare,
 ): Promise<JsonBody> {
   if (req.headers['content-encoding'] !== undefined) {
     throw invalidRequest('content_encoding', 'The body must not be compressed.');

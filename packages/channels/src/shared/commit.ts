@@ -1,6 +1,7 @@
 import { LeaseLost } from '@lodge/ports';
 import type { ConnectionHost, InboundMessage } from '@lodge/ports';
 import type { Json } from '@lodge/domain';
+import { untilAborted } from '@lodge/domain';
 import type { Backoff } from './backoff.ts';
 
 /** Most messages that `ConnectionHost.received` takes at once. */
@@ -48,20 +49,5 @@ async function isCommitted(
     if (error instanceof LeaseLost) throw error;
     if (!signal.aborted) host.log.warn({ messages: messages.length }, 'channel messages were not committed');
     return false;
-  }
-}
-
-/** The call's outcome, or a rejection as soon as the signal is aborted. */
-export async function untilAborted<T>(call: Promise<T>, signal: AbortSignal): Promise<T> {
-  const ended = Promise.withResolvers<never>();
-  ended.promise.catch(() => undefined);
-  call.catch(() => undefined);
-  const onAbort = (): void => ended.reject(signal.reason);
-  if (signal.aborted) onAbort();
-  else signal.addEventListener('abort', onAbort, { once: true });
-  try {
-    return await Promise.race([call, ended.promise]);
-  } finally {
-    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -1,4 +1,4 @@
-import { NamedError } from '@lodge/domain';
+import { NamedError, untilAborted } from '@lodge/domain';
 
 /** A call's time is over. It is unknown whether the other side did it. */
 export class DeadlineError extends NamedError {
@@ -18,16 +18,11 @@ export async function within<T>(
 ): Promise<T> {
   parent.throwIfAborted();
   const own = new AbortController();
-  const ended = Promise.withResolvers<never>();
-  ended.promise.catch(() => undefined);
-  own.signal.addEventListener('abort', () => ended.reject(own.signal.reason), { once: true });
   const onParent = (): void => own.abort(parent.reason);
   parent.addEventListener('abort', onParent, { once: true });
   const timer = setTimeout(() => own.abort(new DeadlineError(timeoutMs)), timeoutMs);
   try {
-    const called = call(own.signal);
-    called.catch(() => undefined);
-    return await Promise.race([called, ended.promise]);
+    return await untilAborted(call(own.signal), own.signal);
   } finally {
     clearTimeout(timer);
     parent.removeEventListener('abort', onParent);

@@ -8,10 +8,10 @@
  * One socket at a time: WhatsApp closes the older one of two. Whatever is not acknowledged stays at WhatsApp's server.
  */
 import type { ChannelReason, Semaphore } from '@lodge/domain';
+import { atMost, untilAborted } from '@lodge/domain';
 import { LeaseLost, SendFailure } from '@lodge/ports';
 import type { ChannelConnection, ConnectionHost, ConnectionState, OutboundPart, SendTarget } from '@lodge/ports';
 import { Backoff } from '../shared/backoff.ts';
-import { untilAborted } from '../shared/commit.ts';
 import { Chats } from './chats.ts';
 import { DeviceKeys } from './device/keys.ts';
 import { ownCodes } from './device/library.ts';
@@ -122,10 +122,7 @@ export class WhatsAppConnection implements ChannelConnection {
     this.gone.abort();
     this.keys.close();
     this.session?.end(ownCodes.closed);
-    const timer = Promise.withResolvers<void>();
-    const timeout = setTimeout(timer.resolve, maxClosingMs);
-    await Promise.race([this.running, timer.promise]);
-    clearTimeout(timeout);
+    await atMost(maxClosingMs, this.running, () => undefined);
   }
 
   private async contentOf(part: OutboundPart, to: SendTarget, given: AbortSignal): Promise<Content> {

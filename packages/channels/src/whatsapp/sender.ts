@@ -1,7 +1,7 @@
 /** Sends over one socket, and what WhatsApp's server says of each. */
 import { createHash } from 'node:crypto';
+import { untilAborted } from '@lodge/domain';
 import { SendFailure } from '@lodge/ports';
-import { untilAborted } from '../shared/commit.ts';
 import type { DeviceKeys } from './device/keys.ts';
 import { packContent, unpackContent } from './device/library.ts';
 import type { Content, Socket, Stanza } from './device/library.ts';

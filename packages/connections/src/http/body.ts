@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Held } from '@lodge/domain';
+import type { HeldShare } from '@lodge/domain';
 import { Refused } from './refused.ts';
 
 export const tooMuchHeld = (): Refused =>
@@ -9,7 +9,7 @@ export const tooMuchHeld = (): Refused =>
  * Reads the whole body of a request; null for a method without one. Rejects with a `Refused` beyond the bounds, or when the
  * request breaks off.
  */
-export async function bodyOf(req: IncomingMessage, held: Held, requestBytes: number): Promise<Buffer | null> {
+export async function bodyOf(req: IncomingMessage, held: HeldShare, requestBytes: number): Promise<Buffer | null> {
   if (req.method === 'GET' || req.method === 'HEAD') {
     const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) !== 0;
     if (hasBody) throw new Refused(400, 'invalid_request', `A ${req.method} has no body here.`);

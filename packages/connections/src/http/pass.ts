@@ -4,7 +4,7 @@
  * lines only, so their ends reveal nothing about how much of a credential they contain.
  */
 import { once } from 'node:events';
-import type { Held } from '@lodge/domain';
+import type { HeldShare } from '@lodge/domain';
 import type { OutboundResponse } from '@lodge/egress';
 import type { ConnectionRow } from '@lodge/ports';
 import { EchoSearch } from '../secret/echo-search.ts';
@@ -69,7 +69,7 @@ class Passage {
   readonly #forwarding: Forwarding;
   readonly #answer: OutboundResponse;
   readonly #deadline: Deadline;
-  readonly #held: Held;
+  readonly #held: HeldShare;
   readonly #row: ConnectionRow;
   /** Bytes that came and were not passed on yet. */
   #waiting: Buffer[] = [];

@@ -3,6 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport, StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { Json } from '@lodge/domain';
+import { atMost } from '@lodge/domain';
 import { guardedFetch } from './guarded-fetch.ts';
 import type { McpServer, McpWay } from './guarded-fetch.ts';
 import { addTools } from './tools.ts';
@@ -86,10 +87,7 @@ export class Session {
   /** Ends the session and tells the server, within bounds. */
   async end(): Promise<void> {
     const terminated = this.#transport.terminateSession().catch(() => undefined);
-    let clock: NodeJS.Timeout | undefined;
-    const waited = new Promise<void>((resolve) => (clock = setTimeout(resolve, endMs)));
-    await Promise.race([terminated, waited]);
-    clearTimeout(clock);
+    await atMost(endMs, terminated, () => undefined);
     await this.#client.close().catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
 /** MCP connections as tools of their agents. */
-import { asObject } from '@lodge/domain';
+import { asObject, untilAborted } from '@lodge/domain';
 import type { Json, TokenBuckets } from '@lodge/domain';
 import { PrivateAddressError } from '@lodge/egress';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
@@ -138,16 +138,6 @@ export class ConnectionTools implements ClosableToolSource {
 
 const offered = ({ tools }: ConnectionRow, listed: ReadonlyMap<string, ServerTool>): readonly ServerTool[] =>
   [...listed.values()].filter(({ serverName }) => tools === null || tools.includes(serverName));
-
-/** Rejects as soon as nobody waits. Work in progress continues for the next caller. */
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const gone = (): void => reject(signal.reason as Error);
-    if (signal.aborted) gone();
-    signal.addEventListener('abort', gone, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', gone));
-  });
-}
 
 const tooSlow = 'Its server takes its time; they may come with a later turn.';
 

@@ -1,5 +1,5 @@
 /** Arguments of tools. One table makes the schema for the guest and checks the guest's values. */
-import type { Json } from '../bounded-json.ts';
+import type { Json } from '../basics/bounded-json.ts';
 import { Refusal } from '../refusal.ts';
 
 export interface TextField {

@@ -57,8 +57,8 @@ export class Shares {
   }
 
   /** Begins a piece of work of this holder, which takes amounts as it goes on. */
-  heldBy(holder: Holder): Held {
-    return new Held(this, holder);
+  heldBy(holder: Holder): HeldShare {
+    return new HeldShare(this, holder);
   }
 
   #change({ agentId, accountId }: Holder, amount: number): void {
@@ -69,7 +69,7 @@ export class Shares {
 }
 
 /** The amount that one piece of work holds of some shares. */
-export class Held {
+export class HeldShare {
   readonly #shares: Shares;
   readonly #holder: Holder;
   #amount = 0;

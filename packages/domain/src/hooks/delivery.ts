@@ -1,5 +1,5 @@
 /** The name of a delivery by its sender, who repeats the name when sending it again. */
-import { asObject } from '../bounded-json.ts';
+import { asObject } from '../basics/bounded-json.ts';
 import type { HookHeaders } from './hook.ts';
 import type { SignatureKind } from './signature.ts';
 

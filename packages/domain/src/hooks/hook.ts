@@ -1,5 +1,5 @@
 /** Words and bounds of inbound hooks: addresses at which a third party's requests become messages to an agent. */
-import type { JsonBounds } from '../json-budget.ts';
+import type { JsonBounds } from '../basics/json-budget.ts';
 
 /**
  * The state of a message. `received`: it waits. `answering`: its turn is in progress. `answered`: the agent finished it, and

@@ -1,7 +1,7 @@
 /** Tests the effect of a stranger's JSON in a prompt, and the names of deliveries. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { boundedJson } from '../bounded-json.ts';
+import { boundedJson } from '../basics/bounded-json.ts';
 import { hookDeliveryOf } from './delivery.ts';
 import { hookBodyBounds, hookEventOf, isHookPing } from './hook.ts';
 import { hookPromptOf, hookTextOf } from './prompt.ts';

@@ -1,3 +1,4 @@
+import { atMost } from '@lodge/domain';
 import type { Log } from '@lodge/ports';
 
 interface HeldOptions<T> {
@@ -31,7 +32,7 @@ export class Held<T> {
     const { freshMs, waitMs, staleMs } = this.options;
     if (this.ageMs() > freshMs) {
       this.reading ??= this.readAnew();
-      await within(this.reading, waitMs);
+      await atMost(waitMs, this.reading, () => undefined);
     }
     return this.ageMs() > staleMs ? null : this.last!.value;
   }
@@ -49,16 +50,5 @@ export class Held<T> {
     } finally {
       this.reading = null;
     }
-  }
-}
-
-/** Waits for work that never rejects, no longer than this. */
-async function within(work: Promise<void>, ms: number): Promise<void> {
-  const over = Promise.withResolvers<void>();
-  const timer = setTimeout(over.resolve, ms);
-  try {
-    await Promise.race([work, over.promise]);
-  } finally {
-    clearTimeout(timer);
   }
 }

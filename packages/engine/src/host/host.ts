@@ -2,7 +2,7 @@
  * The state of the machine, for the owner: what is left of it, who holds it, and what is weak. Each part is read when somebody
  * asks and held for some seconds. A machine host that does not answer costs its own part alone.
  */
-import { Refusal } from '@lodge/domain';
+import { atMost, Refusal } from '@lodge/domain';
 import type { AgentStatus, RuntimeKind } from '@lodge/domain';
 import type {
   AccountRow,
@@ -186,9 +186,6 @@ async function readMemory(
       if (usage !== null) found.set(id, usage.memoryMib);
     }
   };
-  const over = Promise.withResolvers<void>();
-  const timer = setTimeout(over.resolve, readAllMs);
-  await Promise.race([Promise.all(Array.from({ length: lanes }, lane)), over.promise]);
-  clearTimeout(timer);
+  await atMost(readAllMs, Promise.all(Array.from({ length: lanes }, lane)), () => []);
   return found;
 }

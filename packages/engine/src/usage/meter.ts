@@ -2,6 +2,7 @@
  * Reads the counters of VMs into the store: now and then, and before every end of an execution. Counters only rise within an
  * execution. So a crash loses only the growth since the last reading, and a repeated reading adds nothing.
  */
+import { atMost } from '@lodge/domain';
 import { Periodic } from '../periodic.ts';
 import type { Log, UsageStore, VmDriver, VmObservation, VmUsage } from '@lodge/ports';
 
@@ -45,7 +46,7 @@ export class Meter {
       if (signal.aborted) return;
       // The counters are the host's own: they rise even if the emulator does not answer.
       if (!hasCounters.has(state)) continue;
-      const found = await within(this.deps.driver.usage(agentId)).catch((error: unknown) => {
+      const found = await atMost(readingMs, this.deps.driver.usage(agentId), tooLong).catch((error: unknown) => {
         this.deps.log.warn({ err: error, agent_id: agentId }, 'counters of a VM not read; it will be repeated');
         return null;
       });
@@ -56,7 +57,8 @@ export class Meter {
   /** Reads the counters before a VM ends. Bounded; never rejects: a machine ends even if its figures cannot be read. */
   async readLast(agentId: string): Promise<void> {
     try {
-      await within(this.deps.driver.usage(agentId).then((found) => this.record(agentId, found)));
+      const work = this.deps.driver.usage(agentId).then((found) => this.record(agentId, found));
+      await atMost(readingMs, work, tooLong);
     } catch (error) {
       this.deps.log.warn({ err: error, agent_id: agentId }, 'last counters of a VM not read');
     }
@@ -69,13 +71,6 @@ export class Meter {
   }
 }
 
-/** Rejects when the work takes too long; the work goes on, and nobody waits for it. */
-async function within<T>(work: Promise<T>): Promise<T> {
-  const tooLong = Promise.withResolvers<never>();
-  const timer = setTimeout(() => tooLong.reject(new Error('reading took too long')), readingMs);
-  try {
-    return await Promise.race([work, tooLong.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const tooLong = (): never => {
+  throw new Error('reading took too long');
+};

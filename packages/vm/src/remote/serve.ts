@@ -8,7 +8,7 @@
  *   progress, exit <- told as they happen
  */
 import { agentIdPattern, Shares } from '@lodge/domain';
-import type { Held } from '@lodge/domain';
+import type { HeldShare } from '@lodge/domain';
 import { ShapeError } from '@lodge/domain/shapes';
 import { builtIn, VmError } from '@lodge/ports';
 import type { GuestAddress, Log, RuntimeFacts, RuntimeVersions, VmDriver } from '@lodge/ports';
@@ -51,7 +51,7 @@ interface Preparing {
 interface UnderWay {
   readonly abort: AbortController;
   /** The bytes of its messages, which are kept until it ends. */
-  readonly held: Held;
+  readonly held: HeldShare;
   preparing: Preparing | null;
 }
 
@@ -113,7 +113,7 @@ export function serveMachines(channel: Channel, given: MachinesToServe): void {
 }
 
 /** A call returns its bytes as it ends. Throws `VmError` if they do not fit. */
-function takeBytes(held: Held, bytes: number): void {
+function takeBytes(held: HeldShare, bytes: number): void {
   if (!held.take(bytes)) throw new VmError('failed', 'calls of too many bytes are under way');
 }
 

@@ -3,11 +3,10 @@
  * was surely not sent.
  */
 import { randomBytes } from 'node:crypto';
-import { asObject } from '@lodge/domain';
+import { asObject, untilAborted } from '@lodge/domain';
 import { SendFailure } from '@lodge/ports';
 import type { OutboundPart } from '@lodge/ports';
 import { upTo } from '../../shared/bounded.ts';
-import { untilAborted } from '../../shared/commit.ts';
 import { textOf } from '../../shared/plain.ts';
 import { mediaKeysOf } from '../device/library.ts';
 import type { MediaKeys, MediaKind, UploadLeave } from '../device/library.ts';

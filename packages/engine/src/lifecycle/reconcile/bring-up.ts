@@ -7,7 +7,7 @@
  *     goes on with, or a disk, which it boots.
  */
 import { randomUUID } from 'node:crypto';
-import { recentCrashes, sentenceOf, sizes } from '@lodge/domain';
+import { recentCrashes, sentenceOf, sizes, untilAborted } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { AgentRow, Template, Vm } from '@lodge/ports';
@@ -264,10 +264,7 @@ export async function readyRuntime(pass: Pass, { from, template, deadline }: Sta
         from === 'boot'
           ? runtime.awaitBoot(guest, facts, settings, signal)
           : runtime.resume(guest, facts, settings, signal);
-      const gone = Promise.withResolvers<never>();
-      ended.signal.addEventListener('abort', () => gone.reject(ended.signal.reason), { once: true });
-      if (ended.signal.aborted) gone.reject(ended.signal.reason);
-      await Promise.race([ready, gone.promise]);
+      await untilAborted(ready, ended.signal);
     });
   } finally {
     unsubscribe();

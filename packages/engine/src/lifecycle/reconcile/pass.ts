@@ -1,6 +1,6 @@
 /** The common parts of every step of a pass: the agent as the pass read it, guarded writes and bounded waits. */
 import type { AgentStatus, OperationCause } from '@lodge/domain';
-import { NamedError } from '@lodge/domain';
+import { NamedError, untilAborted } from '@lodge/domain';
 import type {
   AgentRow,
   AgentRuntime,
@@ -148,21 +148,11 @@ export class Pass {
   async within<T>(bound: number | AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const deadline = typeof bound === 'number' ? AbortSignal.timeout(bound) : bound;
     const signal = AbortSignal.any([this.signal, deadline]);
-    const aborted = Promise.withResolvers<never>();
-    const abort = (): void => aborted.reject(signal.reason);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
-    aborted.promise.catch(() => undefined);
-    const working = work(signal);
-    // Nobody listens any more once the bound is over.
-    working.catch(() => undefined);
     try {
-      return await Promise.race([working, aborted.promise]);
+      return await untilAborted(work(signal), signal);
     } catch (error) {
       this.signal.throwIfAborted();
       throw new StepFailed(error, deadline.aborted);
-    } finally {
-      signal.removeEventListener('abort', abort);
     }
   }
 

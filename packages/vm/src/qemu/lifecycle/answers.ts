@@ -6,6 +6,7 @@
  *
  * So a hanging emulator delays one look by some seconds, and none after it.
  */
+import { atMost } from '@lodge/domain';
 import type { Log } from '@lodge/ports';
 import { isAlive } from '../host/process.ts';
 import type { Watched } from '../machine/watch.ts';
@@ -33,15 +34,9 @@ export class Answers<T> {
   async of(vm: Watched): Promise<Answer<T>> {
     const underway = this.underway.get(vm) ?? this.question(vm);
     const boundMs = this.silent.has(vm) ? shortMs : patienceMs;
-    const late = Promise.withResolvers<Answer<T>>();
-    const timer = setTimeout(() => late.resolve({ silent: `no answer in ${boundMs} ms` }), boundMs);
-    try {
-      const answer = await Promise.race([underway, late.promise]);
-      if ('silent' in answer) this.note(vm, answer.silent);
-      return answer;
-    } finally {
-      clearTimeout(timer);
-    }
+    const answer = await atMost(boundMs, underway, () => ({ silent: `no answer in ${boundMs} ms` }));
+    if ('silent' in answer) this.note(vm, answer.silent);
+    return answer;
   }
 
   /** Whether it gave no answer to the last question, so that waiting is useless. */

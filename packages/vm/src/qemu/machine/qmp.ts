@@ -8,7 +8,7 @@
  */
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
-import { boundedJson, NamedError } from '@lodge/domain';
+import { atMost, boundedJson, NamedError } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import { throwIfAborted, until } from '../../waiting.ts';
 
@@ -242,15 +242,8 @@ function tryConnect(path: string): Promise<Socket | null> {
   });
 }
 
-async function withDeadline<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(
-    () => late.reject(new VmError('timeout', `${what}: no answer in ${timeoutMs} ms`)),
-    timeoutMs,
-  );
-  try {
-    return await Promise.race([work, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
+function withDeadline<T>(work: Promise<T>, timeoutMs: number, what: string): Promise<T> {
+  return atMost(timeoutMs, work, () => {
+    throw new VmError('timeout', `${what}: no answer in ${timeoutMs} ms`);
+  });
 }
