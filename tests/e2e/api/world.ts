@@ -44,7 +44,7 @@ const rateVariables: Readonly<Record<keyof RateSettings, string>> = {
 
 export interface ServerOptions
   extends
-    Pick<OpenLodgeOptions, 'settings' | 'host' | 'relays' | 'gmail' | 'bounds' | 'api'>,
+    Pick<OpenLodgeOptions, 'settings' | 'host' | 'relays' | 'relayEntry' | 'gmail' | 'bounds' | 'api'>,
     Readonly<Partial<Record<keyof typeof variables, number>>> {
   readonly connectionString: string;
   /** As many as a test can ask, but for these. */

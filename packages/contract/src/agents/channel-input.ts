@@ -66,7 +66,8 @@ const secretsOf = (channel: ChannelName) =>
     ]),
   );
 
-const names = (each: readonly string[]): string => each.map((name) => `\`${name}\``).join(' and ');
+const listed = new Intl.ListFormat('en-GB');
+const names = (each: readonly string[]): string => listed.format(each.map((name) => `\`${name}\``));
 
 /** Which platforms need which secrets, as a sentence. */
 function needs(): string {

@@ -36,6 +36,8 @@ export interface OpenLodgeOptions extends Pick<LodgeOptions, 'guestAt' | 'gmail'
   readonly machines?: boolean;
   /** `processes`: relays as the product starts them, without a box. A check answers here in place of them. */
   readonly relays?: 'processes' | ChannelCheck;
+  /** The program of such a process; by default the product's. */
+  readonly relayEntry?: string;
   readonly masterKey?: Buffer;
   readonly log?: Log;
 }
@@ -103,7 +105,10 @@ export async function openLodge(options: OpenLodgeOptions = {}): Promise<OpenedL
       masterKey: options.masterKey ?? randomBytes(32),
       tls: null,
       platformFiles: {},
-      launchRelay: relays === 'processes' ? await openDoor(relayDoorOf(config), log, undo) : fakeRelays(relays),
+      launchRelay:
+        relays === 'processes'
+          ? await openDoor(relayDoorOf(config), options.relayEntry, log, undo)
+          : fakeRelays(relays),
     };
     const never = Promise.withResolvers<never>();
     never.promise.catch(() => undefined);
@@ -141,8 +146,8 @@ async function ownDatabase(undo: (() => Promise<unknown>)[]): Promise<string> {
 }
 
 /** The door of a machine host, in this process. */
-async function openDoor(folder: string, log: Log, undo: (() => Promise<unknown>)[]) {
-  const door = await openRelayDoor({ folder, control: null, command: () => plainCommand(process.env), log });
+async function openDoor(folder: string, entry: string | undefined, log: Log, undo: (() => Promise<unknown>)[]) {
+  const door = await openRelayDoor({ folder, control: null, command: () => plainCommand(process.env, entry), log });
   undo.push(() => door.close());
   return (group: Parameters<typeof launchRelay>[1]) => launchRelay(folder, group);
 }

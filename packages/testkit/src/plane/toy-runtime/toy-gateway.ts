@@ -10,7 +10,7 @@ export interface ToyGateway {
   close(): void;
 }
 
-/** Answers with the session, the model and the text; `report` is answered with a file, and `busy` with an error of its own kind. */
+/** Answers with the session, the model and the text; `busy` is answered with an error of its own kind. */
 export async function startToyGateway(): Promise<ToyGateway> {
   const server = createServer((request, response) => void answer(request, response));
   server.listen(0, '127.0.0.1');
@@ -38,10 +38,7 @@ async function answer(request: IncomingMessage, response: ServerResponse): Promi
     return;
   }
   response.writeHead(200, { 'content-type': 'text/event-stream' });
-  const words =
-    text === 'report'
-      ? ['Here is [your report]', '(/workspace/out/report.pdf).']
-      : [`${String(request.headers['x-toy-session'])} `, `${model} `, text];
+  const words = [`${String(request.headers['x-toy-session'])} `, `${model} `, text];
   for (const content of words) response.write(`data: ${JSON.stringify({ choices: [{ delta: { content } }] })}\n\n`);
   response.end('data: [DONE]\n\n');
 }
