@@ -4,7 +4,7 @@ import type { RuntimeKind } from '@lodge/domain';
 import type { HookParts, TemplateProgress } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
 import type { AgentRuntime, GmailConsent, GuestAddress, Log } from '@lodge/ports';
-import type { HttpAppOptions } from './http/context.ts';
+import type { AppOptions } from './http/app.ts';
 import type { Host } from './machine-host/host.ts';
 
 export interface LodgeOptions {
@@ -23,7 +23,7 @@ export interface LodgeOptions {
   /** Bounds that no setting changes, for tests that cannot wait for the usual ones. */
   readonly bounds?: LodgeBounds;
   /** Returns the API's parts from the usual ones, for tests that measure a part or set a bound of it. */
-  readonly api?: (usual: HttpAppOptions) => HttpAppOptions;
+  readonly api?: (usual: AppOptions) => AppOptions;
 }
 
 export interface LodgeBounds {

@@ -11,10 +11,12 @@ import type { Config } from './config/config.ts';
 import { networkSettings, rateSettings } from './config/network-settings.ts';
 import { publicUrl } from './config/public-url.ts';
 import { createHttpApp } from './http/app.ts';
-import type { AgentUrlSettings, HttpAppOptions } from './http/context.ts';
+import type { AppOptions } from './http/app.ts';
+import type { AgentUrlSettings } from './http/context.ts';
 import type { LodgeOptions } from './lodge-options.ts';
 import type { Tls } from './machine-host/host.ts';
 import type { Metrics } from './metrics/metrics.ts';
+import { openResources } from './resources/index.ts';
 import { version } from './version.ts';
 
 export interface ApiParts extends Pick<LodgeOptions, 'guestAt' | 'api'> {
@@ -52,7 +54,7 @@ export async function openApi(
   const origin = (): string => url.origin;
   const accounts = accountsOf(config, parts, origin);
   closing.push(() => accounts.close());
-  const usual: HttpAppOptions = {
+  const usual: AppOptions = {
     ...useCasesOf(engine),
     verifier,
     audit: store.audit,
@@ -61,7 +63,8 @@ export async function openApi(
     places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
     channels: { channels: engine.channels, origin },
     webhooks,
-    hooks: { hooks: engine.hooks, origin },
+    ...openResources({ database: store.database, agents: engine.agents, secrets, cryptography }),
+    origin,
     connections: { connections, origin },
     usage: store.usage,
     idempotency: store.idempotency,

@@ -191,7 +191,7 @@ const hookParts = (
   { chatTimeoutMs: turnMs }: Config,
   { hookTurns: turns }: Store,
   bounds: HookParts['bounds'],
-): HookParts => ({ turns, tokens: cryptography.tokens, bounds: { turnMs, ...bounds } });
+): HookParts => ({ turns, bounds: { turnMs, ...bounds } });
 
 function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
   const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
@@ -200,7 +200,6 @@ function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
 
 function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
-    database: store.database,
     events: store.events,
     spend: store.spend,
     hostLook: createHostLook(config, async () => (await store.accounts.members()).length),

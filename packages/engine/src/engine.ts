@@ -25,7 +25,6 @@ import type {
   RuntimeVersions,
   VmDriver,
 } from '@lodge/ports';
-import type { Database } from '@lodge/store/database';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
 import { defaultBounds, pacedBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
@@ -50,8 +49,7 @@ import { createScheduleRunner } from './schedules/runner.ts';
 import type { Schedules } from './schedules/schedules.ts';
 import { createSchedules } from './schedules/use-cases.ts';
 import { defaultHookBounds } from './hooks/bounds.ts';
-import { createHooks } from './hooks/hooks.ts';
-import type { HookParts, Hooks } from './hooks/hooks.ts';
+import type { HookParts } from './hooks/hooks.ts';
 import { createHookRunner } from './hooks/runner.ts';
 import type { AgentsDeps } from './agents/deps.ts';
 import { KeepAwakeLeases } from './turns/keep-awake.ts';
@@ -63,7 +61,6 @@ type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
 export interface EngineDeps
   extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
-  readonly database: Database;
   readonly driver: VmDriver;
   /** Reads the VM's counters before its end; see `Meter`. */
   readonly beforeEnd: BeforeEnd;
@@ -105,8 +102,6 @@ export interface Engine {
   readonly channels: Channels;
   /** Throws where the engine was given no schedules. */
   readonly schedules: Schedules;
-  /** Throws where the engine was given no hooks. */
-  readonly hooks: Hooks;
   /** The state of the machine, for its owner. */
   readonly host: Host;
   /** Makes a turn of an agent, whoever asks. */
@@ -163,7 +158,6 @@ export function createEngine(deps: EngineDeps): Engine {
   const runTurn = createRunTurn({ ...deps, agents });
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets: deps.secrets, log });
   const schedules = deps.schedules && createSchedules({ ...deps.schedules, agents });
-  const hooks = deps.hooks && createHooks({ ...deps, tokens: deps.hooks.tokens, agents });
   const loops = [loop, disk, idleness, relief, health, sleeper, ...askers(deps, agents, runTurn)];
   return {
     agents,
@@ -172,9 +166,6 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     get schedules() {
       return given(schedules, 'schedules');
-    },
-    get hooks() {
-      return given(hooks, 'hooks');
     },
     host: createHost({ ...deps, templates }),
     runTurn,

@@ -13,6 +13,7 @@ export type { ChannelParts } from './channels/deps.ts';
 export { noChannel } from './channels/not-found.ts';
 export * from './schedules/schedules.ts';
 export type { ScheduleParts } from './schedules/deps.ts';
+export { createHooks } from './hooks/hooks.ts';
 export type { HookInput, HookParts, Hooks } from './hooks/hooks.ts';
 export type { HookMessageRow, HookPlace, HookRow } from '@lodge/store/hooks';
 export type { HookRequest, TakenRequest } from './hooks/receiving.ts';

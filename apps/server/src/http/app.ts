@@ -8,6 +8,8 @@ import type { GuestAddress, Log } from '@lodge/ports';
 import fastify from 'fastify';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { RequestScope } from '../request-log.ts';
+import { resourceRoutes } from '../resources/index.ts';
+import type { UseCases } from '../resources/index.ts';
 import { documentsSite } from './documents/site.ts';
 import { WebPages } from './pages.ts';
 import { addCompression } from './pipeline/compression.ts';
@@ -70,13 +72,11 @@ import { execRoute } from './routes/exec/create.ts';
 import { deleteFileRoute } from './routes/files/delete.ts';
 import { readFileRoutes } from './routes/files/read.ts';
 import { writeFileRoute } from './routes/files/write.ts';
-import { hookRoutes } from './routes/hooks/hooks.ts';
 import { clientRoutes } from './routes/oauth/clients.ts';
 import { consentRoutes as programConsentRoutes } from './routes/oauth/consent.ts';
 import { bearerChallenge, metadataRoutes } from './routes/oauth/metadata.ts';
 import { deviceRoutes } from './routes/oauth/device.ts';
 import { tokenRoute } from './routes/oauth/token.ts';
-import { receiveRoute } from './routes/hooks/receive.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { hostRoute } from './routes/host/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
@@ -105,8 +105,11 @@ import { validatorCompiler } from './pipeline/validation.ts';
 
 const defaultDrainMs = 5_000;
 
+/** The dependencies of the whole API, with the use-cases of its resources. */
+export type AppOptions = HttpAppOptions & UseCases;
+
 /** All dependencies. Only this file sees them: every other part receives only the needs that it names. */
-interface Whole extends HttpAppOptions {
+interface Whole extends AppOptions {
   readonly guestAt: (guest: GuestAddress) => GuestClient;
   readonly limiter: Limits | null;
   readonly strangers: Strangers;
@@ -122,7 +125,7 @@ interface Whole extends HttpAppOptions {
  * The public API. Order of checks, each a hook or a step of Fastify's own: limit by address (429), key or session (401), its
  * limit (429), path and method (404, 405), scope (403), body (400, 413, 415), agent (404), state (409), quota (429).
  */
-export function createHttpApp(options: HttpAppOptions): FastifyInstance {
+export function createHttpApp(options: AppOptions): FastifyInstance {
   const closing = new AbortController();
   const cut = new AbortController();
   const limiter = options.limits ? new Limits(options.limits, options.createWaitMs, options.log) : null;
@@ -232,8 +235,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   deliveryRoutes,
   scheduleRoutes,
   scheduleRunRoutes,
-  hookRoutes,
-  receiveRoute,
+  ...resourceRoutes,
   responseRoutes,
   accountRoutes,
   limitsRoute,

@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, Channels, Host, RunTurn, Schedules, Webhooks, Hooks, Connections } from '@lodge/engine';
+import type { Agents, Channels, Host, RunTurn, Schedules, Webhooks, Connections } from '@lodge/engine';
 import type {
   Accounts,
   AgentPortStore,
@@ -91,13 +91,6 @@ export interface ConnectionArea {
   readonly origin: () => string;
 }
 
-/** Inbound hooks. */
-export interface HookArea {
-  readonly hooks: Hooks;
-  /** Where third parties reach this service. Known only once it listens. */
-  readonly origin: () => string;
-}
-
 /** The dependencies of the whole API. Each part names its own needs (`needs.ts`). */
 export interface HttpAppOptions {
   readonly agents: Agents;
@@ -111,7 +104,8 @@ export interface HttpAppOptions {
   readonly channels: ChannelArea;
   readonly webhooks: Webhooks;
   readonly schedules: Schedules;
-  readonly hooks: HookArea;
+  /** Where browsers and third parties reach this service. Known only once it listens. */
+  readonly origin: () => string;
   readonly connections: ConnectionArea;
   readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
   readonly host: Host;

@@ -22,8 +22,8 @@ export interface HooksDeps extends ReceivingDeps {
   readonly tokens: Pick<Tokens, 'make' | 'isWellFormed' | 'hash'>;
 }
 
-/** Dependencies of the engine's hooks, beside its own. */
-export interface HookParts extends Pick<HooksDeps, 'tokens' | 'waitBounds'> {
+/** Dependencies of the loop, beside the engine's own. */
+export interface HookParts {
   readonly turns: HookTurns;
   readonly bounds?: Partial<HookBounds>;
 }

@@ -5,8 +5,16 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretBox, cryptography } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';
-import { createEngine } from '@lodge/engine';
-import type { ChannelParts, CreateAgentInput, Engine, EngineDeps, ScheduleParts, HookParts } from '@lodge/engine';
+import { createEngine, createHooks } from '@lodge/engine';
+import type {
+  ChannelParts,
+  CreateAgentInput,
+  Engine,
+  EngineDeps,
+  HookParts,
+  Hooks,
+  ScheduleParts,
+} from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
@@ -84,6 +92,7 @@ export interface Plane {
   readonly driver: FakeDriver;
   readonly engine: Engine;
   readonly agents: Engine['agents'];
+  readonly hooks: Hooks;
   readonly troubles: GuestTroubles;
   /** The runtime's calls, in order. */
   readonly calls: string[];
@@ -133,9 +142,9 @@ export async function startPlane(
     channelTurns: mortal(opened.channelTurns, life),
     oauthSessions: mortal(opened.oauthSessions, life),
   };
+  const secrets = createSecretBox(randomBytes(32));
   const engine = createEngine({
     store,
-    database: mortal(opened.database, life),
     logs: mortal(opened.agentLogs, life),
     events: mortal(opened.events, life),
     driver: mortal(driver, local),
@@ -148,7 +157,7 @@ export async function startPlane(
     runtimes: new Map([['runtime_a', mortal(guestRuntime(host, troubles, calls, release), local)]]),
     gateway: createGateway(),
     providers: [provider],
-    secrets: createSecretBox(randomBytes(32)),
+    secrets,
     log: silent,
     defaultModel: 'p/m',
     maxAgentsPerAccount: 100,
@@ -167,7 +176,6 @@ export async function startPlane(
     ...(hooks && {
       hooks: {
         turns: mortal(opened.hookTurns, life),
-        tokens: cryptography.tokens,
         ...hooks,
       },
     }),
@@ -176,6 +184,12 @@ export async function startPlane(
   await driver.start();
   engine.start();
   const plane: Plane = {
+    hooks: createHooks({
+      database: mortal(opened.database, life),
+      agents: engine.agents,
+      tokens: cryptography.tokens,
+      secrets,
+    }),
     driver,
     engine,
     agents: engine.agents,

@@ -1,6 +1,7 @@
 import { noSpendDefaults, ofEachRuntime } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
 import { createHttpApp } from '../app.ts';
+import { openResources } from '../../resources/index.ts';
 import type { AccountArea } from '../context.ts';
 
 /** Stands for use-cases of which only the names are asked while routes are declared. A call of one throws. */
@@ -34,7 +35,8 @@ export async function openApiJson(): Promise<string> {
     channels: { channels: uncalled(), origin },
     webhooks: uncalled(),
     schedules: uncalled(),
-    hooks: { hooks: uncalled(), origin },
+    ...openResources(uncalled()),
+    origin,
     connections: { connections: uncalled(), origin },
     account: noAccountArea,
     host: uncalled(),

@@ -9,6 +9,7 @@ import type { AccountRow, KeyRefusal, Principal, SpendStore } from '@lodge/ports
 import { createGateway } from '@lodge/runtimes';
 import type { FastifyInstance } from 'fastify';
 import { createHttpApp } from '../../../../../apps/server/src/http/app.ts';
+import type { AppOptions } from '../../../../../apps/server/src/http/app.ts';
 import type { HttpAppOptions } from '../../../../../apps/server/src/http/context.ts';
 import { MemoryAgents, accountId } from './memory-agents.ts';
 
@@ -108,7 +109,7 @@ const nothingOf = (what: string): never =>
     },
   ) as never;
 
-export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
+export function testApp(options: Partial<AppOptions> = {}): TestApp {
   const agents = new MemoryAgents();
   const logged: string[] = [];
   const write = (fields: object, message: string): void => void logged.push(JSON.stringify([fields, message]));
@@ -123,7 +124,8 @@ export function testApp(options: Partial<HttpAppOptions> = {}): TestApp {
     webhooks: nothingOf('webhooks'),
     schedules: nothingOf('schedules'),
     channels: { channels: nothingOf('channels'), origin: () => 'http://localhost' },
-    hooks: { hooks: nothingOf('hooks'), origin: () => 'http://localhost' },
+    hooks: nothingOf('hooks'),
+    origin: () => 'http://localhost',
     connections: { connections: nothingOf('connections'), origin: () => 'http://localhost' },
     usage: { report: async () => 'too_many', knows: async () => false, calls: async () => [], call: async () => null },
     host: nothingOf('host'),

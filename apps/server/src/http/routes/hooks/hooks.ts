@@ -20,6 +20,8 @@ import type { HookNeeds } from './shared.ts';
 
 interface Needs extends HookNeeds {
   readonly cursors: Cursors;
+  /** Where third parties reach this service. */
+  readonly origin: () => string;
 }
 
 /** `GET` and `POST /v1/agents/:id/hooks`, `DELETE` of one by its id, and `GET` of its messages. */
@@ -30,7 +32,7 @@ export function hookRoutes(app: App, needs: Needs): void {
   messagesRoute(app, needs);
 }
 
-function listRoute(app: App, { hooks: { hooks }, fingerprints }: Needs): void {
+function listRoute(app: App, { hooks, fingerprints }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/hooks',
@@ -56,7 +58,7 @@ function listRoute(app: App, { hooks: { hooks }, fingerprints }: Needs): void {
   });
 }
 
-function createRoute(app: App, { hooks: { hooks, origin }, fingerprints }: Needs): void {
+function createRoute(app: App, { hooks, origin, fingerprints }: Needs): void {
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/hooks',
@@ -84,7 +86,7 @@ function createRoute(app: App, { hooks: { hooks, origin }, fingerprints }: Needs
   });
 }
 
-function removeRoute(app: App, { hooks: { hooks } }: Needs): void {
+function removeRoute(app: App, { hooks }: Needs): void {
   app.route({
     method: 'DELETE',
     url: '/v1/agents/:id/hooks/:hook',
@@ -105,7 +107,7 @@ function removeRoute(app: App, { hooks: { hooks } }: Needs): void {
   });
 }
 
-function messagesRoute(app: App, { hooks: { hooks }, cursors }: Needs): void {
+function messagesRoute(app: App, { hooks, cursors }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/hooks/:hook/messages',

@@ -67,8 +67,7 @@ const tooLarge = (): Refusal =>
   new Refusal('request_too_large', `The body may have at most ${hookBodyBounds.bytes / 1024} KiB.`);
 
 async function open(needs: Needs, request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const { limiter, strangers } = needs;
-  const { hooks } = needs.hooks;
+  const { hooks, limiter, strangers } = needs;
   const { token } = request.params as { readonly token: string };
   if (!hooks.isToken(token)) {
     await limiter?.byAddress(request, reply);
@@ -89,7 +88,7 @@ async function open(needs: Needs, request: FastifyRequest, reply: FastifyReply):
   request.scope.fields.agent_id = hook.agentId;
 }
 
-async function receive({ hooks: { hooks }, limiter }: Needs, request: FastifyRequest, reply: FastifyReply) {
+async function receive({ hooks, limiter }: Needs, request: FastifyRequest, reply: FastifyReply) {
   const hook = request.hook!;
   const sent = requestOf(request);
   try {

@@ -2,10 +2,9 @@ import { agentIdPattern, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import { Hook, HookMessage } from '@lodge/contract';
 import type { CreateHook, HookSignatureInput } from '@lodge/contract';
-import type { Fingerprints, HookInput, HookMessageRow, HookPlace, HookRow } from '@lodge/engine';
+import type { Fingerprints, HookInput, Hooks, HookMessageRow, HookPlace, HookRow } from '@lodge/engine';
 import { hookSecretContext, noDelivery } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
-import type { HookArea } from '../../context.ts';
 import type { ShowsSecrets } from '../../needs.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
@@ -13,7 +12,7 @@ import { toWire } from '../../reply/to-wire.ts';
 
 /** For routes of hooks. */
 export interface HookNeeds extends ShowsSecrets {
-  readonly hooks: HookArea;
+  readonly hooks: Hooks;
 }
 
 export const tags = ['Hooks'];

@@ -1,0 +1,14 @@
+/** The resources of the API, by their names. The app, its document and the wiring go over this list. */
+import { hooks } from './hooks.ts';
+import type { Core } from './resource.ts';
+
+const resources = { hooks } as const;
+
+type Resources = typeof resources;
+/** The use-cases of every resource. */
+export type UseCases = { readonly [Name in keyof Resources]: ReturnType<Resources[Name]['open']> };
+
+export const openResources = (core: Core): UseCases =>
+  Object.fromEntries(Object.entries(resources).map(([name, { open }]) => [name, open(core)])) as unknown as UseCases;
+
+export const resourceRoutes = Object.values(resources).flatMap(({ routes }) => routes);
