@@ -1,7 +1,7 @@
 /** Connections of agents: the owners' use-cases, and the guests' access. */
 import { openConnections as openParts } from '@lodge/connections';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
-import { createConnections } from '@lodge/engine';
+import { createConnectionDirectory, createConnectionGrants, createConnections } from '@lodge/engine';
 import type { Connections, Engine } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
@@ -30,9 +30,10 @@ export function openConnections(
   closing: Closing,
 ): Opened {
   const anyAddress = addresses === 'any';
+  const { database } = store;
   const parts = openParts({
-    directory: store.connections,
-    grants: store.connectionGrants,
+    directory: createConnectionDirectory(database),
+    grants: createConnectionGrants(database),
     secrets,
     logs: store.agentLogs,
     log,
@@ -42,9 +43,8 @@ export function openConnections(
   });
   closing.push(() => parts.close());
   const connections = createConnections({
+    database,
     agents: engine.agents,
-    store: store.connections,
-    grants: store.connectionGrants,
     oauthSessions: store.oauthSessions,
     consent: parts.consent,
     secrets,

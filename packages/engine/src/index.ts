@@ -18,6 +18,8 @@ export type { HookInput, HookParts, Hooks } from './hooks/hooks.ts';
 export type { HookMessageRow, HookPlace, HookRow } from '@lodge/store/hooks';
 export type { HookRequest, TakenRequest } from './hooks/receiving.ts';
 export * from './connections/connections.ts';
+export * from './connections/directory.ts';
+export type { ConnectionAuthInput, ConnectionInput } from './connections/input.ts';
 export { consentTagOf } from './consents/pages.ts';
 export type { ConsentPage, ConsentPages } from './consents/pages.ts';
 export type { ConsentBack, ConsentGift } from './consents/sessions.ts';

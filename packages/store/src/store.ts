@@ -14,9 +14,6 @@ import type {
   CallSweeper,
   ChannelStore,
   ChannelTurns,
-  ConnectionDirectory,
-  ConnectionGrants,
-  ConnectionStore,
   DataKeyStore,
   EventStore,
   HookTurns,
@@ -47,8 +44,6 @@ import { PostgresEventStore } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
 import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
 import { PostgresMailboxNotices } from './channels/mailbox-notices.ts';
-import { PostgresConnectionStore } from './connections/connections.ts';
-import { PostgresConnectionGrants } from './connections/grants.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
 import { PostgresChannelTurns } from './channels/turns.ts';
 import { PostgresHookTurns } from './hooks/turns.ts';
@@ -100,8 +95,6 @@ export interface Store {
   readonly schedules: ScheduleStore;
   readonly scheduleRuns: ScheduleRuns;
   readonly hookTurns: HookTurns;
-  readonly connections: ConnectionStore & ConnectionDirectory;
-  readonly connectionGrants: ConnectionGrants;
   /** Returns the present sizes on the database's disk. */
   readonly sizes: () => Promise<StoredSizes>;
   /** Resolves when the database answers. Tried once, for a health check. */
@@ -158,8 +151,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     schedules: new PostgresScheduleStore(database),
     scheduleRuns: new PostgresScheduleRuns(database, changes),
     hookTurns: new PostgresHookTurns(database, changes),
-    connections: new PostgresConnectionStore(database),
-    connectionGrants: new PostgresConnectionGrants(database),
     sizes: () => storedSizes(database),
     ping: () => database.ping(),
     close: async () => {

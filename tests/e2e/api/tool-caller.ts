@@ -1,6 +1,7 @@
 /** One call of a connection's tool as a process of its own, to be killed: settings in TOOL_CALL, prints the answer. */
 import { openSecretBox } from '@lodge/access';
 import { openConnections } from '@lodge/connections';
+import { createConnectionDirectory, createConnectionGrants } from '@lodge/engine';
 import { openStore } from '@lodge/store';
 import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
 
@@ -16,8 +17,8 @@ export interface ToolCall {
 const settings = JSON.parse(process.env['TOOL_CALL']!) as ToolCall;
 const store = await openStore({ connectionString: settings.connectionString, log: silent });
 const parts = openConnections({
-  directory: store.connections,
-  grants: store.connectionGrants,
+  directory: createConnectionDirectory(store.database),
+  grants: createConnectionGrants(store.database),
   secrets: await openSecretBox(store.secrets, Buffer.from(settings.masterKey, 'hex')),
   logs: store.agentLogs,
   log: silent,

@@ -73,7 +73,7 @@ export async function startWorld(
         enabled: true,
         statusReason: null,
         oauth: null,
-        asksOAuth: false,
+        asksOauth: false,
         revision: randomBytes(4).toString('hex'),
         createdAt: new Date(0),
         updatedAt: new Date(0),
@@ -82,7 +82,7 @@ export async function startWorld(
           name,
           sealed: secrets.seal(value, connectionHeaderContext(agentId, given.name, name)),
           last4: '',
-          createdAt: new Date(0),
+          createdAt: new Date(0).toISOString(),
         })),
       };
       const at = rows.findIndex((each) => each.agentId === agentId && each.name === row.name);

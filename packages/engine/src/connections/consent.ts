@@ -1,10 +1,42 @@
 /** A person lets a connection use its server. The authorization server's tokens are sealed and never shown. */
 import { Refusal, isScope, renewalIn } from '@lodge/domain';
 import { ConsentFailure, connectionClientSecretContext, connectionGrantContext } from '@lodge/ports';
-import type { BegunConsent, ConnectionRow, ConsentClient, Grant, GrantedTokens, SecretBox } from '@lodge/ports';
+import type {
+  BegunConsent,
+  ConnectionConsent,
+  ConnectionRow,
+  ConsentClient,
+  Grant,
+  GrantedTokens,
+  SecretBox,
+} from '@lodge/ports';
+import { findConnection, insertGrant } from '@lodge/store/connections';
+import type { Database } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
+import type { Agents } from '../agents/agents.ts';
 import { keepConsent, newConsent, takeConsent } from '../consents/sessions.ts';
-import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
-import type { ConnectionConsentAsk, ConnectionConsentEnd, ConnectionsDeps } from './deps.ts';
+import type { ConsentBack, ConsentSessions, OAuthStart } from '../consents/sessions.ts';
+import { scopeRule } from './input.ts';
+
+export interface ConnectionConsentAsk {
+  readonly redirectUri: string;
+  readonly returnUrl: string | null;
+  /** Scope of this consent; null: the connection's own. */
+  readonly scope: string | null;
+}
+
+export interface ConnectionConsentEnd {
+  readonly agentId: string;
+  readonly connection: string;
+  /** The page that the person goes to next; null: none. */
+  readonly returnUrl: string | null;
+}
+
+export interface ConsentDeps extends ConsentSessions {
+  readonly database: Database;
+  readonly agents: Pick<Agents, 'get'>;
+  readonly consent: ConnectionConsent;
+}
 
 /** State that is kept, sealed, until the browser comes back. */
 interface Pending extends Omit<BegunConsent, 'authorizationUrl'> {
@@ -14,7 +46,7 @@ interface Pending extends Omit<BegunConsent, 'authorizationUrl'> {
 }
 
 export async function startConsent(
-  deps: ConnectionsDeps,
+  deps: ConsentDeps,
   row: ConnectionRow,
   { redirectUri, returnUrl, scope }: ConnectionConsentAsk,
   signal: AbortSignal,
@@ -39,7 +71,7 @@ export async function startConsent(
 }
 
 export async function finishConsent(
-  deps: ConnectionsDeps,
+  deps: ConsentDeps,
   back: ConsentBack,
   signal: AbortSignal,
 ): Promise<ConnectionConsentEnd> {
@@ -53,8 +85,9 @@ export async function finishConsent(
   }
   if (code === null) throw new Refusal('invalid_request', 'The consent was not given.');
   await deps.agents.get(accountId, agentId);
-  const row = await deps.store.find(accountId, agentId, pending.connection);
-  if (row === null) throw noConnection();
+  const place = { accountId, agentId, name: pending.connection };
+  const row = await deps.database.repeatable((db) => findConnection(db, place));
+  if (row === undefined) throw noConnection();
   if (row.url !== pending.url || row.oauth === null || row.oauth.clientId !== pending.clientId) throw changed();
   const { terms, verifier } = pending;
   const answer = { terms, client: clientOf(deps.secrets, row), code, verifier, redirectUri };
@@ -62,27 +95,30 @@ export async function finishConsent(
     if (error instanceof ConsentFailure) throw new Refusal('invalid_request', error.message);
     throw error;
   });
-  if (!(await keepGrant(deps, pending, row, tokens))) throw changed();
+  await keepGrant(deps, pending, row, tokens);
   return { agentId, connection: pending.connection, returnUrl };
 }
 
 function keepGrant(
-  { secrets, grants }: ConnectionsDeps,
+  { secrets, database }: ConsentDeps,
   { terms, url, scope, clientId }: Pending,
-  { agentId, name: connection }: ConnectionRow,
+  { accountId, agentId, name: connection }: ConnectionRow,
   tokens: GrantedTokens,
-): Promise<boolean> {
+): Promise<void> {
   const { accessToken, refreshToken, expiresInMs } = tokens;
   const grant: Grant = { accessToken, refreshToken, terms, url, before: null };
-  return grants.connect(
-    { agentId, connection, url, clientId, issuer: terms.issuer },
-    {
-      sealed: secrets.seal(JSON.stringify(grant), connectionGrantContext(agentId, connection)),
-      scope: tokens.scope ?? scope,
-      expiresInMs,
-      renewInMs: renewalIn(tokens),
-    },
-  );
+  const to = { agentId, connection, url, clientId, issuer: terms.issuer };
+  const made = {
+    sealed: secrets.seal(JSON.stringify(grant), connectionGrantContext(agentId, connection)),
+    scope: tokens.scope ?? scope,
+    expiresInMs,
+    renewInMs: renewalIn(tokens),
+  };
+  return database.transaction(async (trx) => {
+    if (!(await insertGrant(trx, to, made))) throw changed();
+    const event = { type: 'connection.connected', data: { connection } } as const;
+    await appendEvent(trx, { ...event, accountId, agentId, by: null });
+  });
 }
 
 function clientOf(secrets: SecretBox, { agentId, name, oauth }: ConnectionRow): ConsentClient | null {
@@ -94,7 +130,5 @@ function clientOf(secrets: SecretBox, { agentId, name, oauth }: ConnectionRow): 
 
 const changed = (): Refusal =>
   new Refusal('invalid_request', 'The connection was changed while the consent was under way.');
-
-export const scopeRule = 'must be words of printable ASCII without quotes and backslashes, one space between two.';
 
 export const noConnection = (): Refusal => new Refusal('connection_not_found', 'The agent has no such connection.');

@@ -22,7 +22,8 @@ export interface StoredGrant {
   /** A `Grant` as JSON; see `connectionGrantContext`. */
   readonly sealed: string;
   readonly scope: string | null;
-  readonly expiresAt: Date | null;
+  /** As JSON has times. */
+  readonly expiresAt: string | null;
   /** Whether it should be renewed, by the database's clock. `isOver` says that it has expired. */
   readonly isDue: boolean;
   readonly isOver: boolean;
@@ -43,6 +44,13 @@ export interface NewGrant {
   readonly renewInMs: number | null;
 }
 
+/** A connection as the caller read it. */
+export interface ConnectionRef {
+  readonly agentId: string;
+  readonly connection: string;
+  readonly revision: string;
+}
+
 /** A grant of a connection, as the caller read it. */
 export interface GrantRef {
   readonly agentId: string;
@@ -51,20 +59,6 @@ export interface GrantRef {
 }
 
 export interface ConnectionGrants {
-  /**
-   * Stores the grant of a consent and writes `connection.connected`. False when the connection is gone, leads elsewhere, or
-   * has another client than at the consent.
-   */
-  connect(
-    to: {
-      readonly agentId: string;
-      readonly connection: string;
-      readonly url: string;
-      readonly clientId: string | null;
-      readonly issuer: string;
-    },
-    grant: NewGrant,
-  ): Promise<boolean>;
   /**
    * Claims the renewal for `forMs`. `busy` means that somebody else has the claim, `later` that it failed a moment ago, and
    * `moved` that there is another grant or none by now.
@@ -77,5 +71,5 @@ export interface ConnectionGrants {
   /** Records that the grant is invalid and that a person must consent again. Writes `connection.consent_needed` once. */
   lose(of: GrantRef, reason: string): Promise<void>;
   /** Records that the server asked for OAuth. Does nothing when the connection was put again since, or has OAuth. */
-  asked(of: { readonly agentId: string; readonly connection: string; readonly revision: string }): Promise<void>;
+  asked(of: ConnectionRef): Promise<void>;
 }

@@ -113,7 +113,9 @@ export async function finishDelete(database: Database, id: string, lease: string
       .select('account_id')
       .executeTakeFirst();
     if (gone === undefined) return;
-    for (const table of ownTables) await trx.deleteFrom(table).where('agent_id', '=', id).execute();
+    for (const table of ownTables) {
+      await sql`delete from ${sql.table(table)} where agent_id = ${id}`.execute(trx);
+    }
     await appendEvent(trx, {
       type: 'agent.removed',
       data: {},

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { deleteConnection, upsertConnection } from '../connections/index.ts';
 import { agentWithChannel } from '../testing/channel-fixture.ts';
 import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
@@ -60,8 +61,9 @@ test('a session that has ended is not given, and of an agent only the newest are
 
 test('a session is of a mailbox or of a connection: one kind takes no place of the other, and no state opens both', async () => {
   const agentId = await agentWithChannel(store, accountId);
-  const change = { accountId, agentId, name: 'tools', kind: 'mcp', url: 'https://mcp.example.com', allow: [] } as const;
-  await store.connections.put({ ...change, tools: null, enabled: true, headers: [], auth: undefined }, 3);
+  const place = { accountId, agentId, name: 'tools' };
+  const own = { kind: 'mcp', url: 'https://mcp.example.com', allow: '[]', enabled: true } as const;
+  await store.database.transaction((trx) => upsertConnection(trx, { ...place, ...own }));
   const mailbox = session(agentId);
   await begin(mailbox, 60_000);
   const all = Array.from({ length: 11 }, () => ({
@@ -76,7 +78,7 @@ test('a session is of a mailbox or of a connection: one kind takes no place of t
   assert.equal(await store.oauthSessions.take(mailbox.stateHash, 'connection', browser), null);
   assert.equal((await store.oauthSessions.take(mailbox.stateHash, 'mailbox', browser))?.connection, null);
   const [first] = all.slice(1);
-  await store.connections.remove(accountId, agentId, 'tools');
+  await store.database.transaction((trx) => deleteConnection(trx, place));
   assert.equal(
     await store.oauthSessions.take(first!.stateHash, 'connection', browser),
     null,

@@ -1,221 +1,105 @@
-import type {
-  ChangeNote,
-  ConnectionChange,
-  ConnectionDirectory,
-  ConnectionNotPut,
-  ConnectionRow,
-  ConnectionStore,
-} from '@lodge/ports';
-import { connectionBounds } from '@lodge/domain';
+/** Connections. All that read leave out those of agents that are being deleted. */
+import type { ConnectionHeader, ConnectionRef, ConnectionRow } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, Selectable, Transaction } from 'kysely';
-import type { Database } from '../database/connection.ts';
-import type { Schema } from '../database/schema.ts';
-import { appendEvent } from '../events/append.ts';
-import { writeNote } from '../events/change-note.ts';
-import { oauthColumn, oauthOf, putAuth } from './oauth.ts';
-import type { FoundOAuth } from './oauth.ts';
-import type { ConnectionTables } from './tables.ts';
+import type { Insertable, RawBuilder } from 'kysely';
+import type { Queries, Transaction } from '../database/database.ts';
+import type { ConnectionHeaders, Connections } from '../database/tables.ts';
+import { oauthColumn } from './oauth.ts';
 
-/** `ConnectionStore` and `ConnectionDirectory` in Postgres. */
-export class PostgresConnectionStore implements ConnectionStore, ConnectionDirectory {
-  private readonly database: Database;
+/** Headers of a row `c`, by name. */
+const headersColumn: RawBuilder<readonly ConnectionHeader[]> = sql`(
+  select coalesce(
+    json_agg(json_build_object('name', name, 'sealed', sealed, 'last4', last4, 'createdAt', created_at) order by name), '[]'
+  )
+  from connection_headers where agent_id = c.agent_id and connection = c.name
+)`;
 
-  constructor(database: Database) {
-    this.database = database;
-  }
+/** Connections with their headers and OAuth, each in one statement. */
+const live = (db: Queries, agentId: string) =>
+  db
+    .selectFrom('connections as c')
+    .selectAll('c')
+    .select([headersColumn.as('headers'), oauthColumn.as('oauth')])
+    .where('c.agentId', '=', agentId)
+    .where((eb) =>
+      eb.exists(
+        eb.selectFrom('agents').whereRef('agents.id', '=', 'c.agentId').where('agents.desired', '=', 'running'),
+      ),
+    );
 
-  ofAgent(accountId: string, agentId: string): Promise<readonly ConnectionRow[]> {
-    return this.database.repeatable((db) => select(db, { agentId, accountId }));
-  }
+/** Returns the agent's connections by name. */
+export const connectionsOf = (db: Queries, accountId: string, agentId: string): Promise<readonly ConnectionRow[]> =>
+  live(db, agentId).where('c.accountId', '=', accountId).orderBy('c.name').execute();
 
-  async find(accountId: string, agentId: string, name: string): Promise<ConnectionRow | null> {
-    const [row] = await this.database.repeatable((db) => select(db, { agentId, accountId, name }));
-    return row ?? null;
-  }
-
-  usable(agentId: string): Promise<readonly ConnectionRow[]> {
-    return this.database.repeatable((db) => select(db, { agentId, enabled: true }));
-  }
-
-  async usableOne(agentId: string, name: string): Promise<ConnectionRow | null> {
-    const [row] = await this.database.repeatable((db) => select(db, { agentId, name, enabled: true }));
-    return row ?? null;
-  }
-
-  echoed(of: Parameters<ConnectionDirectory['echoed']>[0]): Promise<void> {
-    return this.database.transaction((trx) => countEcho(trx, of));
-  }
-
-  put(change: ConnectionChange, max: number, note?: ChangeNote): Promise<ConnectionRow | ConnectionNotPut> {
-    return this.database.transaction((trx) => put(trx, change, max, note));
-  }
-
-  remove(accountId: string, agentId: string, name: string, note?: ChangeNote): Promise<boolean> {
-    return this.database.transaction(async (trx) => {
-      const { numDeletedRows } = await trx
-        .deleteFrom('connections')
-        .where('account_id', '=', accountId)
-        .where('agent_id', '=', agentId)
-        .where('name', '=', name)
-        .executeTakeFirst();
-      if (numDeletedRows === 0n) return false;
-      const own = { type: 'connection.removed', data: { connection: name } } as const;
-      await writeNote(trx, { accountId, agentId }, own, note);
-      return true;
-    });
-  }
-}
-
-interface Wanted {
+export interface ConnectionPlace {
+  readonly accountId: string;
   readonly agentId: string;
-  readonly accountId?: string;
-  readonly name?: string;
-  readonly enabled?: true;
+  readonly name: string;
 }
 
-interface Found extends Selectable<ConnectionTables['connections']> {
-  readonly headers: readonly { name: string; sealed: string; last4: string; created_at: string }[] | null;
-  readonly oauth: FoundOAuth | null;
-}
+export const findConnection = (
+  db: Queries,
+  { accountId, agentId, name }: ConnectionPlace,
+): Promise<ConnectionRow | undefined> =>
+  live(db, agentId).where('c.accountId', '=', accountId).where('c.name', '=', name).executeTakeFirst();
 
-/** Selects connections of agents that are not being deleted. */
-async function select(db: Kysely<Schema>, wanted: Wanted): Promise<readonly ConnectionRow[]> {
-  const { agentId, accountId = null, name = null, enabled = null } = wanted;
-  const { rows } = await sql<Found>`
-    select c.*, (
-      select json_agg(h order by h.name) from connection_headers h
-      where h.agent_id = c.agent_id and h.connection = c.name
-    ) as headers, ${oauthColumn} as oauth
-    from connections c
-    where c.agent_id = ${agentId}
-      and c.account_id = coalesce(${accountId}, c.account_id)
-      and c.name = coalesce(${name}, c.name)
-      and c.enabled = coalesce(${enabled}, c.enabled)
-      and exists (select from agents a where a.id = c.agent_id and a.desired = 'running' and a.deleted_at is null)
-    order by c.name
-  `.execute(db);
-  return rows.map(toRow);
-}
+export const enabledConnections = (db: Queries, agentId: string): Promise<readonly ConnectionRow[]> =>
+  live(db, agentId).where('c.enabled', '=', true).orderBy('c.name').execute();
 
-const toRow = (row: Found): ConnectionRow => ({
-  accountId: row.account_id,
-  agentId: row.agent_id,
-  name: row.name,
-  kind: row.kind,
-  url: row.url,
-  allow: row.allow,
-  tools: row.tools,
-  enabled: row.enabled,
-  statusReason: row.status_reason,
-  headers: (row.headers ?? []).map(({ name, sealed, last4, created_at }) => ({
-    name,
-    sealed,
-    last4,
-    createdAt: new Date(created_at),
-  })),
-  oauth: oauthOf(row.oauth),
-  asksOAuth: row.asks_oauth,
-  revision: row.revision,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-});
+export const enabledConnection = (db: Queries, agentId: string, name: string): Promise<ConnectionRow | undefined> =>
+  live(db, agentId).where('c.enabled', '=', true).where('c.name', '=', name).executeTakeFirst();
 
-async function put(
-  trx: Transaction<Schema>,
-  change: ConnectionChange,
-  max: number,
-  note: ChangeNote | undefined,
-): Promise<ConnectionRow | ConnectionNotPut> {
-  const { accountId, agentId, name, kind, url, enabled, headers } = change;
-  if (!(await lockLiving(trx, accountId, agentId))) return 'no_agent';
-  const all = await select(trx, { agentId });
-  const before = all.find((each) => each.name === name);
-  if (before === undefined && all.length >= max) return 'too_many';
-  const goesElsewhere = before !== undefined && (before.url !== url || before.kind !== kind);
-  if (goesElsewhere && headers === undefined && before.headers.length > 0) return 'headers_needed';
-  const refused = authRefusal(change, before, goesElsewhere);
-  if (refused !== null) return refused;
-  const fields = {
-    kind,
-    url,
-    allow: JSON.stringify(change.allow),
-    tools: change.tools && JSON.stringify(change.tools),
-    enabled,
-    asks_oauth: false,
-    // The owner who puts it has seen why it was disabled.
-    status_reason: null,
-    echoed_at: [],
-  };
+const changed = { revision: sql<string>`gen_random_uuid()::text`, updatedAt: sql<Date>`clock_timestamp()` };
+
+/** Puts the connection in the place of one with its name. */
+export async function upsertConnection(trx: Transaction, connection: Insertable<Connections>): Promise<void> {
+  const { agentId: _agent, name: _name, accountId: _account, ...fields } = connection;
   await trx
     .insertInto('connections')
-    .values({ agent_id: agentId, name, account_id: accountId, ...fields })
-    .onConflict((conflict) =>
-      conflict.columns(['agent_id', 'name']).doUpdateSet({
-        ...fields,
-        revision: sql<string>`gen_random_uuid()::text`,
-        updated_at: sql<Date>`clock_timestamp()`,
-      }),
-    )
+    .values(connection)
+    .onConflict((conflict) => conflict.columns(['agentId', 'name']).doUpdateSet({ ...fields, ...changed }))
     .execute();
-  if (headers !== undefined) await replaceHeaders(trx, change, headers);
-  await putAuth(trx, change, { goesElsewhere });
-  const [row] = await select(trx, { agentId, name });
-  const own = { type: 'connection.put', data: { connection: name, kind, enabled } } as const;
-  await writeNote(trx, { accountId, agentId }, own, note);
-  return row!;
 }
 
-/** Locks an agent that is not being deleted. Its connections are counted under this lock. */
-async function lockLiving(trx: Transaction<Schema>, accountId: string, agentId: string): Promise<boolean> {
-  const agent = await trx
-    .selectFrom('agents')
-    .select('id')
-    .where('id', '=', agentId)
-    .where('account_id', '=', accountId)
-    .where('desired', '=', 'running')
-    .where('deleted_at', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  return agent !== undefined;
-}
-
-function authRefusal(
-  { kind, auth, headers }: ConnectionChange,
-  before: ConnectionRow | undefined,
-  goesElsewhere: boolean,
-): ConnectionNotPut | null {
-  const isKept = auth === undefined && before?.oauth != null && kind === 'mcp';
-  if (isKept && goesElsewhere && before.oauth.clientSecret !== null) return 'auth_needed';
-  const hasHeader = (headers ?? before?.headers ?? []).some(({ name }) => name.toLowerCase() === 'authorization');
-  return hasHeader && (isKept || auth != null) ? 'authorization_twice' : null;
-}
-
-async function replaceHeaders(
-  trx: Transaction<Schema>,
-  { agentId, name: connection }: ConnectionChange,
-  headers: NonNullable<ConnectionChange['headers']>,
+export async function replaceHeaders(
+  trx: Transaction,
+  { agentId, connection }: Pick<ConnectionRef, 'agentId' | 'connection'>,
+  headers: readonly Pick<Insertable<ConnectionHeaders>, 'name' | 'sealed' | 'last4'>[],
 ): Promise<void> {
   await trx
-    .deleteFrom('connection_headers')
-    .where('agent_id', '=', agentId)
+    .deleteFrom('connectionHeaders')
+    .where('agentId', '=', agentId)
     .where('connection', '=', connection)
     .execute();
   if (headers.length === 0) return;
   await trx
-    .insertInto('connection_headers')
-    .values(headers.map(({ name, sealed, last4 }) => ({ agent_id: agentId, connection, name, sealed, last4 })))
+    .insertInto('connectionHeaders')
+    .values(headers.map(({ name, sealed, last4 }) => ({ agentId, connection, name, sealed, last4 })))
     .execute();
 }
 
-const echoed =
-  "Disabled: answers of the server held this connection's credential. See which requests had them, give another credential, and enable it.";
+/** Deletes the connection with its headers and OAuth. False when there is none. */
+export async function deleteConnection(trx: Transaction, place: ConnectionPlace): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('connections')
+    .where('accountId', '=', place.accountId)
+    .where('agentId', '=', place.agentId)
+    .where('name', '=', place.name)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
 
-async function countEcho(
-  trx: Transaction<Schema>,
-  { agentId, connection, revision }: Parameters<ConnectionDirectory['echoed']>[0],
-): Promise<void> {
-  const { rows } = await sql<{ account_id: string; count: number }>`
+export interface Echoes {
+  readonly accountId: string;
+  readonly count: number;
+}
+
+/** Counts an answer with the connection's credential, and locks the connection. `count` is of the last hour. */
+export async function countEcho(
+  trx: Transaction,
+  { agentId, connection, revision }: ConnectionRef,
+): Promise<Echoes | undefined> {
+  const { rows } = await sql<Echoes>`
     update connections c set echoed_at = array(
       select at from unnest(c.echoed_at || clock_timestamp()::timestamptz(3)) at
       where at > clock_timestamp() - interval '1 hour'
@@ -223,17 +107,27 @@ async function countEcho(
     where agent_id = ${agentId} and name = ${connection} and revision = ${revision} and enabled
     returning account_id, cardinality(echoed_at) as count
   `.execute(trx);
-  const [row] = rows;
-  if (row === undefined) return;
-  const { account_id: accountId, count } = row;
-  const disabled = count >= connectionBounds.echoesPerHour;
-  if (disabled) {
-    await sql`
-      update connections set enabled = false, status_reason = ${echoed}, revision = gen_random_uuid()::text,
-        updated_at = clock_timestamp()
-      where agent_id = ${agentId} and name = ${connection}
-    `.execute(trx);
-  }
-  const event = { type: 'connection.answer_refused', data: { connection, count, disabled } } as const;
-  await appendEvent(trx, { ...event, accountId, agentId, by: null });
+  return rows[0];
+}
+
+export async function disableConnection(
+  trx: Transaction,
+  { agentId, connection }: ConnectionRef,
+  statusReason: string,
+): Promise<void> {
+  await trx
+    .updateTable('connections')
+    .set({ enabled: false, statusReason, ...changed })
+    .where('agentId', '=', agentId)
+    .where('name', '=', connection)
+    .execute();
+}
+
+/** Records that the connection's server asked for OAuth, which it has not. */
+export async function markAsked(db: Queries, { agentId, connection, revision }: ConnectionRef): Promise<void> {
+  await sql`
+    update connections c set asks_oauth = true
+    where agent_id = ${agentId} and name = ${connection} and revision = ${revision} and not asks_oauth
+      and not exists (select from connection_oauth o where o.agent_id = c.agent_id and o.connection = c.name)
+  `.execute(db);
 }

@@ -21,20 +21,11 @@ import type { ScheduleTables } from '../schedules/tables.ts';
 
 import type { HookTables } from '../hooks/tables.ts';
 
-import type { ConnectionTables } from '../connections/tables.ts';
 import type { WorkTables } from '../work/tables.ts';
 
 /** The tables as the migrations leave them. */
 export interface Schema
-  extends
-    AccountTables,
-    ChannelTables,
-    ConnectionTables,
-    HookTables,
-    OAuthTables,
-    ScheduleTables,
-    WebhookTables,
-    WorkTables {
+  extends AccountTables, ChannelTables, HookTables, OAuthTables, ScheduleTables, WebhookTables, WorkTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;

@@ -5,7 +5,10 @@ type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}
   ? `${First}${Capitalize<CamelCase<Rest>>}`
   : Name;
 
-type Field<Value> = string extends Value ? Value | Date : Value;
+type Field<Value> = string extends Value ? Value | Date : Unchanged<Value>;
+
+/** A value that is only read. */
+type Unchanged<Value> = Value extends object ? { readonly [Name in keyof Value]: Unchanged<Value[Name]> } : Value;
 
 /**
  * The values of a reply by the row's names, without its `object`. A field of the contract that a row lacks does not compile. One

@@ -10,7 +10,7 @@ import type { ConnectionArea } from '../../context.ts';
 import type { ShowsSecrets } from '../../needs.ts';
 import type { ConnectionAuthInput } from '@lodge/engine';
 import { checkAgentId } from '../../reply/agent-record.ts';
-import { changeNote } from '../../identity/change-note.ts';
+import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import { connectionRecord } from './record.ts';
 
@@ -92,10 +92,9 @@ function putRoute(app: App, { connections: { connections }, fingerprints }: Need
       const { id, name } = request.params;
       checkAgentId(id);
       const { kind, url, headers, allow, tools, enabled = true, auth } = request.body;
-      const event = { type: 'connection.put', data: { connection: name, kind, enabled } } as const;
       const input = { name, kind, url, headers, allow, tools, enabled, auth: auth && authInput(auth) };
-      const note = changeNote(request, event);
-      return connectionRecord(await connections.put(request.principal.accountId, id, input, note), fingerprints);
+      const row = await connections.put(request.principal.accountId, id, input, actorNote(request));
+      return connectionRecord(row, fingerprints);
     },
   });
 }
@@ -121,8 +120,7 @@ function deleteRoute(app: App, { connections: { connections } }: Needs): void {
     handler: async (request) => {
       const { id, name } = request.params;
       checkAgentId(id);
-      const note = changeNote(request, { type: 'connection.removed', data: { connection: name } });
-      await connections.remove(request.principal.accountId, id, name, note);
+      await connections.remove(request.principal.accountId, id, name, actorNote(request));
       return { object: 'connection.deleted' as const, name, deleted: true as const };
     },
   });

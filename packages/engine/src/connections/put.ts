@@ -1,0 +1,106 @@
+/** A connection takes the place of one with its name. Stored credentials never go where they were not given for. */
+import { Refusal, connectionBounds } from '@lodge/domain';
+import type { ActorNote, ConnectionRow } from '@lodge/ports';
+import { lockAgent } from '@lodge/store/agents';
+import {
+  connectionsOf,
+  deleteOAuth,
+  findConnection,
+  lockOAuth,
+  replaceHeaders,
+  upsertConnection,
+  upsertOAuth,
+} from '@lodge/store/connections';
+import type { Transaction } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
+import { notFound } from '../agents/reading.ts';
+import type { ConnectionChange } from './input.ts';
+
+export async function putConnection(
+  trx: Transaction,
+  change: ConnectionChange,
+  note: ActorNote | undefined,
+): Promise<ConnectionRow> {
+  const { accountId, agentId, name, kind, url, allow, tools, enabled, headers } = change;
+  // The lock serialises puts, so they are counted correctly.
+  const agent = await lockAgent(trx, agentId);
+  if (agent?.accountId !== accountId || agent.desired === 'deleted') throw notFound(agentId);
+  const all = await connectionsOf(trx, accountId, agentId);
+  const before = all.find((each) => each.name === name);
+  if (before === undefined && all.length >= connectionBounds.perAgent) {
+    throw new Refusal('quota_exceeded', `An agent may have ${connectionBounds.perAgent} connections.`);
+  }
+  const goesElsewhere = before !== undefined && (before.url !== url || before.kind !== kind);
+  checkCredentials(change, before, goesElsewhere);
+  await upsertConnection(trx, {
+    accountId,
+    agentId,
+    name,
+    kind,
+    url,
+    allow: JSON.stringify(allow),
+    tools: tools && JSON.stringify(tools),
+    enabled,
+    asksOauth: false,
+    // The owner who puts it has seen why it was disabled.
+    statusReason: null,
+    echoedAt: [],
+  });
+  if (headers !== undefined) await replaceHeaders(trx, { agentId, connection: name }, headers);
+  await putAuth(trx, change, goesElsewhere);
+  const row = await findConnection(trx, change);
+  await writeNote(trx, change, { type: 'connection.put', data: { connection: name, kind, enabled } }, note);
+  return row!;
+}
+
+/** Whoever may change a URL must not send a stored credential elsewhere. */
+function checkCredentials(
+  { kind, auth, headers }: ConnectionChange,
+  before: ConnectionRow | undefined,
+  goesElsewhere: boolean,
+): void {
+  if (goesElsewhere && headers === undefined && before !== undefined && before.headers.length > 0) {
+    throw new Refusal(
+      'invalid_request',
+      'headers must be given again with another url or kind: what is stored was given for where it leads now.',
+    );
+  }
+  const isKept = auth === undefined && before?.oauth != null && kind === 'mcp';
+  if (isKept && goesElsewhere && before.oauth.clientSecret !== null) {
+    throw new Refusal(
+      'invalid_request',
+      'auth must be given again with another url: the client secret that is stored was given for where it leads now.',
+    );
+  }
+  const hasHeader = (headers ?? before?.headers ?? []).some(({ name }) => name.toLowerCase() === 'authorization');
+  if (hasHeader && (isKept || auth != null)) {
+    throw new Refusal('invalid_request', 'auth and a header Authorization cannot be together: leave one out.');
+  }
+}
+
+/**
+ * The grant stays only while URL, client and scope stay the same, because the person consented to these. The client's secret
+ * and its authorization server stay with URL and client.
+ */
+async function putAuth(
+  trx: Transaction,
+  { agentId, name: connection, kind, auth }: ConnectionChange,
+  goesElsewhere: boolean,
+): Promise<void> {
+  const of = { agentId, connection };
+  const before = await lockOAuth(trx, of);
+  if (auth === null || kind !== 'mcp') return deleteOAuth(trx, of);
+  const wanted = auth ?? before;
+  if (wanted === undefined) return;
+  const { clientId, scope } = wanted;
+  const same = before?.clientId === clientId && !goesElsewhere ? before : null;
+  const isSecretKept = auth?.clientSecret === undefined;
+  const own = {
+    clientId,
+    scope,
+    clientSecretSealed: (isSecretKept ? same?.clientSecretSealed : auth.clientSecret?.sealed) ?? null,
+    clientSecretLast4: (isSecretKept ? same?.clientSecretLast4 : auth.clientSecret?.last4) ?? '',
+    clientIssuer: (isSecretKept && same?.clientIssuer) || null,
+  };
+  await upsertOAuth(trx, of, own, { keepsGrant: same?.scope === scope });
+}

@@ -1,0 +1,3 @@
+export * from './connections.ts';
+export * from './grants.ts';
+export * from './oauth.ts';
