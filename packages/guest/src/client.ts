@@ -23,60 +23,6 @@ import {
   type TerminalWanted,
 } from './protocol.ts';
 
-/**
- * The host's side of the protocol, for one guest. Every call is bounded by `timeoutMs` and by `signal`. A call rejects with
- * `GuestError`, or with the signal's reason when the signal ended it.
- */
-export interface GuestClient {
-  /** Factor by which the guest's own work may take longer (`Guest.pace`). */
-  readonly pace: number;
-  health(options?: CallOptions): Promise<GuestHealth>;
-  /** Polls `health` until it answers. */
-  awaitHealth(options: CallOptions & { readonly timeoutMs: number }): Promise<GuestHealth>;
-  /**
-   * Sets the clock. It may carry a claim, which costs no call of its own, because this is the first call to every resumed
-   * guest.
-   */
-  setClock(options?: CallOptions & Claim & Beginning): Promise<void>;
-  /** Repeats `setClock` until it is answered, and a few times more while the time took long to arrive. */
-  awaitClock(options: CallOptions & Claim & Beginning & { readonly timeoutMs: number }): Promise<void>;
-  /** Freezes the guest: only its daemon runs until the next `setClock`. The daemon of an older image answers 404. */
-  freeze(options?: CallOptions): Promise<void>;
-  setCpusOnline(online: number, options?: CallOptions): Promise<void>;
-  sync(dropCaches: boolean, options?: CallOptions): Promise<void>;
-  /**
-   * Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older
-   * image answers 404.
-   */
-  stopRuntime(graceMs: number, options?: CallOptions): Promise<void>;
-  startRuntime(options?: CallOptions): Promise<void>;
-  /** Runs a command with short output, which comes as JSON. `maxOutputBytes` is 64 KiB by default. */
-  exec(request: ExecRequest, options?: CallOptions): Promise<ExecResult>;
-  /** Runs a command with output of any bounded size, which comes as bytes, as from `execStream`. */
-  execCollected(request: ExecRequest, options: { readonly signal: AbortSignal }): Promise<ExecResult>;
-  writeFile(
-    path: string,
-    bytes: Uint8Array | string,
-    file: { readonly mode: number; readonly owner: 'agent' | 'root' },
-    options?: CallOptions,
-  ): Promise<void>;
-  /** Reads up to `maxBytes`, by default `maxFileBytes`. */
-  readFile(path: string, options?: CallOptions & { readonly maxBytes?: number }): Promise<Uint8Array>;
-  logs(name: LogName, offset: number, limitBytes: number, options?: CallOptions): Promise<LogChunk>;
-  readonly workspace: GuestWorkspace;
-  readonly uploads: GuestUploads;
-  /**
-   * Runs a command like `exec` and yields its output as it comes. Resolves once the command runs. The last event is its end.
-   */
-  execStream(request: ExecRequest, options: { readonly signal: AbortSignal }): Promise<AsyncGenerator<ExecEvent>>;
-  /** Opens a login shell in the workspace and resolves once it has its terminal. */
-  openTerminal(terminal: TerminalWanted, handlers: TerminalHandlers, options?: CallOptions): Promise<GuestTerminal>;
-  /** Returns a tar of whole folders (absolute paths), with owners, modes and links. An incomplete one fails. */
-  readTree(paths: readonly string[], options: { readonly signal: AbortSignal }): Promise<Readable>;
-  /** Replaces these folders with the result of a `readTree` of the same paths. May be repeated. */
-  writeTree(paths: readonly string[], tar: Readable, options: { readonly signal: AbortSignal }): Promise<void>;
-}
-
 export { GuestError, ReplyTooLongError } from './call.ts';
 export type { ExecEvent } from './exec-events.ts';
 export type { GuestTerminal, TerminalHandlers } from './terminal.ts';
@@ -105,9 +51,10 @@ const maxRepeats = 4;
 /** Bound on the output of the host's own commands, unless they ask for another. */
 const ownExecOutputBytes = 64 * 1024;
 
-class HttpGuestClient implements GuestClient {
+class HttpGuestClient {
   readonly workspace: GuestWorkspace;
   readonly uploads: GuestUploads;
+  /** Factor by which the guest's own work may take longer (`Guest.pace`). */
   readonly pace: number;
   private readonly transport: Transport;
 
@@ -119,15 +66,18 @@ class HttpGuestClient implements GuestClient {
   }
 
   async health(options: CallOptions = {}): Promise<GuestHealth> {
-    return healthFrom(
-      await this.transport.json('GET', '/v1/health', undefined, this.transport.shortMs, textBounds.guestReply, options),
-    );
+    return healthFrom(await this.transport.json('GET', '/v1/health', undefined, options));
   }
 
+  /** Polls `health` until it answers. */
   async awaitHealth(options: CallOptions & { readonly timeoutMs: number }): Promise<GuestHealth> {
     return firstAnswer((signal) => this.health({ timeoutMs: options.timeoutMs, signal }), options);
   }
 
+  /**
+   * Sets the clock. It may carry a claim, which costs no call of its own, because this is the first call to every resumed
+   * guest.
+   */
   async setClock({ identity, goOn, ...options }: CallOptions & Claim & Beginning = {}): Promise<void> {
     const body: ClockRequest = {
       unixMs: Date.now(),
@@ -135,9 +85,10 @@ class HttpGuestClient implements GuestClient {
       ...(identity && { identity }),
       ...(goOn !== undefined && { goOn }),
     };
-    await this.transport.json('POST', '/v1/clock', body, this.transport.shortMs, textBounds.guestReply, options);
+    await this.transport.json('POST', '/v1/clock', body, options);
   }
 
+  /** Repeats `setClock` until it is answered, and a few times more while the time took long to arrive. */
   async awaitClock(options: CallOptions & Claim & Beginning & { readonly timeoutMs: number }): Promise<void> {
     const { signal: _, ...attempt } = options;
     const began = performance.now();
@@ -151,44 +102,42 @@ class HttpGuestClient implements GuestClient {
     }
   }
 
+  /** Freezes the guest: only its daemon runs until the next `setClock`. The daemon of an older image answers 404. */
   async freeze(options: CallOptions = {}): Promise<void> {
-    await this.transport.json('POST', '/v1/freeze', {}, this.transport.shortMs, textBounds.guestReply, options);
+    await this.transport.json('POST', '/v1/freeze', {}, options);
   }
 
   async setCpusOnline(online: number, options: CallOptions = {}): Promise<void> {
     const body: CpusRequest = { online };
-    await this.transport.json('POST', '/v1/cpus', body, this.transport.shortMs, textBounds.guestReply, options);
+    await this.transport.json('POST', '/v1/cpus', body, options);
   }
 
   async sync(dropCaches: boolean, options: CallOptions = {}): Promise<void> {
     const body: SyncRequest = { dropCaches };
-    await this.transport.json('POST', '/v1/sync', body, this.transport.longMs, textBounds.guestReply, options);
+    await this.transport.json('POST', '/v1/sync', body, options, this.transport.longMs);
   }
 
+  /**
+   * Ends the agent's runtime within `graceMs` and keeps it ended until `startRuntime` or a boot. The daemon of an older
+   * image answers 404.
+   */
   async stopRuntime(graceMs: number, options: CallOptions = {}): Promise<void> {
     const body: RuntimeRequest = { run: false, graceMs };
-    await this.transport.json(
-      'POST',
-      '/v1/runtime',
-      body,
-      graceMs + this.transport.shortMs,
-      textBounds.guestReply,
-      options,
-    );
+    await this.transport.json('POST', '/v1/runtime', body, options, graceMs + this.transport.shortMs);
   }
 
   async startRuntime(options: CallOptions = {}): Promise<void> {
     const body: RuntimeRequest = { run: true, graceMs: 0 };
-    await this.transport.json('POST', '/v1/runtime', body, this.transport.shortMs, textBounds.guestReply, options);
+    await this.transport.json('POST', '/v1/runtime', body, options);
   }
 
+  /** Runs a command with short output, which comes as JSON. `maxOutputBytes` is 64 KiB by default. */
   async exec(request: ExecRequest, options: CallOptions = {}): Promise<ExecResult> {
     const { maxOutputBytes = ownExecOutputBytes, timeoutMs } = request;
     const body: ExecRequest = { ...request, maxOutputBytes };
     const bounds = textReplyBounds(2 * maxOutputBytes);
-    return execResultFrom(
-      await this.transport.json('POST', '/v1/exec', body, timeoutMs + this.transport.shortMs, bounds, options),
-    );
+    const withinMs = timeoutMs + this.transport.shortMs;
+    return execResultFrom(await this.transport.json('POST', '/v1/exec', body, options, withinMs, bounds));
   }
 
   async writeFile(
@@ -206,6 +155,7 @@ class HttpGuestClient implements GuestClient {
     );
   }
 
+  /** Reads up to `maxBytes`, by default `maxFileBytes`. */
   async readFile(path: string, options: CallOptions & { readonly maxBytes?: number } = {}): Promise<Uint8Array> {
     const query = new URLSearchParams({ path });
     return this.transport.call(
@@ -217,20 +167,15 @@ class HttpGuestClient implements GuestClient {
 
   async logs(name: LogName, offset: number, limitBytes: number, options: CallOptions = {}): Promise<LogChunk> {
     const query = new URLSearchParams({ name, offset: String(offset), limit: String(limitBytes) });
-    const bounds = textReplyBounds(limitBytes);
-    return logChunkFrom(
-      await this.transport.json(
-        'GET',
-        `/v1/logs?${query.toString()}`,
-        undefined,
-        this.transport.shortMs,
-        bounds,
-        options,
-      ),
-      limitBytes,
-    );
+    const path = `/v1/logs?${query.toString()}`;
+    const { shortMs } = this.transport;
+    const reply = await this.transport.json('GET', path, undefined, options, shortMs, textReplyBounds(limitBytes));
+    return logChunkFrom(reply, limitBytes);
   }
 
+  /**
+   * Runs a command like `exec` and yields its output as it comes. Resolves once the command runs. The last event is its end.
+   */
   async execStream(
     request: ExecRequest,
     { signal }: { readonly signal: AbortSignal },
@@ -242,10 +187,12 @@ class HttpGuestClient implements GuestClient {
     return execEvents(reply, request.maxOutputBytes ?? defaultExecOutputBytes);
   }
 
+  /** Runs a command with output of any bounded size, which comes as bytes, as from `execStream`. */
   async execCollected(request: ExecRequest, options: { readonly signal: AbortSignal }): Promise<ExecResult> {
     return collectExec(await this.execStream(request, options));
   }
 
+  /** Opens a login shell in the workspace and resolves once it has its terminal. */
   openTerminal(
     terminal: TerminalWanted,
     handlers: TerminalHandlers,
@@ -254,10 +201,12 @@ class HttpGuestClient implements GuestClient {
     return openTerminal(this.transport, terminal, handlers, options);
   }
 
+  /** Returns a tar of whole folders (absolute paths), with owners, modes and links. An incomplete one fails. */
   readTree(paths: readonly string[], { signal }: { readonly signal: AbortSignal }): Promise<Readable> {
     return this.transport.stream({ method: 'GET', path: treePath(paths) }, { signal, stallMs });
   }
 
+  /** Replaces these folders with the result of a `readTree` of the same paths. May be repeated. */
   async writeTree(
     paths: readonly string[],
     tar: Readable,
@@ -270,3 +219,9 @@ class HttpGuestClient implements GuestClient {
 
 const treePath = (paths: readonly string[]): string =>
   `/v1/tree?${new URLSearchParams(paths.map((path): [string, string] => ['path', path])).toString()}`;
+
+/**
+ * The host's side of the protocol, for one guest. Every call is bounded by `timeoutMs` and by `signal`. A call rejects with
+ * `GuestError`, or with the signal's reason when the signal ended it.
+ */
+export type GuestClient = Pick<HttpGuestClient, keyof HttpGuestClient>;

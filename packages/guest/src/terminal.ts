@@ -17,15 +17,6 @@ export interface TerminalHandlers {
   closed(end: ProcessEnd | null): void;
 }
 
-export interface GuestTerminal {
-  /** Sends typed bytes. False asks for no more until `drained`. */
-  write(bytes: Uint8Array): boolean;
-  resize(size: TerminalSize): void;
-  resume(): void;
-  /** Ends the terminal and its processes. */
-  close(): void;
-}
-
 export async function openTerminal(
   transport: Transport,
   { columns, rows, term, user }: TerminalWanted,
@@ -35,10 +26,10 @@ export async function openTerminal(
   const query = new URLSearchParams({ columns: String(columns), rows: String(rows), term });
   const path = user === 'root' ? '/v1/terminal/root' : '/v1/terminal';
   const socket = await transport.upgrade(`${path}?${query.toString()}`, 'lodge-terminal', options);
-  return new Connection(socket, handlers);
+  return new GuestTerminal(socket, handlers);
 }
 
-class Connection implements GuestTerminal {
+export class GuestTerminal {
   private readonly socket: Duplex;
   private readonly handlers: TerminalHandlers;
   private readonly reader = new FrameReader();
@@ -56,6 +47,7 @@ class Connection implements GuestTerminal {
     for (const event of ['end', 'close'] as const) socket.on(event, () => this.over(null));
   }
 
+  /** Sends typed bytes. False asks for no more until `drained`. */
   write(bytes: Uint8Array): boolean {
     return this.send(terminalInput.data, bytes);
   }
@@ -68,6 +60,7 @@ class Connection implements GuestTerminal {
     this.socket.resume();
   }
 
+  /** Ends the terminal and its processes. */
   close(): void {
     this.over(null);
   }

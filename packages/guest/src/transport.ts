@@ -81,9 +81,9 @@ export class Transport {
     method: 'GET' | 'POST' | 'PUT' | 'DELETE',
     path: string,
     body: object | undefined,
-    defaultTimeoutMs: number,
-    bounds: JsonBounds,
-    options: CallOptions & Claim,
+    options: CallOptions & Claim = {},
+    defaultTimeoutMs = this.shortMs,
+    bounds: JsonBounds = textBounds.guestReply,
   ): Promise<Reply> {
     const request = {
       method,

@@ -1,5 +1,4 @@
 import type { Readable } from 'node:stream';
-import { textBounds } from '@lodge/domain';
 import type { UploadState, WriteResult } from './protocol.ts';
 import { uploadStateFrom, writeResultFrom, type Reply } from './shape.ts';
 import { smallJson, stallMs, type CallOptions, type Transport } from './transport.ts';
@@ -29,9 +28,8 @@ export function uploadsOf(transport: Transport): GuestUploads {
   const json = (
     method: 'GET' | 'POST' | 'DELETE',
     query: Readonly<Record<string, string>>,
-    options: CallOptions = {},
-  ): Promise<Reply> =>
-    transport.json(method, pathFor(query), undefined, transport.longMs, textBounds.guestReply, options);
+    options?: CallOptions,
+  ): Promise<Reply> => transport.json(method, pathFor(query), undefined, options, transport.longMs);
   return {
     state: async (id, options) => uploadStateFrom(await json('GET', { id }, options)),
     append: async (id, offset, body, { signal }) => {

@@ -1,9 +1,8 @@
 import type { Readable } from 'node:stream';
 import { textBounds } from '@lodge/domain';
-import type { JsonBounds } from '@lodge/domain';
 import { GuestError, ReplyTooLongError } from './call.ts';
 import type { Entry, EntryList, WriteResult } from './protocol.ts';
-import { entryFrom, entryListFrom, replyFrom, unexpected, writeResultFrom, type Reply } from './shape.ts';
+import { entryFrom, entryListFrom, replyFrom, unexpected, writeResultFrom } from './shape.ts';
 import { smallJson, stallMs, type CallOptions, type Transport } from './transport.ts';
 
 /** Factor by which a page is shrunk when its names and links do not fit into the page's bounds. */
@@ -59,21 +58,16 @@ export interface GuestWorkspace {
 }
 
 export function workspaceOf(transport: Transport): GuestWorkspace {
-  const json = (
-    method: 'GET' | 'PUT' | 'DELETE',
-    path: string,
-    timeoutMs: number,
-    options: CallOptions = {},
-    bounds: JsonBounds = textBounds.guestReply,
-  ): Promise<Reply> => transport.json(method, path, undefined, timeoutMs, bounds, options);
+  const { longMs, shortMs } = transport;
   return {
     entry: async (path, options) =>
-      entryFrom(await json('GET', pathFor('/entry', { path }), transport.shortMs, options)),
+      entryFrom(await transport.json('GET', pathFor('/entry', { path }), undefined, options)),
     list: async (path, { after, limit }, options) => {
       for (let wanted = limit; ; wanted = Math.ceil(wanted / listShrinks)) {
         try {
           const url = pathFor('/list', { path, after, limit: String(wanted) });
-          return entryListFrom(await json('GET', url, transport.longMs, options, textBounds.fileList), wanted);
+          const reply = await transport.json('GET', url, undefined, options, longMs, textBounds.fileList);
+          return entryListFrom(reply, wanted);
         } catch (error) {
           if (!(error instanceof ReplyTooLongError) || wanted === 1) throw error;
         }
@@ -86,10 +80,10 @@ export function workspaceOf(transport: Transport): GuestWorkspace {
       return writeResultFrom(await smallJson(await transport.stream(call, { signal, stallMs }), 'PUT /v1/workspace'));
     },
     makeFolder: async (path, options) =>
-      writeResultFrom(await json('PUT', pathFor('/folder', { path }), transport.shortMs, options)),
+      writeResultFrom(await transport.json('PUT', pathFor('/folder', { path }), undefined, options)),
     remove: async (path, { match, recursive }, options) => {
       const query = { path, ...(match !== undefined && { match }), recursive: String(recursive) };
-      await json('DELETE', pathFor('', query), transport.longMs + transport.shortMs, options);
+      await transport.json('DELETE', pathFor('', query), undefined, options, longMs + shortMs);
     },
   };
 }

@@ -34,12 +34,6 @@ export interface CollectorTiming {
   readonly rate: LogRate;
 }
 
-export interface LogCollector {
-  start(): void;
-  /** Ends the reads under way and waits for the writes. */
-  stop(): Promise<void>;
-}
-
 const defaults: CollectorTiming = {
   intervalMs: 2_000,
   pruneIntervalMs: 60_000,
@@ -51,7 +45,7 @@ const defaults: CollectorTiming = {
 const maxWaitMs = 60_000;
 
 export function createLogCollector(deps: LogCollectorDeps): LogCollector {
-  return new Collector(deps);
+  return new LogCollector(deps);
 }
 
 type Source = 'console' | 'gateway' | 'egress';
@@ -69,7 +63,7 @@ interface Agent {
   readonly readings: Readonly<Record<Source, Reading>>;
 }
 
-class Collector implements LogCollector {
+export class LogCollector {
   private readonly deps: LogCollectorDeps;
   private readonly timing: CollectorTiming;
   private readonly agents = new Map<string, Agent>();
@@ -91,6 +85,7 @@ class Collector implements LogCollector {
     this.repeat(this.timing.pruneIntervalMs, () => this.deps.logs.prune(this.deps.bounds));
   }
 
+  /** Ends the reads under way and waits for the writes. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the log collector stops'));
     for (const timer of this.timers) clearInterval(timer);

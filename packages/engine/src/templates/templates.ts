@@ -31,28 +31,6 @@ import type { TemplateProgress } from './progress.ts';
 
 export type { TemplateProgress } from './progress.ts';
 
-export interface Templates {
-  /** Begins to make missing templates in the background, and goes on until `stop`. */
-  start(): void;
-  stop(): Promise<void>;
-  /** The template that new agents are made from; null while there is none. */
-  current(kind: RuntimeKind): Template | null;
-  /** The template that an upgrade brings: the current one, unless new agents stay on an earlier version. */
-  newest(kind: RuntimeKind): Template | null;
-  /** Whether an upgrade would bring nothing to an agent over that template. */
-  isNewest(kind: RuntimeKind, id: string): boolean;
-  /** The runtime's version in a template; null where another process has made it current. */
-  versionOf(id: string): string | null;
-  /** Returns a template of any age by its id. */
-  get(id: string): Promise<Template | null>;
-  /** Resolves as soon as there is a current template, or the newest. Rejects when `signal` aborts. */
-  whenReady(kind: RuntimeKind, signal: AbortSignal, which?: 'current' | 'newest'): Promise<Template>;
-  /** Reports that a clone found this template missing; the current one is made again. */
-  lost(kind: RuntimeKind, id: string): void;
-  progress(kind: RuntimeKind): TemplateProgress;
-  onProgress(listener: (progress: TemplateProgress) => void): () => void;
-}
-
 export interface TemplatesDeps {
   readonly driver: VmDriver;
   readonly images: ImageBuilder;
@@ -89,7 +67,7 @@ export function createTemplates(deps: TemplatesDeps): Templates {
   return new TemplateKeeper(deps);
 }
 
-class TemplateKeeper implements Templates {
+class TemplateKeeper {
   private readonly deps: TemplatesDeps;
   private readonly ready = new Map<RuntimeKind, Ready>();
   private readonly versions = new Map<string, string>();
@@ -119,6 +97,7 @@ class TemplateKeeper implements Templates {
     this.made = new Progress((kind) => deps.runtimes.get(kind)?.name ?? kind);
   }
 
+  /** Begins to make missing templates in the background, and goes on until `stop`. */
   start(): void {
     for (const kind of this.deps.runtimes.keys()) this.begin(kind);
     if (this.deps.versions) this.looking = setInterval(() => this.look(), this.deps.lookEveryMs ?? defaultLookEveryMs);
@@ -135,33 +114,40 @@ class TemplateKeeper implements Templates {
     await this.beside;
   }
 
+  /** The template that new agents are made from; null while there is none. */
   current(kind: RuntimeKind): Template | null {
     return this.ready.get(kind)?.fresh ?? null;
   }
 
+  /** The template that an upgrade brings: the current one, unless new agents stay on an earlier version. */
   newest(kind: RuntimeKind): Template | null {
     return this.ready.get(kind)?.upgrade ?? null;
   }
 
+  /** Whether an upgrade would bring nothing to an agent over that template. */
   isNewest(kind: RuntimeKind, id: string): boolean {
     const newest = this.newest(kind);
     return newest !== null && (newest.id === id || this.early.get(id)?.id === newest.id);
   }
 
+  /** The runtime's version in a template; null where another process has made it current. */
   versionOf(id: string): string | null {
     return this.versions.get(id) ?? null;
   }
 
+  /** Returns a template of any age by its id. */
   async get(id: string): Promise<Template | null> {
     const template = this.byId.get(id) ?? (await this.deps.driver.getTemplate(id));
     if (template) this.byId.set(id, template);
     return template;
   }
 
+  /** Resolves as soon as there is a current template, or the newest. Rejects when `signal` aborts. */
   whenReady(kind: RuntimeKind, signal: AbortSignal, which: 'current' | 'newest' = 'current'): Promise<Template> {
     return this.made.until(kind, () => this[which](kind), signal);
   }
 
+  /** Reports that a clone found this template missing; the current one is made again. */
   lost(kind: RuntimeKind, id: string): void {
     this.byId.delete(id);
     const runtime = this.deps.runtimes.get(kind);
@@ -394,3 +380,5 @@ class TemplateKeeper implements Templates {
 
 const isSame = (one: OfferedVersions, other: OfferedVersions): boolean =>
   one.fresh.image === other.fresh.image && one.upgrade.image === other.upgrade.image;
+
+export type Templates = Pick<TemplateKeeper, keyof TemplateKeeper>;

@@ -18,14 +18,9 @@
  * decides.
  */
 import { join } from 'node:path';
-import type { EgressRules, VmDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type {
-  CarriedData,
   DiskUse,
-  Machine,
-  RuntimeFacts,
-  Suspension,
   Template,
   TemplateBuild,
   TemplateRequest,
@@ -33,7 +28,6 @@ import type {
   VmDriver,
   VmObservation,
   VmRequest,
-  VmUsage,
 } from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
 import { assertBounded, openCgroups } from './host/cgroup.ts';
@@ -54,7 +48,6 @@ import { Templates } from './lifecycle/templates.ts';
 import { Vms } from './lifecycle/vms.ts';
 import { toVmError } from '../waiting.ts';
 import { ExitWatch } from './machine/watch.ts';
-import type { ExitListener } from './machine/watch.ts';
 
 export function createQemuDriver(options: QemuDriverOptions): VmDriver {
   return new QemuDriver(options);
@@ -62,6 +55,31 @@ export function createQemuDriver(options: QemuDriverOptions): VmDriver {
 
 class QemuDriver implements VmDriver {
   readonly brokerHost: string;
+  readonly hostMemory = hostMemory;
+  readonly getTemplate: VmDriver['getTemplate'] = (id) => this.templates.get(id);
+  readonly inspect: VmDriver['inspect'] = (agentId) => this.vms.observe(agentId);
+  readonly usage: VmDriver['usage'] = (agentId) => this.vms.usage(agentId);
+  readonly death: VmDriver['death'] = (agentId) => this.vms.death(agentId);
+  readonly readConsole: VmDriver['readConsole'] = (agentId) => this.vms.readConsole(agentId);
+  readonly readRefused: VmDriver['readRefused'] = (agentId) => this.vms.readRefused(agentId);
+  readonly guestCredential: VmDriver['guestCredential'] = (agentId, address) =>
+    this.vms.guestCredential(agentId, address);
+  readonly onExit: VmDriver['onExit'] = (listener) => this.watch.onExit(listener);
+  // Calls for one agent are served in turn, and a removal ends them. `own` ends with the caller's signal, too.
+  readonly pause: VmDriver['pause'] = (agentId, executionId) =>
+    this.inTurn(agentId, () => this.vms.pause(agentId, executionId));
+  readonly resume: VmDriver['resume'] = (agentId, executionId) =>
+    this.inTurn(agentId, (own) => this.vms.resume(agentId, executionId, own));
+  readonly suspend: VmDriver['suspend'] = (agentId, executionId, facts, signal) =>
+    this.inTurn(agentId, (own) => this.vms.suspend(agentId, executionId, { facts }, own), signal);
+  readonly backUp: VmDriver['backUp'] = (agentId, executionId, kept, signal) =>
+    this.inTurn(agentId, (own) => this.vms.backUp(agentId, executionId, kept, own), signal);
+  readonly carryOver: VmDriver['carryOver'] = (agentId, executionId, data, signal) =>
+    this.inTurn(agentId, (own) => this.vms.carryOver(agentId, executionId, data, own), signal);
+  readonly resize: VmDriver['resize'] = (agentId, executionId, machine, signal) =>
+    this.inTurn(agentId, (own) => this.vms.resize(agentId, executionId, machine, own), signal);
+  readonly setEgress: VmDriver['setEgress'] = (agentId, rules) =>
+    this.inTurn(agentId, () => this.vms.setEgress(agentId, rules));
   private readonly options: QemuDriverOptions;
   private readonly vmsRoot: string;
   private readonly calls = new AgentCalls();
@@ -143,11 +161,7 @@ class QemuDriver implements VmDriver {
     return this.cgroups ? this.templates.find(request) : this.templates.look(request);
   }
 
-  getTemplate(id: string): Promise<Template | null> {
-    return this.templates.get(id);
-  }
-
-  buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template> {
+  async buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template> {
     return this.templates.build(build, this.started(), signal);
   }
 
@@ -164,31 +178,6 @@ class QemuDriver implements VmDriver {
     return this.calls.run(agentId, { creates: executionId, signal, work });
   }
 
-  async pause(agentId: string, executionId: string): Promise<void> {
-    await this.inTurn(agentId, () => this.vms.pause(agentId, executionId));
-  }
-
-  async resume(agentId: string, executionId: string): Promise<void> {
-    await this.inTurn(agentId, (own) => this.vms.resume(agentId, executionId, own));
-  }
-
-  async suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension> {
-    return this.inTurn(agentId, (own) => this.vms.suspend(agentId, executionId, { facts }, own), signal);
-  }
-
-  async backUp(
-    agentId: string,
-    executionId: string,
-    kept: { readonly facts: RuntimeFacts; readonly data: CarriedData },
-    signal: AbortSignal,
-  ): Promise<Suspension> {
-    return this.inTurn(agentId, (own) => this.vms.backUp(agentId, executionId, kept, own), signal);
-  }
-
-  async carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
-    return this.inTurn(agentId, (own) => this.vms.carryOver(agentId, executionId, data, own), signal);
-  }
-
   async rollBack(agentId: string): Promise<void> {
     this.calls.void(agentId, new VmError('aborted', `what is in the place of ${agentId} is being removed`));
     await this.calls.run(agentId, { creates: null, work: () => this.vms.rollBack(agentId) });
@@ -198,40 +187,8 @@ class QemuDriver implements VmDriver {
     await this.calls.run(agentId, { creates: null, work: () => this.vms.dropBackup(agentId) });
   }
 
-  async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
-    return this.inTurn(agentId, (own) => this.vms.resize(agentId, executionId, machine, own), signal);
-  }
-
-  guestCredential(agentId: string, address: string): Promise<string | null> {
-    return this.vms.guestCredential(agentId, address);
-  }
-
-  usage(agentId: string): Promise<VmUsage | null> {
-    return this.vms.usage(agentId);
-  }
-
-  readConsole(agentId: string): Promise<string> {
-    return this.vms.readConsole(agentId);
-  }
-
-  death(agentId: string): Promise<VmDeath | null> {
-    return this.vms.death(agentId);
-  }
-
-  async setEgress(agentId: string, rules: EgressRules): Promise<void> {
-    await this.inTurn(agentId, () => this.vms.setEgress(agentId, rules));
-  }
-
-  readRefused(agentId: string): ReturnType<VmDriver['readRefused']> {
-    return this.vms.readRefused(agentId);
-  }
-
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
     return this.templates.collect(new Set([...keep, ...(await this.vms.templateIds())]));
-  }
-
-  inspect(agentId: string): Promise<VmObservation | null> {
-    return this.vms.observe(agentId);
   }
 
   async list(): Promise<VmObservation[]> {
@@ -248,14 +205,6 @@ class QemuDriver implements VmDriver {
     await this.calls.run(agentId, { creates: null, work });
   }
 
-  onExit(listener: ExitListener): () => void {
-    return this.watch.onExit(listener);
-  }
-
-  hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }> {
-    return hostMemory();
-  }
-
   async hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }> {
     return freeSpaceNow(this.options.dataDir);
   }
@@ -265,7 +214,7 @@ class QemuDriver implements VmDriver {
   }
 
   /** Serves a call that a removal ends. */
-  private inTurn<T>(agentId: string, work: (signal: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  private async inTurn<T>(agentId: string, work: (own: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return this.calls.run(agentId, { creates: null, yields: true, ...(signal ? { signal } : {}), work });
   }
 

@@ -29,30 +29,6 @@ export interface MissingController {
   readonly reason: string;
 }
 
-export interface Cgroups {
-  /** Controllers that this host does not offer: their limits do not hold. */
-  readonly missing: readonly MissingController[];
-  create(name: string, limits: CgroupLimits): Promise<void>;
-  /** Makes a group without bounds. Its processes have a twentieth of the weight of another group's when both want to run. */
-  createYielding(name: string): Promise<void>;
-  /**
-   * Changes the limits of a group with processes in it. A memory bound below the current use stays as it was, so that
-   * nothing is killed for it.
-   */
-  limit(name: string, limits: CgroupLimits): Promise<void>;
-  /** Gives the group's processes a part (0.1 to 1) of the usual weight when others want to run too. */
-  weigh(name: string, part: number): Promise<void>;
-  /** Moves a process with all its threads into the group. */
-  add(name: string, pid: number): Promise<void>;
-  /** Whether the kernel has killed a process of the group for lack of memory, the group's own or the host's. */
-  outOfMemoryKill(name: string): Promise<boolean>;
-  /** Removes the group, which must have no process. Succeeds if it is absent. */
-  remove(name: string): Promise<void>;
-  names(): Promise<string[]>;
-  /** Removes this instance's own group if it is empty. */
-  close(): Promise<void>;
-}
-
 export type Controller = 'memory' | 'cpu';
 const controllers: readonly Controller[] = ['memory', 'cpu'];
 const periodUs = 100_000;
@@ -111,7 +87,8 @@ export function assertBounded({ missing }: Cgroups, unbound: 'refuse' | 'allow')
   );
 }
 
-class Groups implements Cgroups {
+class Groups {
+  /** Controllers that this host does not offer: their limits do not hold. */
   readonly missing: readonly MissingController[];
   private readonly trees: readonly Tree[];
 
@@ -124,10 +101,15 @@ class Groups implements Cgroups {
     await this.make(name, (tree) => tree.limits(limits));
   }
 
+  /** Makes a group without bounds. Its processes have a twentieth of the weight of another group's when both want to run. */
   async createYielding(name: string): Promise<void> {
     await this.make(name, ({ yielding }) => yielding);
   }
 
+  /**
+   * Changes the limits of a group with processes in it. A memory bound below the current use stays as it was, so that
+   * nothing is killed for it.
+   */
   async limit(name: string, limits: CgroupLimits): Promise<void> {
     for (const tree of this.trees) {
       const folder = join(tree.parent, name);
@@ -139,20 +121,24 @@ class Groups implements Cgroups {
     }
   }
 
+  /** Gives the group's processes a part (0.1 to 1) of the usual weight when others want to run too. */
   async weigh(name: string, part: number): Promise<void> {
     for (const { parent, weight } of this.trees) await write(join(parent, name), weight(part));
   }
 
+  /** Moves a process with all its threads into the group. */
   async add(name: string, pid: number): Promise<void> {
     for (const { parent } of this.trees) await writeFile(join(parent, name, 'cgroup.procs'), String(pid));
   }
 
+  /** Whether the kernel has killed a process of the group for lack of memory, the group's own or the host's. */
   async outOfMemoryKill(name: string): Promise<boolean> {
     const files = this.trees.filter(({ kills }) => kills !== '').map(({ parent, kills }) => join(parent, name, kills));
     const texts = await Promise.all(files.map((file) => readFile(file, 'utf8').catch(() => '')));
     return texts.some((text) => /^oom_kill [1-9]/m.test(text));
   }
 
+  /** Removes the group, which must have no process. Succeeds if it is absent. */
   async remove(name: string): Promise<void> {
     for (const { parent } of this.trees) {
       // The kernel counts a process for a moment after its end.
@@ -170,6 +156,7 @@ class Groups implements Cgroups {
     return [...found];
   }
 
+  /** Removes this instance's own group if it is empty. */
   async close(): Promise<void> {
     for (const { parent } of this.trees) await removed(parent);
   }
@@ -295,3 +282,5 @@ function isAbsent(error: unknown): boolean {
 function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
+
+export type Cgroups = Pick<Groups, keyof Groups>;
