@@ -9,6 +9,7 @@
 import { Semaphore, backoffMs } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
+import { Periodic } from '../periodic.ts';
 import { AgentReader } from './agent-reader.ts';
 import type { LogRate } from './agent-reader.ts';
 
@@ -68,8 +69,8 @@ export class LogCollector {
   private readonly timing: CollectorTiming;
   private readonly agents = new Map<string, Agent>();
   private readonly stopping = new AbortController();
-  private readonly timers: NodeJS.Timeout[] = [];
-  /** The running reads and rounds. */
+  private readonly rounds: readonly Periodic[];
+  /** The running reads. */
   private readonly underWay = new Set<Promise<void>>();
   /** At most one read of an agent and source waits here. */
   private readonly places: Semaphore;
@@ -77,36 +78,24 @@ export class LogCollector {
   constructor(deps: LogCollectorDeps) {
     this.deps = deps;
     this.timing = { ...defaults, ...deps.timing };
-    this.places = new Semaphore(this.timing.concurrency);
+    const { concurrency, intervalMs, pruneIntervalMs } = this.timing;
+    this.places = new Semaphore(concurrency);
+    const shared = { log: deps.log, failed: 'a round over the logs of agents failed' };
+    this.rounds = [
+      new Periodic({ ...shared, everyMs: intervalMs, round: () => this.round() }),
+      new Periodic({ ...shared, everyMs: pruneIntervalMs, round: () => deps.logs.prune(deps.bounds) }),
+    ];
   }
 
   start(): void {
-    this.repeat(this.timing.intervalMs, () => this.round());
-    this.repeat(this.timing.pruneIntervalMs, () => this.deps.logs.prune(this.deps.bounds));
+    for (const each of this.rounds) each.start();
   }
 
   /** Ends the reads under way and waits for the writes. */
   async stop(): Promise<void> {
     this.stopping.abort(new Error('the log collector stops'));
-    for (const timer of this.timers) clearInterval(timer);
+    await Promise.all(this.rounds.map((each) => each.stop()));
     await Promise.all(this.underWay);
-  }
-
-  /** Repeats the work, but never while the last one is running. */
-  private repeat(intervalMs: number, work: () => Promise<void>): void {
-    let idle = true;
-    const run = (): void => {
-      if (!idle) return;
-      idle = false;
-      this.track(
-        work()
-          .catch((error: unknown) => this.deps.log.warn({ err: error }, 'a round over the logs of agents failed'))
-          .finally(() => {
-            idle = true;
-          }),
-      );
-    };
-    this.timers.push(setInterval(run, intervalMs));
   }
 
   private track(work: Promise<void>): void {

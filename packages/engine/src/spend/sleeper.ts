@@ -2,7 +2,7 @@
  * Puts agents to sleep whose spend limit asks for it, once the limit is reached and nothing keeps them awake. The list is in
  * memory: an agent that a restart forgets shows itself with its next model call, which is refused as well.
  */
-import { Periodic } from '../periodic.ts';
+import { Rounds } from '../periodic.ts';
 import type { AgentStore, Log, SpendStore } from '@lodge/ports';
 
 export interface SleeperDeps {
@@ -13,29 +13,21 @@ export interface SleeperDeps {
 
 const lookEveryMs = 1_000;
 
-export class Sleeper {
+export class Sleeper extends Rounds {
   private readonly deps: SleeperDeps;
   private readonly wanted = new Set<string>();
-  private readonly rounds: Periodic;
 
   constructor(deps: SleeperDeps) {
-    this.deps = deps;
-    this.rounds = new Periodic({
+    super({
       everyMs: lookEveryMs,
       log: deps.log,
       failed: 'agents at their spend limit were not put to sleep; it will be repeated',
-      round: async () => {
-        for (const id of this.wanted) if (await this.isDone(id)) this.wanted.delete(id);
-      },
     });
+    this.deps = deps;
   }
 
-  start(): void {
-    this.rounds.start();
-  }
-
-  stop(): Promise<void> {
-    return this.rounds.stop();
+  protected async round(): Promise<void> {
+    for (const id of this.wanted) if (await this.isDone(id)) this.wanted.delete(id);
   }
 
   want(agentId: string): void {

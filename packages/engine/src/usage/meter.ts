@@ -3,7 +3,7 @@
  * execution. So a crash loses only the growth since the last reading, and a repeated reading adds nothing.
  */
 import { atMost } from '@lodge/domain';
-import { Periodic } from '../periodic.ts';
+import { Rounds } from '../periodic.ts';
 import type { Log, UsageStore, VmDriver, VmObservation, VmUsage } from '@lodge/ports';
 
 export interface MeterDeps {
@@ -19,29 +19,19 @@ const minuteMs = 60_000;
 const readingMs = 2_000;
 const hasCounters: ReadonlySet<VmObservation['state']> = new Set(['running', 'paused', 'unresponsive']);
 
-export class Meter {
+export class Meter extends Rounds {
   private readonly deps: MeterDeps;
-  private readonly rounds: Periodic;
 
   constructor(deps: MeterDeps) {
-    this.deps = deps;
-    this.rounds = new Periodic({
+    super({
       everyMs: deps.everyMs ?? minuteMs,
       log: deps.log,
       failed: 'counters of VMs not read; it will be repeated',
-      round: (signal) => this.readAll(signal),
     });
+    this.deps = deps;
   }
 
-  start(): void {
-    this.rounds.start();
-  }
-
-  stop(): Promise<void> {
-    return this.rounds.stop();
-  }
-
-  private async readAll(signal: AbortSignal): Promise<void> {
+  protected async round(signal: AbortSignal): Promise<void> {
     for (const { agentId, state } of await this.deps.driver.list()) {
       if (signal.aborted) return;
       // The counters are the host's own: they rise even if the emulator does not answer.

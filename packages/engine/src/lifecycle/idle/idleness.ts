@@ -5,7 +5,7 @@
  */
 import { idleVerb } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
-import { Periodic } from '../../periodic.ts';
+import { Rounds } from '../../periodic.ts';
 import type { AgentStore, Log } from '@lodge/ports';
 
 export interface IdlenessDeps {
@@ -20,30 +20,16 @@ const maxAtATime = 32;
 /** Pause before an agent is asked again after its operation achieved nothing. */
 const notAgainWithinMs = 10_000;
 
-export class Idleness {
+export class Idleness extends Rounds {
   private readonly deps: IdlenessDeps;
   private readonly begunAt = new Map<string, number>();
-  private readonly rounds: Periodic;
 
   constructor(deps: IdlenessDeps) {
+    super({ everyMs: deps.lookEveryMs, log: deps.log, failed: 'idle agents not looked for; it will be repeated' });
     this.deps = deps;
-    this.rounds = new Periodic({
-      everyMs: deps.lookEveryMs,
-      log: deps.log,
-      failed: 'idle agents not looked for; it will be repeated',
-      round: () => this.look(),
-    });
   }
 
-  start(): void {
-    this.rounds.start();
-  }
-
-  stop(): Promise<void> {
-    return this.rounds.stop();
-  }
-
-  private async look(): Promise<void> {
+  protected async round(): Promise<void> {
     const { store, disk, holder } = this.deps;
     const now = Date.now();
     for (const [key, at] of this.begunAt) if (now - at > notAgainWithinMs) this.begunAt.delete(key);

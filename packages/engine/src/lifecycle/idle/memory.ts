@@ -5,7 +5,7 @@
 import { mayBeEvicted } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
 import type { DriverInUse } from '../endings.ts';
-import { Periodic } from '../../periodic.ts';
+import { Rounds } from '../../periodic.ts';
 import type { AgentRow, AgentStore, Log } from '@lodge/ports';
 import { awaitAgent } from '../../agents/await-agent.ts';
 
@@ -26,26 +26,12 @@ const lookEveryMs = 5_000;
 const stopWaitMs = 30_000;
 const maxAtATime = 4;
 
-export class MemoryRelief {
+export class MemoryRelief extends Rounds {
   private readonly deps: MemoryDeps;
-  private readonly rounds: Periodic;
 
   constructor(deps: MemoryDeps) {
+    super({ everyMs: lookEveryMs, log: deps.log, failed: 'memory of the host not looked after; it will be repeated' });
     this.deps = deps;
-    this.rounds = new Periodic({
-      everyMs: lookEveryMs,
-      log: deps.log,
-      failed: 'memory of the host not looked after; it will be repeated',
-      round: (signal) => this.watch(signal),
-    });
-  }
-
-  start(): void {
-    this.rounds.start();
-  }
-
-  stop(): Promise<void> {
-    return this.rounds.stop();
   }
 
   /**
@@ -67,7 +53,7 @@ export class MemoryRelief {
     return stopped.some(Boolean);
   }
 
-  private async watch(signal: AbortSignal): Promise<void> {
+  protected async round(signal: AbortSignal): Promise<void> {
     const { driver, store, disk, holder, watermarkMib } = this.deps;
     while (!signal.aborted && !disk.isShort && (await driver.hostMemory()).availableMib < watermarkMib) {
       const rows = await store.evictable(holder, maxAtATime);
@@ -83,7 +69,7 @@ export class MemoryRelief {
       mayBeEvicted({ ...row, isKeptAwake }) ? { do: 'begin', kind: 'stop' } : { do: 'nothing' },
     );
     if (begun?.admission.do !== 'begin') return begun === null || begun.row.status === 'stopped';
-    const row = await awaitAgent(store, id, (now) => now?.operation?.kind !== 'stop', stopWaitMs, this.rounds.signal);
+    const row = await awaitAgent(store, id, (now) => now?.operation?.kind !== 'stop', stopWaitMs, this.signal);
     return row === null || row.status === 'stopped';
   }
 }

@@ -7,7 +7,7 @@
  * next look. An agent with a running turn is given far longer, because a gateway at work may be slow to answer.
  */
 import { crashWindowMs } from '@lodge/domain';
-import { Periodic } from '../../periodic.ts';
+import { Rounds } from '../../periodic.ts';
 import type { AgentRow, AgentStore, EventStore, Log, RuntimeHealth } from '@lodge/ports';
 
 export interface HealthDeps {
@@ -39,27 +39,13 @@ interface Found {
   full: boolean;
 }
 
-export class HealthWatch {
+export class HealthWatch extends Rounds {
   private readonly deps: HealthDeps;
   private readonly found = new Map<string, Found>();
-  private readonly rounds: Periodic;
 
   constructor(deps: HealthDeps) {
+    super({ everyMs: deps.lookEveryMs, log: deps.log, failed: 'health of agents not looked at; it will be repeated' });
     this.deps = deps;
-    this.rounds = new Periodic({
-      everyMs: deps.lookEveryMs,
-      log: deps.log,
-      failed: 'health of agents not looked at; it will be repeated',
-      round: () => this.lookAtAll(),
-    });
-  }
-
-  start(): void {
-    this.rounds.start();
-  }
-
-  stop(): Promise<void> {
-    return this.rounds.stop();
   }
 
   /** The trouble that the last look found. */
@@ -70,7 +56,7 @@ export class HealthWatch {
     return Date.now() - found.outOfMemoryAt < crashWindowMs ? 'out_of_memory' : null;
   }
 
-  private async lookAtAll(): Promise<void> {
+  protected async round(): Promise<void> {
     const { store, holder } = this.deps;
     const agents = await store.present(holder);
     const there = new Set(agents.map(({ id }) => id));
@@ -78,7 +64,7 @@ export class HealthWatch {
     const queue = agents.filter((agent) => agent.host === holder && isAtRest(agent)).values();
     const worker = async (): Promise<void> => {
       for (const agent of queue) {
-        if (this.rounds.signal.aborted) return;
+        if (this.signal.aborted) return;
         await this.lookAt(agent);
       }
     };
@@ -90,12 +76,12 @@ export class HealthWatch {
     let gateway: string | null;
     try {
       const { look, pace } = this.deps;
-      const signal = AbortSignal.any([this.rounds.signal, AbortSignal.timeout(lookTimeoutMs * pace())]);
+      const signal = AbortSignal.any([this.signal, AbortSignal.timeout(lookTimeoutMs * pace())]);
       const health = await look(agent, signal);
       gateway = health.gateway;
       await this.note(agent, found, health);
     } catch (error) {
-      if (this.rounds.signal.aborted) return;
+      if (this.signal.aborted) return;
       gateway = error instanceof Error ? error.message : String(error);
     }
     found.failures = gateway === null ? 0 : found.failures + 1;
