@@ -1,32 +1,60 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
+import type { NewLogEntry } from '@lodge/ports';
+import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
 
-function withLog(count: number) {
-  const lodge = testApp({ logSilenceMs: 200 });
-  const row = agentRow();
-  lodge.agents.rows = [row];
+/** How many follow a log now. */
+let listeners = 0;
+const { app, call, agent, setAgent, sql, store, key, baseUrl, close } = await openApp({
+  api: (usual) => ({
+    ...usual,
+    logSilenceMs: 200,
+    agents: {
+      ...usual.agents,
+      onLog(id, listener) {
+        const off = usual.agents.onLog(id, listener);
+        listeners += 1;
+        return () => {
+          listeners -= 1;
+          off();
+        };
+      },
+    },
+  }),
+});
+after(close);
+
+/** An agent with a log of so many lines. */
+async function withLog(count: number) {
+  const id = await agent();
+  await sql('delete from agent_logs where agent_id = $1', [id]);
+  const log = (...entries: (Partial<NewLogEntry> & { readonly message: string })[]) =>
+    store.agentLogs.append(
+      id,
+      entries.map((entry) => ({ level: 'info', source: 'system', ...entry })),
+    );
   const lines = Array.from({ length: count }, (_, i) => ({
     message: `line ${i + 1}`,
     at: new Date(Date.UTC(2026, 0, 1, 0, i)),
   }));
-  lodge.agents.log(row.id, ...lines);
-  const read = (query = '') => lodge.call('GET', `/v1/agents/${row.id}/logs${query}`);
-  return { ...lodge, row, read };
+  if (count > 0) await log(...lines);
+  const read = (query = '') => call('GET', `/v1/agents/${id}/logs${query}`);
+  return { id, log, read };
 }
 
 const numbers = (page: { data: { message: string }[] }) => page.data.map(({ message }) => Number(message.slice(5)));
 
 describe('pages', () => {
   test('the newest come first; an entry has what the contract says', async () => {
-    const { read } = withLog(3);
+    const { read } = await withLog(3);
     const { status, body } = await read();
     assert.equal(status, 200);
     assert.deepEqual([body.object, body.has_more, body.next_cursor], ['list', false, null]);
     assert.deepEqual(numbers(body), [3, 2, 1]);
-    assert.deepEqual(body.data[0], {
-      id: '3',
+    const [{ id, ...entry }] = body.data;
+    assert.match(id, /^\d+$/);
+    assert.deepEqual(entry, {
       timestamp: '2026-01-01T00:02:00.000Z',
       level: 'info',
       source: 'system',
@@ -35,7 +63,7 @@ describe('pages', () => {
   });
 
   test('both ways the pages are whole, without gap or double', async () => {
-    const { read } = withLog(25);
+    const { read } = await withLog(25);
     for (const direction of ['asc', 'desc'] as const) {
       const seen: number[] = [];
       let cursor = '';
@@ -51,15 +79,15 @@ describe('pages', () => {
   });
 
   test('an entry written meanwhile does not move the pages', async () => {
-    const { read, agents, row } = withLog(4);
+    const { read, log, id } = await withLog(4);
     const first = await read('?limit=2');
-    agents.log(row.id, { message: 'line 5' });
+    await log({ message: 'line 5' });
     assert.deepEqual(numbers((await read(`?limit=2&cursor=${first.body.next_cursor}`)).body), [2, 1]);
   });
 
   test('filters: since, until, level, source, search', async () => {
-    const { read, agents, row } = withLog(3);
-    agents.log(row.id, { message: 'line 4 Broken', level: 'error', source: 'gateway', at: new Date('2026-02-01') });
+    const { read, log, id } = await withLog(3);
+    await log({ message: 'line 4 Broken', level: 'error', source: 'gateway', at: new Date('2026-02-01') });
     for (const [query, wanted] of [
       ['since=2026-01-01T00:01:00Z&until=2026-01-01T00:02:00Z', 1],
       ['since=2026-01-01t02:01:00%2B02:00', 3],
@@ -75,12 +103,14 @@ describe('pages', () => {
   });
 
   test('it is there in every status, and not for another account', async () => {
-    const { read, agents, row } = withLog(1);
+    const { read, log, id } = await withLog(1);
     for (const status of ['provisioning', 'paused', 'stopped', 'error'] as const) {
-      agents.rows = [{ ...row, status }];
+      const why = { status_reason_code: 'vm_crashed', status_reason_message: '', status_reason_at: new Date() };
+      await setAgent(id, { status, ...(status === 'error' && why) });
       assert.equal((await read()).status, 200);
     }
-    agents.rows = [{ ...row, accountId: 'other' }];
+    await sql("insert into accounts (id, name) values ('other', 'Other')");
+    await setAgent(id, { account_id: 'other' });
     for (const query of ['', '?follow=true', '?follow=true&since=2026-01-01T00:00:00Z']) {
       const answer = await read(query);
       assert.deepEqual([answer.status, answer.body.error.code], [404, 'agent_not_found']);
@@ -88,8 +118,8 @@ describe('pages', () => {
   });
 
   test('400: each wrong parameter is named', async () => {
-    const { read, call } = withLog(25);
-    const other = withLog(25);
+    const { read } = await withLog(25);
+    const other = await withLog(25);
     const { next_cursor: foreign } = (await other.read('?limit=1')).body;
     const { next_cursor: own } = (await read('?limit=1')).body;
     const cursorOf = (text: string) => Buffer.from(text).toString('base64url');
@@ -126,12 +156,11 @@ describe('pages', () => {
 });
 
 describe('follow', () => {
-  async function following(lodge: ReturnType<typeof withLog>) {
-    const url = await lodge.app.listen({ port: 0, host: '127.0.0.1' });
+  async function following({ id }: { readonly id: string }) {
     const open = async (query = '', headers: Record<string, string> = {}) => {
       const client = new AbortController();
-      const response = await fetch(`${url}/v1/agents/${lodge.row.id}/logs?follow=true${query}`, {
-        headers: { 'x-api-key': 'all', ...headers },
+      const response = await fetch(`${baseUrl}/agents/${id}/logs?follow=true${query}`, {
+        headers: { 'x-api-key': await key('all'), ...headers },
         signal: client.signal,
       });
       const decoder = new TextDecoder();
@@ -158,124 +187,110 @@ describe('follow', () => {
     };
     return { open };
   }
-  const idOf = (event: string | undefined) => Number(/^id: (\d+)$/m.exec(event ?? '')?.[1]);
+  const idOf = (event: string | undefined) => /^id: (\d+)$/m.exec(event ?? '')?.[1];
+  const messageOf = (event: string) => (JSON.parse(/^data: (.*)$/m.exec(event)![1]!) as { message: string }).message;
+  const lines = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => `line ${from + at}`);
 
   test('begins with the newest, goes on as entries come, each an event with its id', async () => {
-    const lodge = withLog(5);
-    const { open } = await following(lodge);
+    const logged = await withLog(5);
+    const { open } = await following(logged);
     const stream = await open('&limit=2');
     assert.equal(stream.response.headers.get('content-type'), 'text/event-stream; charset=utf-8');
-    assert.deepEqual((await stream.events(2)).map(idOf), [4, 5]);
-    lodge.agents.log(lodge.row.id, { message: 'line 6' });
+    assert.deepEqual((await stream.events(2)).map(messageOf), lines(4, 5));
+    await logged.log({ message: 'line 6' });
     const [event] = await stream.events(1);
-    assert.equal(idOf(event), 6);
-    assert.equal(JSON.parse(/^data: (.*)$/m.exec(event!)![1]!).message, 'line 6');
+    const { data } = (await logged.read('?limit=1')).body;
+    assert.deepEqual([idOf(event), messageOf(event!)], [data[0].id, 'line 6']);
     stream.end();
-    await lodge.app.close();
   });
 
-  test('goes on behind Last-Event-ID: nothing is missed or doubled while entries are written', async () => {
-    const lodge = withLog(0);
-    const { open } = await following(lodge);
-    let written = 0;
-    const writer = setInterval(() => {
-      for (let i = 0; i < 300 && written < 3000; i += 1)
-        lodge.agents.log(lodge.row.id, { message: `line ${++written}` });
-    }, 20);
-    const seen: number[] = [];
-    while (seen.length < 3000) {
-      const last = seen.at(-1);
-      const stream = await open(
-        '&since=2026-01-01T00:00:00Z',
-        last === undefined ? {} : { 'last-event-id': String(last) },
-      );
-      seen.push(...(await stream.events(Math.min(700, 3000 - seen.length))).map(idOf));
-      stream.end();
-    }
-    clearInterval(writer);
-    assert.deepEqual(seen, Array.from({ length: 3000 }, (_, i) => seen[0]! + i).slice(0, 3000));
-    assert.equal(seen[0], 1);
-    await lodge.app.close();
+  test('goes on behind Last-Event-ID', async () => {
+    const logged = await withLog(10);
+    const { open } = await following(logged);
+    const first = await open('&since=2026-01-01T00:00:00Z');
+    const seen = await first.events(4);
+    first.end();
+    const second = await open('&since=2026-01-01T00:00:00Z', { 'last-event-id': idOf(seen.at(-1))! });
+    await logged.log({ message: 'line 11' });
+    seen.push(...(await second.events(7)));
+    second.end();
+    assert.deepEqual(seen.map(messageOf), lines(1, 11));
   });
 
   test('since without limit begins with the first of that time; filters hold for what comes too', async () => {
-    const lodge = withLog(300);
-    const { open } = await following(lodge);
+    const logged = await withLog(300);
+    const { open } = await following(logged);
     const since = await open('&since=2026-01-01T00:50:00Z');
-    const ids = (await since.events(250)).map(idOf);
-    assert.deepEqual([ids[0], ids.at(-1)], [51, 300]);
+    assert.deepEqual((await since.events(250)).map(messageOf), lines(51, 300));
     const errors = await open('&level=error');
-    lodge.agents.log(lodge.row.id, { message: 'fine' }, { message: 'bad', level: 'error' }, { message: 'fine' });
-    assert.deepEqual((await errors.events(1)).map(idOf), [302]);
-    lodge.agents.log(lodge.row.id, { message: 'worse', level: 'error' });
-    assert.deepEqual((await errors.events(1)).map(idOf), [304]);
+    await logged.log({ message: 'fine' }, { message: 'bad', level: 'error' }, { message: 'fine' });
+    assert.deepEqual((await errors.events(1)).map(messageOf), ['bad']);
+    await logged.log({ message: 'worse', level: 'error' });
+    assert.deepEqual((await errors.events(1)).map(messageOf), ['worse']);
     for (const stream of [since, errors]) stream.end();
-    await lodge.app.close();
-  });
-
-  test('comments keep a silent stream alive; it ends when the service closes', async () => {
-    const lodge = withLog(0);
-    const { open } = await following(lodge);
-    const { bytes } = await open();
-    for (let i = 0; i < 3; i += 1) assert.match(Buffer.from((await bytes.next()).value).toString(), /^: /);
-    const began = Date.now();
-    const closed = lodge.app.close();
-    while (!(await bytes.next()).done);
-    await closed;
-    assert.ok(Date.now() - began < 60_000);
-    assert.equal(lodge.agents.listeners, 0);
   });
 
   test('nothing is left of a follower that went away', async () => {
-    const lodge = withLog(1);
-    const { open } = await following(lodge);
+    const logged = await withLog(1);
+    const { open } = await following(logged);
     const stream = await open();
     await stream.events(1);
-    while (lodge.agents.listeners === 0) await sleep(5);
+    while (listeners === 0) await sleep(5);
     stream.end();
-    while (lodge.agents.listeners > 0) await sleep(5);
-    await lodge.app.close();
+    while (listeners > 0) await sleep(5);
   });
 
   test('the stream of an agent that is deleted ends with an error event', async () => {
-    const lodge = withLog(1);
-    const { open } = await following(lodge);
+    const logged = await withLog(1);
+    const { open } = await following(logged);
     const stream = await open();
     await stream.events(1);
-    lodge.agents.rows = [];
-    lodge.agents.log(lodge.row.id, { message: 'gone' });
+    await call('DELETE', `/v1/agents/${logged.id}?wait=false`);
+    await sql('update agents set deleted_at = now() where id = $1', [logged.id]);
+    await logged.log({ message: 'gone' });
     const [event] = await stream.events(1);
     assert.match(event!, /^event: error\ndata: \{"error":\{"type":"not_found_error","code":"agent_not_found"/);
     assert.deepEqual(await stream.events(1), []);
-    await lodge.app.close();
   });
 
   test('429: followers are bounded, and one that leaves makes room', async () => {
-    const lodge = withLog(1);
-    const { open } = await following(lodge);
+    const logged = await withLog(1);
+    const { open } = await following(logged);
     const streams = await Promise.all(Array.from({ length: 50 }, () => open()));
-    while (lodge.agents.listeners < 50) await sleep(5);
+    while (listeners < 50) await sleep(5);
     const refused = await open();
     assert.equal(refused.response.status, 429);
     assert.ok(Number(refused.response.headers.get('retry-after')) > 0);
     refused.end();
     await streams[0]!.events(1);
     streams[0]!.end();
-    while (lodge.agents.listeners === 50) await sleep(5);
+    while (listeners === 50) await sleep(5);
     const again = await open();
     assert.equal(again.response.status, 200);
     for (const stream of [...streams, again]) stream.end();
-    await lodge.app.close();
   });
 
   test('400: a Last-Event-ID that is no id; HEAD opens no stream', async () => {
-    const { call, row } = withLog(1);
-    const url = `/v1/agents/${row.id}/logs?follow=true`;
+    const { id } = await withLog(1);
+    const url = `/v1/agents/${id}/logs?follow=true`;
     const wrong = await call('GET', url, { headers: { 'last-event-id': 'x' } });
     assert.equal(wrong.status, 400);
     assert.match(wrong.body.error.message, /^last-event-id/);
     const head = await call('HEAD', url);
     assert.deepEqual([head.status, head.text], [200, '']);
     assert.match(String(head.headers['content-type']), /event-stream/);
+  });
+
+  test('comments keep a silent stream alive; it ends when the service closes', async () => {
+    const logged = await withLog(0);
+    const { open } = await following(logged);
+    const { bytes } = await open();
+    for (let i = 0; i < 3; i += 1) assert.match(Buffer.from((await bytes.next()).value).toString(), /^: /);
+    const began = Date.now();
+    const closed = app.close();
+    while (!(await bytes.next()).done);
+    await closed;
+    assert.ok(Date.now() - began < 60_000);
+    assert.equal(listeners, 0);
   });
 });
