@@ -11,16 +11,14 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, test } from 'node:test';
 import { cryptography } from '@lodge/access';
-import { scopes } from '@lodge/domain';
-import type { AgentPortRow, ApiKeyVerifier } from '@lodge/ports';
+import type { AgentRuntime } from '@lodge/ports';
+import { FakeHost } from '@lodge/vm/fake';
 import { WebSocket, WebSocketServer } from 'ws';
-import { accountId } from '../../../../../packages/testkit/src/plane/http/memory-agents.ts';
-import { memoryBuckets } from '../../../../../packages/testkit/src/plane/http/memory-buckets.ts';
-import { agentRow, testApp, unlimited } from '../../../../../packages/testkit/src/plane/http/test-app.ts';
+import { guestRuntime, noTroubles } from '../../../../../packages/testkit/src/plane/guest-runtime.ts';
+import { openApp } from '../../../../../packages/testkit/src/plane/http/open-app.ts';
+import type { HttpAppOptions } from '../context.ts';
 
 const { apiKeys, tokens } = cryptography;
-const key = apiKeys.make();
-const cookie = `lodge_visit=${tokens.make()}`;
 
 /** A guest that answers at once, except for requests for /slow. */
 const seen: IncomingMessage[] = [];
@@ -31,60 +29,95 @@ const guest = createServer((request, response) => {
 });
 const sockets = new WebSocketServer({ server: guest, handleProtocols: (offers) => [...offers][0] ?? false });
 sockets.on('connection', (_socket, request) => seen.push(request));
-await once(guest.listen(0, '127.0.0.1'), 'listening');
+await once(guest.listen(0, '0.0.0.0'), 'listening');
 const guestPort = (guest.address() as AddressInfo).port;
 
-const looked = { keys: 0, visits: 0, ports: 0 };
-const verifier: ApiKeyVerifier = {
-  async verify(presented) {
-    looked.keys += 1;
-    return presented === key ? { accountId, scopes, by: { kind: 'api_key', id: 'key' } } : 'invalid_api_key';
-  },
+/** Its guests answer on this machine. */
+class LocalHost extends FakeHost {
+  private made = 1;
+
+  override newAddress(): string {
+    this.made += 1;
+    return `127.0.1.${this.made}`;
+  }
+}
+const host = new LocalHost();
+const runtime: AgentRuntime = {
+  ...guestRuntime(host, noTroubles()),
+  web: (_guest, _facts, _settings, page) =>
+    page === 'gateway' ? { origin: `http://127.0.0.1:${guestPort}`, headers: {} } : null,
 };
-const row = agentRow({ id: 'abcdefghijkl' });
-const port: AgentPortRow = { accountId, agentId: row.id, port: guestPort, public: true, createdAt: new Date() };
-const { app, agents } = testApp({
-  verifier,
-  places: {
-    ports: {
-      ofAgent: async () => [port],
-      find: async (agentId, number) => {
-        looked.ports += 1;
-        return agentId === row.id && number === guestPort ? port : null;
-      },
-      publish: async () => 'no_agent',
-      unpublish: async () => false,
-    },
-    visits: {
-      createLink: async () => null,
-      openLink: async () => null,
-      visit: async (page, token) => {
-        looked.visits += 1;
-        if (`lodge_visit=${token}` !== cookie) return null;
-        return { ...page, id: 'visit', accountId, expiresAt: new Date(Date.now() + 60_000) };
-      },
-    },
+const looked = { keys: 0, visits: 0, ports: 0 };
+let places: HttpAppOptions['places'];
+const lodge = await openApp({
+  machines: true,
+  host,
+  runtimes: new Map([['runtime_a', runtime]]),
+  settings: {
+    LODGE_RATE_CALLS: '300',
+    LODGE_RATE_ADDRESS: '60',
+    // Open connections stay open, however slow the machine is.
+    LODGE_CHAT_TIMEOUT_MS: '600000',
   },
-  limits: {
-    store: memoryBuckets(),
-    rates: { reads: 600, writes: 120, creates: 30, calls: 300, address: 60, createsAtOnce: 5 },
-    quotas: { agents: 1, running: 1 },
-    spend: unlimited,
+  api(usual) {
+    ({ places } = usual);
+    return { ...usual, verifier: countKeys(usual), places: countPlaces(usual) };
   },
-  // Open connections stay open, however slow the machine is.
-  chatTimeoutMs: 600_000,
 });
-agents.rows = [row];
-agents.endpoint = {} as never;
-agents.web = (page) => (page === 'gateway' ? { origin: `http://127.0.0.1:${guestPort}`, headers: {} } : null);
-const listening = Number(new URL(await app.listen({ host: '127.0.0.1', port: 0 })).port);
+const key = await lodge.key('all');
+const id = await lodge.running();
+assert.equal(
+  (await lodge.call('POST', `/v1/agents/${id}/ports`, { body: { port: guestPort, public: true } })).status,
+  201,
+);
+const cookie = `lodge_visit=${await visit()}`;
+const listening = Number(new URL(lodge.baseUrl).port);
 after(async () => {
-  await app.close();
+  await lodge.close();
   guest.closeAllConnections();
   guest.close();
 });
 
-const gateway = `openclaw-${row.id}.agents.localhost`;
+async function visit(): Promise<string> {
+  const [made] = await lodge.sql("select id from api_keys where name = 'test'");
+  const page = { agentId: id, port: null };
+  const by = { kind: 'api_key', id: String(made!['id']) } as const;
+  const times = { linkSeconds: 60, visitSeconds: 600 };
+  const link = await places.visits.createLink({ ...page, accountId: lodge.accountId, by, path: '/', ...times });
+  return (await places.visits.openLink(page, link!.token))!.token;
+}
+
+function countKeys({ verifier }: HttpAppOptions): HttpAppOptions['verifier'] {
+  return {
+    verify(presented) {
+      looked.keys += 1;
+      return verifier.verify(presented);
+    },
+  };
+}
+
+function countPlaces({ places: { ports, visits } }: HttpAppOptions): HttpAppOptions['places'] {
+  return {
+    ports: {
+      ofAgent: (...given) => ports.ofAgent(...given),
+      find(...given) {
+        looked.ports += 1;
+        return ports.find(...given);
+      },
+      publish: (...given) => ports.publish(...given),
+      unpublish: (...given) => ports.unpublish(...given),
+    },
+    visits: {
+      createLink: (...given) => visits.createLink(...given),
+      openLink: (...given) => visits.openLink(...given),
+      visit(...given) {
+        looked.visits += 1;
+        return visits.visit(...given);
+      },
+    },
+  };
+}
+const gateway = `openclaw-${id}.agents.localhost`;
 const open = `${guestPort}-${gateway}`;
 
 interface Answer {

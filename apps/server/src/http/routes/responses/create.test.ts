@@ -1,48 +1,27 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { randomBytes } from 'node:crypto';
-import { after, afterEach, before, beforeEach, test } from 'node:test';
-import { createSecretBox } from '@lodge/access';
+import { after, beforeEach, test } from 'node:test';
 import OpenAI from 'openai';
-import { agentRow, testApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
-import type { TestApp } from '../../../../../../packages/testkit/src/plane/http/test-app.ts';
-import {
-  StubGateway,
-  answerEvents,
-  answerJson,
-  done,
-} from '../../../../../../packages/testkit/src/leaf/stub-gateway.ts';
+import { answerEvents, answerJson, done } from '../../../../../../packages/testkit/src/leaf/stub-gateway.ts';
+import { openChat } from '../../../../../../packages/testkit/src/plane/http/open-chat.ts';
 
-let gateway: StubGateway;
-let lodge: TestApp;
-let base: string;
-let client: OpenAI;
-const scout = { name: 'scout', model: null, instructions: null, createdAt: new Date() };
-const row = agentRow({ members: [scout] });
-const other = agentRow();
+const lodge = await openChat();
+after(lodge.close);
+const { gateway, id, turns, baseUrl, apiKey } = lodge;
+lodge.endpoint = {
+  baseUrl: gateway.url,
+  headers: { authorization: 'Bearer t' },
+  model: 'openclaw/main',
+  takesPictures: false,
+};
+const other = await lodge.running();
+assert.equal((await lodge.call('POST', `/v1/agents/${id}/members`, { body: { name: 'scout' } })).status, 201);
+const client = new OpenAI({ baseURL: baseUrl, apiKey, maxRetries: 0 });
 
-before(async () => {
-  gateway = new StubGateway();
-  gateway.server.listen(0, '127.0.0.1');
-  await once(gateway.server, 'listening');
-});
-after(() => gateway.server.close());
-
-beforeEach(async () => {
-  lodge = testApp({ chatSilenceMs: 100, chatTimeoutMs: 2000, secrets: createSecretBox(randomBytes(32)) });
-  lodge.agents.rows = [row, other];
-  lodge.agents.endpoint = {
-    baseUrl: gateway.url,
-    headers: { authorization: 'Bearer t' },
-    model: 'openclaw/main',
-    takesPictures: false,
-  };
+beforeEach(() => {
   gateway.requests = [];
   gateway.answer = answerJson(200, response('completed', 'pong'));
-  base = `${await lodge.app.listen({ port: 0, host: '127.0.0.1' })}/v1`;
-  client = new OpenAI({ baseURL: base, apiKey: 'all', maxRetries: 0 });
+  turns.length = 0;
 });
-afterEach(() => lodge.app.close());
 
 /** An answer in OpenClaw's form. */
 function response(status: string, text: string, rest: object = {}) {
@@ -86,7 +65,7 @@ const streamed = [
 
 test('an unmodified client gets its answer, the agent as its model, and an id of ours', async () => {
   const answer = await client.responses.create({
-    model: row.id,
+    model: id,
     input: 'ping',
     instructions: 'Be brief.',
     include: [],
@@ -95,7 +74,7 @@ test('an unmodified client gets its answer, the agent as its model, and an id of
     tools: [{ type: 'function', name: 'f', parameters: null, strict: null }],
     user: 'ada',
   });
-  assert.deepEqual([answer.output_text, answer.model, answer.usage?.total_tokens], ['pong', row.id, 12]);
+  assert.deepEqual([answer.output_text, answer.model, answer.usage?.total_tokens], ['pong', id, 12]);
   assert.match(answer.id, /^resp_[\w-]{50,}$/);
   assert.equal(answer.error, null);
   const [seen] = gateway.requests;
@@ -103,7 +82,7 @@ test('an unmodified client gets its answer, the agent as its model, and an id of
   assert.deepEqual(seen?.body, { model: 'openclaw/main', input: 'ping', instructions: 'Be brief.', tools });
   assert.equal(seen?.headers.authorization, 'Bearer t');
   assert.deepEqual(
-    lodge.agents.turns,
+    turns,
     [{ member: null, conversation: 'ada', pictures: false }],
     'the conversation chat has by this name',
   );
@@ -111,7 +90,7 @@ test('an unmodified client gets its answer, the agent as its model, and an id of
 
 test('a stream goes through event by event, numbered, and ends with the response', async () => {
   gateway.answer = answerEvents(...streamed);
-  const stream = client.responses.stream({ model: `${row.id}/scout`, input: [{ role: 'user', content: 'ping' }] });
+  const stream = client.responses.stream({ model: `${id}/scout`, input: [{ role: 'user', content: 'ping' }] });
   const deltas: string[] = [];
   const numbers: number[] = [];
   for await (const item of stream) {
@@ -121,17 +100,17 @@ test('a stream goes through event by event, numbered, and ends with the response
   const final = await stream.finalResponse();
   assert.deepEqual(deltas, ['po', 'ng']);
   assert.deepEqual(numbers, [0, 1, 2, 3, 4, 5]);
-  assert.deepEqual([final.output_text, final.model, final.status], ['pong', `${row.id}/scout`, 'completed']);
+  assert.deepEqual([final.output_text, final.model, final.status], ['pong', `${id}/scout`, 'completed']);
   assert.deepEqual(gateway.requests[0]?.body.input, [{ type: 'message', role: 'user', content: 'ping' }]);
-  assert.equal(lodge.agents.turns[0]?.member, 'scout');
+  assert.equal(turns[0]?.member, 'scout');
 });
 
 test('previous_response_id goes on with the conversation; without it and without user each stands alone', async () => {
-  const first = await client.responses.create({ model: row.id, input: 'one' });
-  const second = await client.responses.create({ model: row.id, input: 'two', previous_response_id: first.id });
-  await client.responses.create({ model: row.id, input: 'three', previous_response_id: second.id });
-  await client.responses.create({ model: row.id, input: 'four' });
-  const [a, b, c, d] = lodge.agents.turns.map(({ conversation }) => conversation);
+  const first = await client.responses.create({ model: id, input: 'one' });
+  const second = await client.responses.create({ model: id, input: 'two', previous_response_id: first.id });
+  await client.responses.create({ model: id, input: 'three', previous_response_id: second.id });
+  await client.responses.create({ model: id, input: 'four' });
+  const [a, b, c, d] = turns.map(({ conversation }) => conversation);
   assert.ok(a && a === b && b === c && a !== d);
   assert.equal(second.previous_response_id, first.id);
   assert.notEqual(first.id, second.id);
@@ -139,14 +118,14 @@ test('previous_response_id goes on with the conversation; without it and without
 });
 
 test('an id of another agent, of a member, or of nobody opens nothing', async () => {
-  const mine = await client.responses.create({ model: row.id, input: 'x' });
+  const mine = await client.responses.create({ model: id, input: 'x' });
   const made = `resp_${Buffer.from(JSON.stringify(['x', 'y'])).toString('base64url')}`;
   const tried = [
-    [other.id, mine.id],
-    [`${row.id}/scout`, mine.id],
-    [row.id, `${mine.id.slice(0, -4)}AAAA`],
-    [row.id, made],
-    [row.id, 'msg_1'],
+    [other, mine.id],
+    [`${id}/scout`, mine.id],
+    [id, `${mine.id.slice(0, -4)}AAAA`],
+    [id, made],
+    [id, 'msg_1'],
   ] as const;
   for (const [model, previous_response_id] of tried) {
     await assert.rejects(client.responses.create({ model, input: 'x', previous_response_id }), {
@@ -171,7 +150,7 @@ test('what a response held can be given back', async () => {
     { type: 'function_call' as const, call_id: 'c1', name: 'f', arguments: '{}' },
     { type: 'function_call_output' as const, call_id: 'c1', status: 'completed' as const, output: 'done' },
   ];
-  await client.responses.create({ model: row.id, input });
+  await client.responses.create({ model: id, input });
   assert.deepEqual(gateway.requests[0]?.body.input, [
     { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'hi' }] },
     {
@@ -189,18 +168,18 @@ test('what a response held can be given back', async () => {
 test('a turn that fails says why in the contract’s words, before a stream and within one', async () => {
   const failed = response('failed', '', { error: { code: 'invalid_request_error', message: 'Missing user message.' } });
   gateway.answer = answerJson(400, failed);
-  await assert.rejects(client.responses.create({ model: row.id, input: 'x' }), {
+  await assert.rejects(client.responses.create({ model: id, input: 'x' }), {
     status: 400,
     message: /Missing user message/,
   });
   const secret = response('failed', '', { error: { code: 'api_error', message: 'at /home/agent/secret' } });
   gateway.answer = answerJson(500, secret);
-  await assert.rejects(client.responses.create({ model: row.id, input: 'x' }), {
+  await assert.rejects(client.responses.create({ model: id, input: 'x' }), {
     status: 500,
     message: /could not finish/,
   });
   gateway.answer = answerEvents(streamed[0]!, event({ type: 'response.failed', response: secret }), done);
-  const stream = await client.responses.create({ model: row.id, input: 'x', stream: true });
+  const stream = await client.responses.create({ model: id, input: 'x', stream: true });
   const seen: string[] = [];
   await assert.rejects(
     async () => {
@@ -214,11 +193,7 @@ test('a turn that fails says why in the contract’s words, before a stream and 
 
 test('a stream that breaks off ends with the event error', async () => {
   gateway.answer = answerEvents(streamed[0]!, delta('po'));
-  const reply = await fetch(`${base}/agents/${row.id}/responses`, {
-    method: 'POST',
-    headers: { authorization: 'Bearer all', 'content-type': 'application/json' },
-    body: JSON.stringify({ input: 'x', stream: true }),
-  });
+  const reply = await lodge.post({ input: 'x', stream: true }, { path: `/agents/${id}/responses` });
   const events = (await reply.text()).trim().split('\n\n');
   assert.match(
     events.at(-1)!,
@@ -227,11 +202,11 @@ test('a stream that breaks off ends with the event error', async () => {
 });
 
 test('404 for a member there is not, 400 without input, 403 without the scope', async () => {
-  const create = (model: string, key = 'all') =>
-    new OpenAI({ baseURL: base, apiKey: key, maxRetries: 0 }).responses.create({ model, input: 'x' });
-  await assert.rejects(create(`${row.id}/nobody`), { status: 404, code: 'member_not_found' });
+  const create = (model: string, key = apiKey) =>
+    new OpenAI({ baseURL: baseUrl, apiKey: key, maxRetries: 0 }).responses.create({ model, input: 'x' });
+  await assert.rejects(create(`${id}/nobody`), { status: 404, code: 'member_not_found' });
   await assert.rejects(create('openai/gpt-5'), { status: 404, code: 'agent_not_found' });
-  await assert.rejects(create(row.id, 'agents:read'), { status: 403 });
-  const { status, body } = await lodge.call('POST', '/v1/responses', { body: { model: row.id } });
+  await assert.rejects(create(id, await lodge.key('agents:read')), { status: 403 });
+  const { status, body } = await lodge.call('POST', '/v1/responses', { body: { model: id } });
   assert.deepEqual([status, body.error.message.slice(0, 17)], [400, 'input is required']);
 });
