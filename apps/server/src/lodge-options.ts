@@ -27,6 +27,8 @@ export interface LodgeOptions {
 }
 
 export interface LodgeBounds {
+  /** The clock of accounts: of sessions, links and codes. */
+  readonly accountsClock?: () => Date;
   readonly hooks?: HookParts['bounds'];
   readonly oauth?: ConnectionOptions['oauthBounds'];
 }

@@ -19,7 +19,7 @@ import type { Metrics } from './metrics/metrics.ts';
 import { openResources } from './resources/index.ts';
 import { version } from './version.ts';
 
-export interface ApiParts extends Pick<LodgeOptions, 'guestAt' | 'api'> {
+export interface ApiParts extends Pick<LodgeOptions, 'guestAt' | 'api' | 'bounds'> {
   readonly store: Store;
   readonly engine: Engine;
   readonly webhooks: Webhooks;
@@ -110,7 +110,7 @@ const useCasesOf = (engine: Engine) => ({
 });
 
 function accountsOf(config: Config, parts: ApiParts, origin: () => string): ClosableAccounts {
-  const { store, secrets, cryptography: crypto, clientDocuments, log } = parts;
+  const { store, secrets, cryptography: crypto, clientDocuments, bounds, log } = parts;
   const registrationOpen = config.registration === 'open';
   return createAccounts({
     crypto,
@@ -120,6 +120,7 @@ function accountsOf(config: Config, parts: ApiParts, origin: () => string): Clos
     registrationOpen,
     origin,
     clientDocuments,
+    ...(bounds?.accountsClock && { clock: bounds.accountsClock }),
   });
 }
 

@@ -146,7 +146,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const guests = { store, engine, channels, secrets, log, ...(bounds.oauth && { oauthBounds: bounds.oauth }) };
   const { doors, tools, ...seenDoors } = openGuestDoors(config, guests, closing);
   const seen = { ...seenDoors, store, engine, webhooks, metrics, secrets, cryptography, tls: host.tls, log };
-  const { baseUrl, endRequests, accounts, app } = await openApi(config, { ...given, ...seen }, closing);
+  const { baseUrl, endRequests, accounts, app } = await openApi(config, { ...given, bounds, ...seen }, closing);
   const firstKey = await ensureFirstKey(store.apiKeys, join(ownFolderOf(config), 'first-key'));
   const ownerLink = await ensureOwnerLink(store.accounts, join(ownFolderOf(config), 'owner-link'));
   const weaknesses = options.looksAtHost === false ? Promise.resolve([]) : lookAtHost(config, store, log);

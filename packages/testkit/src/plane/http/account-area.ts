@@ -1,34 +1,16 @@
-/**
- * For tests: the account area over a real database, and browsers that use it. It stays beside `openLodge`: the accounts' clock
- * stands still here, and each browser has an address of its own.
- */
-/* oxlint-disable no-restricted-imports -- only tests import this file */
+/** For tests: the account area of a whole Lodge, and browsers that use it. Accounts' clock stands still; each browser has an address of its own. */
 import { createHmac, randomBytes } from 'node:crypto';
 import { cryptography } from '@lodge/access';
 import { createOwnerLink } from '@lodge/engine';
-import type { ClosableAccounts } from '@lodge/engine';
-import type { Store } from '@lodge/store';
-import type { TestDatabase } from '@lodge/testkit/postgres';
 import type { FastifyInstance } from 'fastify';
-import { openAccounts } from '../wired-accounts.ts';
-import { testApp } from './test-app.ts';
+import { openApp } from './open-app.ts';
+import type { Answer, OpenedApp } from './open-app.ts';
 
 export const password = 'correct horse battery staple';
 
-export interface Reply {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly text: string;
-  // eslint-disable-next-line typescript/no-explicit-any -- a test looks into any reply
-  readonly body: any;
-}
+export type Reply = Answer;
 
-export interface World {
-  readonly app: FastifyInstance;
-  readonly store: Store;
-  readonly database: TestDatabase;
-  readonly accounts: ClosableAccounts;
-  readonly logged: readonly string[];
+export interface World extends Omit<OpenedApp, 'firstKey'> {
   /** The plaintext of the first API key. */
   readonly firstKey: string;
   browser(): Browser;
@@ -36,7 +18,6 @@ export interface World {
   readonly owner: Browser;
   /** A browser that is signed in to a separate new account. */
   member(role?: 'member' | 'viewer'): Promise<Browser>;
-  close(): Promise<void>;
 }
 
 let addresses = 0;
@@ -94,21 +75,19 @@ export class Browser {
 }
 
 export async function testWorld(origin = 'http://localhost:8080', registrationOpen = false): Promise<World> {
-  const opened = await openAccounts({ registrationOpen, clock: () => new Date(now), origin: () => origin });
-  const { database, store, accounts, verifier, firstKey } = opened;
-  const account = { accounts, spend: store.spend, origin: () => origin, pages: null };
-  const { app, logged } = testApp({ verifier, accounts, account });
+  const lodge = await openApp({
+    settings: { LODGE_PUBLIC_URL: origin, ...(registrationOpen && { LODGE_REGISTRATION: 'open' }) },
+    bounds: { accountsClock: () => new Date(now) },
+    api: (usual) => ({ ...usual, account: { ...usual.account!, pages: null } }),
+  });
+  const { app, store } = lodge;
   const owner = new Browser(app, origin);
   owner.email = 'owner@example.com';
   const token = await createOwnerLink(store.accounts, cryptography.tokens);
   await owner.call('POST', '/setup', { token, email: owner.email, name: 'Ada', password });
   return {
-    app,
-    store,
-    database,
-    accounts,
-    logged,
-    firstKey,
+    ...lodge,
+    firstKey: lodge.firstKey!.plaintext,
     owner,
     browser: () => new Browser(app, origin),
     async member(role = 'member') {
@@ -118,10 +97,6 @@ export async function testWorld(origin = 'http://localhost:8080', registrationOp
       const person = { token: tokenOf(body.url), email: browser.email, name: 'Bo', password };
       await browser.call('POST', '/invitations/accept', person);
       return browser;
-    },
-    async close() {
-      await app.close();
-      await opened.close();
     },
   };
 }

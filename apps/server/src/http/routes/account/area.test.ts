@@ -215,7 +215,7 @@ test('everyone sees what their own account spent, and the limit that holds for i
   const me = await world.member();
   const { id } = (await me.call('GET', '/session')).body.account;
   await execute(
-    world.database.connectionString,
+    world.connectionString,
     `insert into spend_windows (scope, id, period, starts, spent_usd) values
       ('account', '${id}', 'day', date_trunc('day', now(), 'UTC'), 1.25),
       ('account', '${id}', 'month', date_trunc('month', now(), 'UTC'), 7.5)`,

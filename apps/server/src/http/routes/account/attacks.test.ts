@@ -39,7 +39,7 @@ const publicChanges = [
 const dump = async (): Promise<string> => {
   const tables = ['accounts', 'sessions', 'account_links', 'api_keys', 'recovery_codes', 'events'];
   const [row] = await execute<{ all: string }>(
-    world.database.connectionString,
+    world.connectionString,
     `select concat_ws('|', ${tables.map((table) => `(select json_agg(t order by t::text) from ${table} t)::text`).join(',')}) as all`,
   );
   return row!.all.replaceAll(/"last_seen_at":"[^"]*"/g, '');

@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewLogEntry } from '@lodge/ports';
 import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
 
-/** How many follow a log now. */
-let listeners = 0;
+const followers = { now: 0 };
 const { app, call, agent, setAgent, sql, store, key, baseUrl, close } = await openApp({
   api: (usual) => ({
     ...usual,
@@ -14,9 +13,9 @@ const { app, call, agent, setAgent, sql, store, key, baseUrl, close } = await op
       ...usual.agents,
       onLog(id, listener) {
         const off = usual.agents.onLog(id, listener);
-        listeners += 1;
+        followers.now += 1;
         return () => {
-          listeners -= 1;
+          followers.now -= 1;
           off();
         };
       },
@@ -79,14 +78,14 @@ describe('pages', () => {
   });
 
   test('an entry written meanwhile does not move the pages', async () => {
-    const { read, log, id } = await withLog(4);
+    const { read, log } = await withLog(4);
     const first = await read('?limit=2');
     await log({ message: 'line 5' });
     assert.deepEqual(numbers((await read(`?limit=2&cursor=${first.body.next_cursor}`)).body), [2, 1]);
   });
 
   test('filters: since, until, level, source, search', async () => {
-    const { read, log, id } = await withLog(3);
+    const { read, log } = await withLog(3);
     await log({ message: 'line 4 Broken', level: 'error', source: 'gateway', at: new Date('2026-02-01') });
     for (const [query, wanted] of [
       ['since=2026-01-01T00:01:00Z&until=2026-01-01T00:02:00Z', 1],
@@ -103,7 +102,7 @@ describe('pages', () => {
   });
 
   test('it is there in every status, and not for another account', async () => {
-    const { read, log, id } = await withLog(1);
+    const { read, id } = await withLog(1);
     for (const status of ['provisioning', 'paused', 'stopped', 'error'] as const) {
       const why = { status_reason_code: 'vm_crashed', status_reason_message: '', status_reason_at: new Date() };
       await setAgent(id, { status, ...(status === 'error' && why) });
@@ -235,9 +234,9 @@ describe('follow', () => {
     const { open } = await following(logged);
     const stream = await open();
     await stream.events(1);
-    while (listeners === 0) await sleep(5);
+    while (followers.now === 0) await sleep(5);
     stream.end();
-    while (listeners > 0) await sleep(5);
+    while (followers.now > 0) await sleep(5);
   });
 
   test('the stream of an agent that is deleted ends with an error event', async () => {
@@ -257,14 +256,14 @@ describe('follow', () => {
     const logged = await withLog(1);
     const { open } = await following(logged);
     const streams = await Promise.all(Array.from({ length: 50 }, () => open()));
-    while (listeners < 50) await sleep(5);
+    while (followers.now < 50) await sleep(5);
     const refused = await open();
     assert.equal(refused.response.status, 429);
     assert.ok(Number(refused.response.headers.get('retry-after')) > 0);
     refused.end();
     await streams[0]!.events(1);
     streams[0]!.end();
-    while (listeners === 50) await sleep(5);
+    while (followers.now === 50) await sleep(5);
     const again = await open();
     assert.equal(again.response.status, 200);
     for (const stream of [...streams, again]) stream.end();
@@ -291,6 +290,6 @@ describe('follow', () => {
     while (!(await bytes.next()).done);
     await closed;
     assert.ok(Date.now() - began < 60_000);
-    assert.equal(listeners, 0);
+    assert.equal(followers.now, 0);
   });
 });
