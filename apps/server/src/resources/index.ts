@@ -2,7 +2,11 @@
 import { hooks } from './hooks.ts';
 import type { Core } from './resource.ts';
 
-const resources = { hooks } as const;
+// One line each.
+// prettier-ignore
+const resources = {
+  hooks,
+} as const;
 
 type Resources = typeof resources;
 /** The use-cases of every resource. */
