@@ -1,6 +1,6 @@
 /** The services for agents at the broker's address beside models: their tools, and their connections. */
 import type { Doors } from '@lodge/broker';
-import { createAgentTools } from '@lodge/engine';
+import { createAgentTools, createSchedules } from '@lodge/engine';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
 import type { ChannelParts, Connections, Engine } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
@@ -40,7 +40,7 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     files: channels.files,
     guestFiles: channels.guestFiles,
     spend: store.spend,
-    schedules: engine.schedules,
+    schedules: createSchedules({ database: store.database, agents: engine.agents }),
     log,
   });
   return { connections, doors: { ...doors, mcp: createToolsDoor(agentTools, version) }, tools, clientDocuments };

@@ -105,7 +105,6 @@ const useCasesOf = (engine: Engine) => ({
   agents: engine.agents,
   runTurn: engine.runTurn,
   host: engine.host,
-  schedules: engine.schedules,
   hasRoom: () => engine.hasRoom(),
 });
 

@@ -203,7 +203,7 @@ function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
     events: store.events,
     spend: store.spend,
     hostLook: createHostLook(config, async () => (await store.accounts.members()).length),
-    schedules: { store: store.schedules, runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
+    schedules: { runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
     hooks: hookParts(config, store, bounds.hooks),
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,

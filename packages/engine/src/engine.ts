@@ -44,10 +44,8 @@ import type { Channels } from './channels/channels.ts';
 import type { ChannelParts } from './channels/deps.ts';
 import { createChannels } from './channels/use-cases.ts';
 import { defaultScheduleBounds } from './schedules/bounds.ts';
-import type { ScheduleParts } from './schedules/deps.ts';
 import { createScheduleRunner } from './schedules/runner.ts';
-import type { Schedules } from './schedules/schedules.ts';
-import { createSchedules } from './schedules/use-cases.ts';
+import type { ScheduleParts } from './schedules/schedules.ts';
 import { defaultHookBounds } from './hooks/bounds.ts';
 import type { HookParts } from './hooks/hooks.ts';
 import { createHookRunner } from './hooks/runner.ts';
@@ -100,8 +98,6 @@ export interface Engine {
   readonly agents: Agents;
   /** Throws where the engine was given no channels. */
   readonly channels: Channels;
-  /** Throws where the engine was given no schedules. */
-  readonly schedules: Schedules;
   /** The state of the machine, for its owner. */
   readonly host: Host;
   /** Makes a turn of an agent, whoever asks. */
@@ -157,15 +153,11 @@ export function createEngine(deps: EngineDeps): Engine {
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const runTurn = createRunTurn({ ...deps, agents });
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets: deps.secrets, log });
-  const schedules = deps.schedules && createSchedules({ ...deps.schedules, agents });
   const loops = [loop, disk, idleness, relief, health, sleeper, ...askers(deps, agents, runTurn)];
   return {
     agents,
     get channels() {
       return given(channels, 'channels');
-    },
-    get schedules() {
-      return given(schedules, 'schedules');
     },
     host: createHost({ ...deps, templates }),
     runTurn,

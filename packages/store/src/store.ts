@@ -24,7 +24,6 @@ import type {
   OAuthSessionStore,
   RelayStore,
   ScheduleRuns,
-  ScheduleStore,
   SealedValueStore,
   SpendStore,
   StoredSizes,
@@ -60,7 +59,6 @@ import { PostgresAgentDirectory } from './llm/agent-directory.ts';
 import { PostgresSecretStore } from './accounts/secrets.ts';
 import { PostgresSpendStore } from './llm/spend.ts';
 import { PostgresScheduleRuns } from './schedules/runs.ts';
-import { PostgresScheduleStore } from './schedules/schedules.ts';
 import { PostgresUsageStore } from './usage/usage.ts';
 import { PostgresWebhookQueue } from './webhooks/queue.ts';
 import { PostgresWebhookStore } from './webhooks/webhooks.ts';
@@ -92,7 +90,6 @@ export interface Store {
   readonly oauthSessions: OAuthSessionStore;
   readonly webhooks: WebhookStore;
   readonly webhookQueue: WebhookQueue;
-  readonly schedules: ScheduleStore;
   readonly scheduleRuns: ScheduleRuns;
   readonly hookTurns: HookTurns;
   /** Returns the present sizes on the database's disk. */
@@ -148,7 +145,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     oauthSessions: new PostgresOAuthSessionStore(database),
     webhooks: new PostgresWebhookStore(database, changes),
     webhookQueue: new PostgresWebhookQueue(database, changes),
-    schedules: new PostgresScheduleStore(database),
     scheduleRuns: new PostgresScheduleRuns(database, changes),
     hookTurns: new PostgresHookTurns(database, changes),
     sizes: () => storedSizes(database),

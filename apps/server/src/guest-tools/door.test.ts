@@ -53,7 +53,7 @@ before(async () => {
     agents: engine.agents,
     runTurn: engine.runTurn,
     askedTurns: (id) => engine.askedTurns(id),
-    schedules: engine.schedules,
+    schedules: plane.schedules,
     channels,
     ...parts,
   });

@@ -96,8 +96,6 @@ import { tunnelRoute } from './routes/ports/tunnel.ts';
 import { responseRoutes } from './routes/responses/create.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
 import { uploadRoutes } from './routes/uploads/uploads.ts';
-import { scheduleRunRoutes } from './routes/schedules/runs.ts';
-import { scheduleRoutes } from './routes/schedules/schedules.ts';
 import { listSizesRoute } from './routes/sizes/list.ts';
 import { usageRoutes } from './routes/usage/get.ts';
 import { terminalRoute } from './routes/terminal/get.ts';
@@ -233,8 +231,6 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   messageRoutes,
   webhookRoutes,
   deliveryRoutes,
-  scheduleRoutes,
-  scheduleRunRoutes,
   ...resourceRoutes,
   responseRoutes,
   accountRoutes,

@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, Channels, Host, RunTurn, Schedules, Webhooks, Connections } from '@lodge/engine';
+import type { Agents, Channels, Host, RunTurn, Webhooks, Connections } from '@lodge/engine';
 import type {
   Accounts,
   AgentPortStore,
@@ -103,7 +103,6 @@ export interface HttpAppOptions {
   readonly places: AgentPlaces;
   readonly channels: ChannelArea;
   readonly webhooks: Webhooks;
-  readonly schedules: Schedules;
   /** Where browsers and third parties reach this service. Known only once it listens. */
   readonly origin: () => string;
   readonly connections: ConnectionArea;

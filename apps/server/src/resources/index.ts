@@ -1,10 +1,12 @@
 /** The resources of the API, by their names. The app, its document and the wiring go over this list. */
 import { hooks } from './hooks.ts';
 import type { Core } from './resource.ts';
+import { schedules } from './schedules.ts';
 
 // One line each.
 // prettier-ignore
 const resources = {
+  schedules,
   hooks,
 } as const;
 
@@ -15,4 +17,5 @@ export type UseCases = { readonly [Name in keyof Resources]: ReturnType<Resource
 export const openResources = (core: Core): UseCases =>
   Object.fromEntries(Object.entries(resources).map(([name, { open }]) => [name, open(core)])) as unknown as UseCases;
 
-export const resourceRoutes = Object.values(resources).flatMap(({ routes }) => routes);
+type Routes = Resources[keyof Resources]['routes'][number];
+export const resourceRoutes = Object.values(resources).flatMap<Routes>(({ routes }) => [...routes]);

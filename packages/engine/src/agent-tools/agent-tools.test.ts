@@ -71,7 +71,7 @@ beforeEach(() => {
     files,
     guestFiles,
     spend: world.store.spend,
-    schedules: plane.engine.schedules,
+    schedules: plane.schedules,
     sources: [source],
     log: silent,
   });

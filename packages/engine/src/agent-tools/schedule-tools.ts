@@ -1,7 +1,8 @@
 /** The tools by which an agent makes its own schedules: reminders, and recurring work. */
 import { Refusal, channelNamed, makeAgentId, readArguments, scheduleToolWords, schemaOf } from '@lodge/domain';
 import type { Json, ToolArguments } from '@lodge/domain';
-import type { Delivery, OfferedTool, SchedulePlace, ScheduleRow } from '@lodge/ports';
+import type { Delivery, OfferedTool } from '@lodge/ports';
+import type { SchedulePlace, ScheduleRow } from '@lodge/store/schedules';
 import { randomInt } from 'node:crypto';
 import type { ToolGuest } from './tool-guest.ts';
 
@@ -95,7 +96,7 @@ function timeOf(at: string): Date {
 
 const afterMinutes = (minutes: number): Date => new Date(Date.now() + minutes * 60_000);
 
-function record({ id, name, enabled, cron, every, at, timeZone, prompt, deliver, nextRunAt }: ScheduleRow): Json {
+function record({ id, name, enabled, cron, every, at, timeZone, prompt, nextRunAt, ...row }: ScheduleRow): Json {
   return {
     id,
     name,
@@ -104,8 +105,8 @@ function record({ id, name, enabled, cron, every, at, timeZone, prompt, deliver,
     ...(every !== null && { every }),
     ...(at !== null && { at: at.toISOString() }),
     prompt: prompt.slice(0, 500).toWellFormed(),
-    deliver_to: deliver.to,
-    ...(deliver.to === 'channel' && { channel: deliver.channel, conversation: deliver.conversation }),
+    deliver_to: row.deliverTo,
+    ...(row.deliverTo === 'channel' && { channel: row.deliverChannel, conversation: row.deliverConversation }),
     next_run_at: nextRunAt?.toISOString() ?? null,
   };
 }

@@ -13,12 +13,6 @@ export const noChannel = (channel: ChannelName | null): Refusal =>
       : `The agent has no channel ${channel}.`,
   );
 
-/** Returns `value`, or refuses with why an answer cannot go where `deliver` says. */
-export function deliverable<Made extends object>(value: Made | Unsayable): Made {
-  if (typeof value === 'object') return value;
-  throw new Refusal('invalid_request', unsayableWords('deliver.conversation', value));
-}
-
 /** Refuses where an answer could not go now where `deliver` says. */
 export async function checkDelivery(
   trx: Transaction,

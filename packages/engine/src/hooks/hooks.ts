@@ -12,6 +12,7 @@ import { writeNote } from '@lodge/store/events';
 import { countHooks, deleteHook, findHook, hookMessages, hooksOf, insertHook } from '@lodge/store/hooks';
 import type { HookMessageRow, HookPlace, HookRow } from '@lodge/store/hooks';
 import type { Agents } from '../agents/agents.ts';
+import { deliverColumns } from '../channels/deliver-columns.ts';
 import { checkDelivery } from '../channels/not-found.ts';
 import type { HookBounds } from './bounds.ts';
 import { createReceiving } from './receiving.ts';
@@ -124,9 +125,7 @@ const columnsOf = (
   name,
   template,
   conversation,
-  deliverTo: deliver.to,
-  deliverChannel: deliver.channel,
-  deliverConversation: deliver.conversation,
+  ...deliverColumns(deliver),
   ...(signature !== null && {
     signature: signature.kind,
     signatureHeader: signature.own?.header ?? null,

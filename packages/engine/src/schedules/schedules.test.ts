@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
-import { Refusal, makeAgentId } from '@lodge/domain';
-import type { AgentRow, ScheduleRow, ScheduleRun } from '@lodge/ports';
+import { Refusal, makeAgentId, maxSchedules } from '@lodge/domain';
+import type { AgentRow } from '@lodge/ports';
+import type { ScheduleRow, ScheduleRunRow } from '@lodge/store/schedules';
 import { jumpingClock } from '@lodge/testkit/jumping-clock';
 import { execute } from '@lodge/testkit/postgres';
 import { FakeHost } from '@lodge/vm/fake';
@@ -11,8 +12,9 @@ import { FakeGateway } from '../../../testkit/src/plane/fake-gateway.ts';
 import { never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../testkit/src/plane/plane.ts';
 import { RelayHand } from '../../../testkit/src/plane/relay-hand.ts';
+import { makeSchedule, placeOf, readSchedule } from '../../../store/src/testing/schedule-fixture.ts';
 import { createToyRuntime } from '../../../testkit/src/plane/toy-runtime/toy-runtime.ts';
-import type { ScheduleInput } from './schedules.ts';
+import type { ScheduleInput } from './plans.ts';
 
 const gateway = new FakeGateway();
 const bounds = { lookEveryMs: 50, replanEveryMs: 100, leaseMs: 1_500, drainMs: 50, waitsMs: [50, 50, 50] };
@@ -55,16 +57,15 @@ const make = (given: ScheduleInput = {}, agentId = agent.id): Promise<ScheduleRo
   const timing = given.cron ?? given.at ?? given.every;
   const place = { accountId: world.accountId, agentId, scheduleId: id() };
   const input = { name: 'Report', prompt: 'Write it.', ...given, ...(timing === undefined && { cron: '0 9 * * *' }) };
-  return plane.engine.schedules.create(place, input);
+  return plane.schedules.create(place, input);
 };
-const placeOf = ({ accountId, agentId, id: scheduleId }: ScheduleRow) => ({ accountId, agentId, scheduleId });
-const runNow = async (row: ScheduleRow): Promise<ScheduleRun> => {
-  const run = await plane.engine.schedules.run(placeOf(row), id());
+const runNow = async (row: ScheduleRow): Promise<ScheduleRunRow> => {
+  const run = await plane.schedules.run(placeOf(row), id());
   return ended(row, run.id);
 };
-const runsOf = (row: ScheduleRow) => plane.engine.schedules.runs(placeOf(row), { limit: 100 });
-async function ended(row: ScheduleRow, runId?: string): Promise<ScheduleRun> {
-  let found: ScheduleRun | undefined;
+const runsOf = (row: ScheduleRow) => plane.schedules.runs(placeOf(row), { limit: 100 });
+async function ended(row: ScheduleRow, runId?: string): Promise<ScheduleRunRow> {
+  let found: ScheduleRunRow | undefined;
   await until('the run is over', async () => {
     const runs = await runsOf(row);
     found = runs.find((run) => run.status !== null && (runId === undefined || run.id === runId));
@@ -93,7 +94,7 @@ test('a time that comes is a turn in a conversation of the schedule, and its ans
     /^\[scheduled run \{"schedule":"Report","scheduled_for":"[^"]+","local_time":"[^"]+ UTC"\}\]\nWrite it\.$/,
   );
   assert.equal(sessionOf(0), `schedule:${row.id}`);
-  const kept = await plane.engine.schedules.get(placeOf(row));
+  const kept = await plane.schedules.get(placeOf(row));
   assert.deepEqual([kept.nextRunAt, kept.lastRun?.id], [null, run.id]);
   const log = await world.store.agentLogs.page({ agentId: agent.id, limit: 100, direction: 'desc' });
   assert.ok(log.some(({ source, message }) => source === 'system' && message.startsWith('Schedule "Report" ran (')));
@@ -121,8 +122,15 @@ test('an answer goes into a conversation of a channel', async () => {
   await assert.rejects(make({ deliver }), refusedWith('invalid_request', /^deliver\.conversation is none/));
   await relay.write('/help');
   await relay.answer();
-  await runNow(await make({ deliver }));
+  const row = await make({ deliver });
+  await runNow(row);
   assert.deepEqual(await relay.answer(), ['All is well.']);
+  const channel = (is: string) =>
+    execute(world.database.connectionString, `update channels set ${is} where agent_id = '${agent.id}'`);
+  await channel('enabled = false');
+  await assert.rejects(make({ deliver }), refusedWith('invalid_request', /^deliver\.conversation/));
+  assert.equal((await plane.schedules.update(placeOf(row), { name: 'Kept', deliver })).name, 'Kept');
+  await channel('enabled = true');
 });
 
 test('what fails is tried again some times, with a word of it, and then has failed', async () => {
@@ -194,10 +202,10 @@ test('runs of a schedule never overlap', async () => {
   const end = Promise.withResolvers<void>();
   gateway.steps = [{ after: end.promise }, { text: 'one' }];
   const row = await make();
-  const run = await plane.engine.schedules.run(placeOf(row), id());
+  const run = await plane.schedules.run(placeOf(row), id());
   await until('the turn is under way', () => gateway.turns.length === 1);
-  await assert.rejects(plane.engine.schedules.run(placeOf(row), id()), refusedWith('schedule_running', /under way/));
-  await plane.engine.schedules.update(placeOf(row), { at: new Date(Date.now() + 200) });
+  await assert.rejects(plane.schedules.run(placeOf(row), id()), refusedWith('schedule_running', /under way/));
+  await plane.schedules.update(placeOf(row), { at: new Date(Date.now() + 200) });
   await until('the time came', async () => (await runsOf(row)).length === 2);
   assert.equal((await runsOf(row))[0]?.status, 'skipped');
   end.resolve();
@@ -207,9 +215,9 @@ test('runs of a schedule never overlap', async () => {
 test('a schedule that is deleted cuts its run', async () => {
   gateway.steps = [{ text: 'half' }, 'silence'];
   const row = await make();
-  await plane.engine.schedules.run(placeOf(row), id());
+  await plane.schedules.run(placeOf(row), id());
   await until('the turn is under way', () => gateway.turns.length === 1);
-  await plane.engine.schedules.remove(placeOf(row));
+  await plane.schedules.remove(placeOf(row));
   await until('the turn is cut', () => gateway.turns[0]!.signal.aborted);
   await assert.rejects(runsOf(row), refusedWith('schedule_not_found', /no such schedule/));
 });
@@ -217,7 +225,7 @@ test('a schedule that is deleted cuts its run', async () => {
 test('a process that dies in a run leaves it to the next one, which says so to the agent', async () => {
   gateway.steps = [{ text: 'half' }, 'silence'];
   const row = await make();
-  const { id: runId } = await plane.engine.schedules.run(placeOf(row), id());
+  const { id: runId } = await plane.schedules.run(placeOf(row), id());
   await until('the turn is under way', () => gateway.turns.length === 1);
   plane.kill();
   gateway.steps = [{ text: 'All is well.' }];
@@ -230,7 +238,7 @@ test('a process that dies in a run leaves it to the next one, which says so to t
 test('a run that ends every process which takes it up is given up', async () => {
   gateway.steps = ['silence'];
   const row = await make();
-  const { id: runId } = await plane.engine.schedules.run(placeOf(row), id());
+  const { id: runId } = await plane.schedules.run(placeOf(row), id());
   for (let kills = 1; kills <= 4; kills += 1) {
     await until('the turn is under way', () => gateway.turns.length === kills);
     plane.kill();
@@ -245,10 +253,10 @@ test('a run that ends every process which takes it up is given up', async () => 
 test('a process that ends in order puts its run off, and the next one takes it at once', async () => {
   gateway.steps = ['silence'];
   const row = await make();
-  const { id: runId } = await plane.engine.schedules.run(placeOf(row), id());
+  const { id: runId } = await plane.schedules.run(placeOf(row), id());
   await until('the turn is under way', () => gateway.turns.length === 1);
   await plane.engine.stop();
-  assert.match((await world.store.schedules.find(placeOf(row)))!.lastRun!.error!, /service ended/);
+  assert.match((await readSchedule(world.store, row))!.lastRun!.error!, /service ended/);
   plane.kill();
   gateway.steps = [{ text: 'All is well.' }];
   plane = await plain();
@@ -272,7 +280,7 @@ test('an agent in error is not woken', async () => {
 test('a field that is wrong is named, and nothing is made', async () => {
   const place = () => ({ accountId: world.accountId, agentId: agent.id, scheduleId: id() });
   const base = { name: 'S', prompt: 'p' };
-  const count = (await plane.engine.schedules.list(world.accountId, agent.id)).length;
+  const count = (await plane.schedules.list(world.accountId, agent.id)).length;
   for (const [input, words] of [
     [{}, /^One of cron, every and at is required/],
     [{ cron: '0 9 * * *', every: '1h' }, /^Only one of cron, every and at/],
@@ -282,22 +290,16 @@ test('a field that is wrong is named, and nothing is made', async () => {
     [{ every: '30s' }, /^every /],
     [{ at: new Date(Date.now() - 1_000) }, /^at is in the past/],
   ] as const) {
-    await assert.rejects(
-      plane.engine.schedules.create(place(), { ...base, ...input }),
-      refusedWith('invalid_request', words),
-    );
+    await assert.rejects(plane.schedules.create(place(), { ...base, ...input }), refusedWith('invalid_request', words));
   }
-  assert.equal((await plane.engine.schedules.list(world.accountId, agent.id)).length, count);
+  assert.equal((await plane.schedules.list(world.accountId, agent.id)).length, count);
   const alien = { ...place(), accountId: 'other' };
-  await assert.rejects(
-    plane.engine.schedules.create(alien, { ...base, every: '1h' }),
-    refusedWith('agent_not_found', /./),
-  );
+  await assert.rejects(plane.schedules.create(alien, { ...base, every: '1h' }), refusedWith('agent_not_found', /./));
 });
 
 test('what does not touch the times of a schedule does not move them, and what does counts from now on', async () => {
   const row = await make({ every: '15m' });
-  const change = (input: ScheduleInput) => plane.engine.schedules.update(placeOf(row), input);
+  const change = (input: ScheduleInput) => plane.schedules.update(placeOf(row), input);
   assert.deepEqual((await change({ name: 'Other' })).nextRunAt, row.nextRunAt);
   assert.equal((await change({ enabled: false })).nextRunAt, null);
   assert.ok((await change({ enabled: true })).nextRunAt! > row.nextRunAt!);
@@ -308,6 +310,29 @@ test('what does not touch the times of a schedule does not move them, and what d
   );
 });
 
+test('a schedule is made, changed, run and removed, each with its event; an agent has 100, of many at once too', async () => {
+  const { accountId } = world;
+  const { id: agentId } = await running(world, plane);
+  const row = await make({ every: '15m', wake: false, conversation: 'c' }, agentId);
+  assert.deepEqual(await plane.schedules.get(placeOf(row)), row);
+  assert.equal((await plane.schedules.update(placeOf(row), { name: 'Other' })).name, 'Other');
+  await plane.schedules.run(placeOf(row), id());
+  await assert.rejects(plane.schedules.run(placeOf(row), id()), refusedWith('schedule_running', /./));
+  await plane.schedules.remove(placeOf(row));
+  await assert.rejects(plane.schedules.remove(placeOf(row)), refusedWith('schedule_not_found', /./));
+  const types = ['schedule.created', 'schedule.updated', 'schedule.run_asked', 'schedule.deleted'] as const;
+  const events = await world.store.events.page({ accountId, agentId, limit: 9, direction: 'asc', types });
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    types,
+  );
+  const later = { nextRunAt: null, enabled: false };
+  for (let n = 2; n < maxSchedules; n += 1) await makeSchedule(world.store, { accountId, agentId }, later);
+  const made = await Promise.allSettled(Array.from({ length: 6 }, () => make({ enabled: false }, agentId)));
+  assert.equal(made.filter(({ status }) => status === 'fulfilled').length, 2);
+  await plane.agents.delete(accountId, agentId, never);
+});
+
 test('the clock goes ahead by a day, and back: one run for what passed, none twice, and the schedule goes on', async () => {
   const row = await make({ every: '1h' });
   await setAhead(dayMs);
@@ -316,7 +341,7 @@ test('the clock goes ahead by a day, and back: one run for what passed, none twi
   assert.deepEqual(new Set((await all()).map(({ status }) => status)), new Set(['ok', 'missed']));
   await setAhead(0);
   await until('it waits no longer than its interval', async () => {
-    const { nextRunAt } = await plane.engine.schedules.get(placeOf(row));
+    const { nextRunAt } = await plane.schedules.get(placeOf(row));
     return nextRunAt!.getTime() <= Date.now() + 3_600_000;
   });
   assert.equal((await all()).length, 2);
@@ -327,7 +352,7 @@ test('an agent that is deleted takes its schedules with it', async () => {
   const other = await running(world, plane);
   const row = await make({}, other.id);
   await plane.agents.delete(world.accountId, other.id, never);
-  await until('it is gone', async () => (await world.store.schedules.find(placeOf(row))) === null);
+  await until('it is gone', async () => (await readSchedule(world.store, row)) === undefined);
   await until('its rows are gone', async () => {
     const rows = await execute(world.database.connectionString, `select from schedules where id = '${row.id}'`);
     return rows.length === 0;

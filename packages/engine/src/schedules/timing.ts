@@ -1,8 +1,9 @@
 import { everyMsOf, firingOf, jitterMs, nextTime, timeAgain } from '@lodge/domain';
 import type { Timing } from '@lodge/domain';
-import type { DueSchedule, FiringPlan, PlannedSettings, ReplannedTime } from '@lodge/ports';
+import type { DueSchedule, FiringPlan, ReplannedTime } from '@lodge/ports';
+import type { ScheduleRow } from '@lodge/store/schedules';
 
-type Timed = Pick<PlannedSettings, 'cron' | 'every' | 'at' | 'timeZone' | 'anchor'>;
+type Timed = Pick<ScheduleRow, 'cron' | 'every' | 'at' | 'timeZone' | 'anchor'>;
 
 /** When a schedule is due. */
 export function timingOf({ cron, every, at, timeZone, anchor }: Timed): Timing {

@@ -3,13 +3,18 @@
  * next time in the same transaction. A schedule has at most one run that waits or is in progress.
  */
 import type { ClaimedTurn, ClaimedTurns } from '../turns/claimed-turns.ts';
-import type { ScheduleRow } from './schedule-store.ts';
+import type { Delivery } from '../channels/delivery.ts';
 
-/** A schedule whose time has come. */
-export interface DueSchedule extends Pick<
-  ScheduleRow,
-  'id' | 'agentId' | 'cron' | 'every' | 'at' | 'timeZone' | 'anchor'
-> {
+/** A schedule whose time has come. Exactly one of `cron`, `every` and `at` is not null. */
+export interface DueSchedule {
+  readonly id: string;
+  readonly agentId: string;
+  readonly cron: string | null;
+  readonly every: string | null;
+  readonly at: Date | null;
+  readonly timeZone: string;
+  /** The time from which intervals are counted. */
+  readonly anchor: Date;
   readonly due: Date;
 }
 
@@ -29,10 +34,17 @@ export interface ReplannedTime {
 export interface ClaimedRun extends ClaimedTurn {
   readonly scheduledFor: Date;
   readonly isManual: boolean;
-  readonly schedule: Pick<
-    ScheduleRow,
-    'id' | 'accountId' | 'agentId' | 'name' | 'timeZone' | 'prompt' | 'conversation' | 'deliver' | 'wake'
-  >;
+  readonly schedule: {
+    readonly id: string;
+    readonly accountId: string;
+    readonly agentId: string;
+    readonly name: string;
+    readonly timeZone: string;
+    readonly prompt: string;
+    readonly conversation: string | null;
+    readonly deliver: Delivery;
+    readonly wake: boolean;
+  };
 }
 
 /** A run that nobody began in time is `missed`. */

@@ -9,12 +9,6 @@ import type { Schema } from '../database/schema.ts';
 import { sayInConversation, whyUnsayable } from './say.ts';
 import type { DeliverColumns } from './tables.ts';
 
-export const deliverColumns = ({ to, channel, conversation }: Delivery): DeliverColumns => ({
-  deliver_to: to,
-  deliver_channel: channel,
-  deliver_conversation: conversation,
-});
-
 export const toDelivery = (row: DeliverColumns): Delivery => ({
   to: row.deliver_to,
   channel: row.deliver_channel,

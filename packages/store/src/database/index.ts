@@ -1,2 +1,3 @@
 export type { Database, Queries, Transaction } from './database.ts';
+export { databaseTime } from './time.ts';
 export { notify } from './notifications.ts';

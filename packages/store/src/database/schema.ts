@@ -17,15 +17,11 @@ import type { AccountColumns, AccountTables } from '../accounts/account-tables.t
 import type { OAuthTables } from '../accounts/oauth/tables.ts';
 import type { ChannelTables } from '../channels/tables.ts';
 import type { WebhookTables } from '../webhooks/tables.ts';
-import type { ScheduleTables } from '../schedules/tables.ts';
-
-import type { HookTables } from '../hooks/tables.ts';
 
 import type { WorkTables } from '../work/tables.ts';
 
 /** The tables as the migrations leave them. */
-export interface Schema
-  extends AccountTables, ChannelTables, HookTables, OAuthTables, ScheduleTables, WebhookTables, WorkTables {
+export interface Schema extends AccountTables, ChannelTables, OAuthTables, WebhookTables, WorkTables {
   accounts: AccountsTable;
   api_keys: ApiKeysTable;
   agents: AgentsTable;

@@ -2,13 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { firingOf, timeAgain } from '@lodge/domain';
 import type { Timing } from '@lodge/domain';
-import type { ClaimedRun, DueSchedule, PlannedSettings, ScheduleRow, ScheduleRun } from '@lodge/ports';
+import type { ClaimedRun, DueSchedule } from '@lodge/ports';
 import { jumpingClock } from '@lodge/testkit/jumping-clock';
 import { execute } from '@lodge/testkit/postgres';
 import { agentWithChannel, inbound, leasesOf } from '../testing/channel-fixture.ts';
 import { admitAll, finishedCall, firstAccount, newAgent } from '../testing/fixture.ts';
-import { planned, scheduleId } from '../testing/schedule-fixture.ts';
+import {
+  changeSchedule,
+  makeSchedule,
+  readSchedule,
+  requestRun,
+  runsOf,
+  scheduleId,
+} from '../testing/schedule-fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { deleteSchedule, schedulesOf, skipWaitingRun } from './index.ts';
+import type { ScheduleRow } from './index.ts';
 
 const { database, store: first, another } = await testStore();
 const setAhead = await jumpingClock(database);
@@ -20,18 +29,9 @@ const dayMs = 24 * 60 * minuteMs;
 
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 
-async function made(agentId: string, given: Partial<PlannedSettings> = {}): Promise<ScheduleRow> {
-  const row = await store.schedules.create(
-    { accountId, agentId, scheduleId: scheduleId() },
-    () => planned(given),
-    1_000,
-  );
-  assert.ok(typeof row === 'object');
-  return row;
-}
-const place = ({ agentId, id }: ScheduleRow) => ({ accountId, agentId, scheduleId: id });
-const runsOf = (row: ScheduleRow): Promise<readonly ScheduleRun[]> => store.schedules.runs(place(row), { limit: 100 });
-const statuses = async (row: ScheduleRow) => (await runsOf(row)).map(({ status }) => status);
+const made = (agentId: string, given: Parameters<typeof makeSchedule>[2] = {}): Promise<ScheduleRow> =>
+  makeSchedule(store, { accountId, agentId }, given);
+const statuses = async (row: ScheduleRow) => (await runsOf(store, row)).map(({ status }) => status);
 const events = async (agentId: string) =>
   store.events.page({
     accountId,
@@ -71,11 +71,11 @@ test('a time that has come becomes one run, and the schedule waits for its next 
     12,
   );
   for (const row of rows) {
-    const runs = await runsOf(row);
+    const runs = await runsOf(store, row);
     assert.equal(runs.filter(({ status }) => status === null).length, 1);
-    assert.ok((await store.schedules.find(place(row)))!.nextRunAt! > new Date());
+    assert.ok((await readSchedule(store, row))!.nextRunAt! > new Date());
   }
-  await Promise.all(rows.map((row) => store.schedules.remove(place(row))));
+  await Promise.all(rows.map((row) => store.database.transaction((trx) => deleteSchedule(trx, row.id))));
 });
 
 test('who plans is told how many agents are due at once, and a run waits as long as it is put off', async () => {
@@ -87,7 +87,7 @@ test('who plans is told how many agents are due at once, and a run waits as long
   });
   assert.ok(counts.length === 8 && counts.every((agents) => agents >= 8), String(counts));
   assert.equal((await claim()).filter(({ schedule }) => rows.some(({ id }) => id === schedule.id)).length, 0);
-  await Promise.all(rows.map((row) => store.schedules.remove(place(row))));
+  await Promise.all(rows.map((row) => store.database.transaction((trx) => deleteSchedule(trx, row.id))));
 });
 
 test('times that passed while nobody looked: one run, and the rest is missed, with its event', async () => {
@@ -97,14 +97,14 @@ test('times that passed while nobody looked: one run, and the rest is missed, wi
   const [missed] = await events(row.agentId);
   assert.equal(missed?.type, 'schedule.missed');
   assert.match(String(missed?.data['reason']), /one run stands for them/);
-  assert.equal((await store.schedules.find(place(row)))?.lastRun?.status, null);
+  assert.equal((await readSchedule(store, row))?.lastRun?.status, null);
 });
 
 test('a time that comes while the run before is not over is skipped', async () => {
   const row = await made(await agent());
   await fire();
   const held = await claimOf(row);
-  const due = (at: Date) => store.schedules.update(place(row), (before) => ({ ...before, nextRunAt: at }));
+  const due = (at: Date) => changeSchedule(store, row, { nextRunAt: at });
   await due(soon(-1_000));
   await fire();
   assert.deepEqual(await statuses(row), ['skipped', null]);
@@ -152,13 +152,13 @@ test('a run that is put off waits so long, with the reason', async () => {
   const run = await claimOf(row);
   await store.scheduleRuns.postpone(run, { afterMs: 60_000, reason: 'Not now.', mayHaveActed: false });
   assert.equal((await claim()).filter(({ id }) => id === run.id).length, 0);
-  const [kept] = await runsOf(row);
+  const [kept] = await runsOf(store, row);
   assert.deepEqual([kept?.status, kept?.error, kept?.attempts], [null, 'Not now.', 1]);
   await store.scheduleRuns.end(run, ok);
 });
 
 test('a run costs what its agent spent in all its attempts, and its event says so', async () => {
-  const row = await made(await agent(), { deliver: { to: 'webhook', channel: null, conversation: null } });
+  const row = await made(await agent(), { deliverTo: 'webhook' });
   const ledger = store.ledgerOf('here');
   const call = (costUsd: string | null) =>
     ledger.close(finishedCall({ agentId: row.agentId, accountId }, scheduleId(), { costUsd, startedAt: soon(1) }));
@@ -176,7 +176,7 @@ test('a run costs what its agent spent in all its attempts, and its event says s
   await call('0.5');
   await call(null);
   await store.scheduleRuns.end(again, { ...ok, answer: 'x'.repeat(20_000) });
-  const [ended] = await runsOf(row);
+  const [ended] = await runsOf(store, row);
   assert.deepEqual([ended?.status, ended?.cost, ended?.attempts], ['ok', '0.75', 2]);
   assert.equal(ended?.answerPreview?.length, 1_000);
   const ran = (await events(row.agentId)).find(({ type }) => type === 'schedule.ran');
@@ -188,8 +188,7 @@ test('an answer is in its conversation with the end of the run, or the run has f
   const agentId = await agentWithChannel(store, accountId);
   const [lease] = await leasesOf(store, [agentId]);
   await store.relay.receive(lease!, [inbound()]);
-  const deliver = { to: 'channel', channel: 'telegram', conversation: 'c1' } as const;
-  const row = await made(agentId, { deliver });
+  const row = await made(agentId, { deliverTo: 'channel', deliverChannel: 'telegram', deliverConversation: 'c1' });
   await fire();
   await store.scheduleRuns.end(await claimOf(row), ok);
   const parts = await store.relay.partsToSend([lease!], 9);
@@ -200,10 +199,10 @@ test('an answer is in its conversation with the end of the run, or the run has f
   const ran = (await events(agentId)).find(({ type }) => type === 'schedule.ran');
   assert.equal(ran?.data['answer'], undefined);
   await store.channels.remove(accountId, agentId, 'telegram');
-  await store.schedules.update(place(row), (before) => ({ ...before, nextRunAt: soon(-1_000) }));
+  await changeSchedule(store, row, { nextRunAt: soon(-1_000) });
   await fire();
   await store.scheduleRuns.end(await claimOf(row), ok);
-  const [failed] = await runsOf(row);
+  const [failed] = await runsOf(store, row);
   assert.equal(failed?.status, 'failed');
   assert.match(failed?.error ?? '', /conversation that the answer goes to is not there/);
   assert.equal(failed?.answerPreview, ok.answer);
@@ -214,18 +213,18 @@ test('a schedule that is removed takes its run with it, and one that is disabled
   const off = await made(await agent());
   await fire();
   const run = await claimOf(gone);
-  await store.schedules.remove(place(gone));
+  await store.database.transaction((trx) => deleteSchedule(trx, gone.id));
   assert.equal((await store.scheduleRuns.renew([run], 30_000)).size, 0);
   assert.equal(await store.scheduleRuns.end(run, ok), false);
-  await store.schedules.update(place(off), (before) => ({ ...before, enabled: false, nextRunAt: null }));
-  const [ended] = await runsOf(off);
+  await store.database.transaction((trx) => skipWaitingRun(trx, off.id, 'Off.'));
+  const [ended] = await runsOf(store, off);
   assert.ok(ended?.status === 'skipped' || ended?.status === 'ok', String(ended?.status));
 });
 
 test('old runs are deleted, and one that nobody began for long is missed', async () => {
   const row = await made(await agent(), { ...inTheFuture });
   for (let n = 0; n < 6; n += 1) {
-    await store.schedules.ask(place(row), scheduleId());
+    await requestRun(store, row);
     await store.scheduleRuns.end(await claimOf(row), ok);
   }
   const waiting = await made(await agent());
@@ -235,8 +234,8 @@ test('old runs are deleted, and one that nobody began for long is missed', async
     `update work set due_at = due_at - interval '2 days' where id in (select id from schedule_runs where schedule_id = '${waiting.id}')`,
   );
   await store.scheduleRuns.tidy({ maxWaitMs: dayMs, kept: 4, maxAgeMs: dayMs });
-  assert.equal((await runsOf(row)).length, 4);
-  const [missed] = await runsOf(waiting);
+  assert.equal((await runsOf(store, row)).length, 4);
+  const [missed] = await runsOf(store, waiting);
   assert.deepEqual([missed?.status, missed?.error], ['missed', 'The run could not begin within 24 hours.']);
   assert.equal((await events(waiting.agentId)).at(-1)?.type, 'schedule.missed');
 });
@@ -244,7 +243,6 @@ test('old runs are deleted, and one that nobody began for long is missed', async
 test('the clock goes ahead by a day, and back: each time has one run, and no schedule falls silent', async () => {
   const daily = await made(await agent(), { cron: '0 0 * * *', nextRunAt: soon(dayMs - minuteMs) });
   const quarterly = await made(await agent(), {
-    cron: null,
     every: '15m',
     anchor: new Date(),
     nextRunAt: soon(15 * minuteMs),
@@ -260,24 +258,24 @@ test('the clock goes ahead by a day, and back: each time has one run, and no sch
   assert.deepEqual(await statuses(daily), [null]);
   assert.deepEqual(await statuses(quarterly), ['missed', null]);
   const run = await claimOf(daily);
-  const late = (await store.schedules.find(place(quarterly)))!.nextRunAt!;
+  const late = (await readSchedule(store, quarterly))!.nextRunAt!;
   assert.ok(late.getTime() > Date.now() + dayMs);
   await setAhead(0);
   assert.equal((await claim()).filter(({ id }) => id === run.id).length, 1, "a claim from the future is nobody's");
   assert.ok((await replan()) >= 2);
-  const soonAgain = (await store.schedules.find(place(quarterly)))!.nextRunAt!;
+  const soonAgain = (await readSchedule(store, quarterly))!.nextRunAt!;
   assert.ok(soonAgain.getTime() <= Date.now() + 15 * minuteMs);
-  const next = (await store.schedules.find(place(daily)))!.nextRunAt!;
-  assert.ok(!(await runsOf(daily)).some(({ scheduledFor }) => scheduledFor.getTime() === next.getTime()));
+  const next = (await readSchedule(store, daily))!.nextRunAt!;
+  assert.ok(!(await runsOf(store, daily)).some(({ scheduledFor }) => scheduledFor.getTime() === next.getTime()));
   assert.equal(await replan(), 0);
 });
 
 test('an agent that is deleted fires nothing more', async () => {
   const row = await made(await agent(), inTheFuture);
-  await store.schedules.update(place(row), (before) => ({ ...before, nextRunAt: soon(-1) }));
+  await changeSchedule(store, row, { nextRunAt: soon(-1) });
   await execute(database.connectionString, `update agents set desired = 'deleted' where id = '${row.agentId}'`);
   await fire();
   const rows = await execute(database.connectionString, `select from schedule_runs where schedule_id = '${row.id}'`);
   assert.equal(rows.length, 0);
-  assert.deepEqual(await store.schedules.list(accountId, row.agentId), []);
+  assert.deepEqual(await store.database.repeatable((db) => schedulesOf(db, accountId, row.agentId)), []);
 });

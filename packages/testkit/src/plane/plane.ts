@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretBox, cryptography } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';
-import { createEngine, createHooks } from '@lodge/engine';
+import { createEngine, createHooks, createSchedules } from '@lodge/engine';
 import type {
   ChannelParts,
   CreateAgentInput,
@@ -14,6 +14,7 @@ import type {
   HookParts,
   Hooks,
   ScheduleParts,
+  Schedules,
 } from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
@@ -93,6 +94,7 @@ export interface Plane {
   readonly engine: Engine;
   readonly agents: Engine['agents'];
   readonly hooks: Hooks;
+  readonly schedules: Schedules;
   readonly troubles: GuestTroubles;
   /** The runtime's calls, in order. */
   readonly calls: string[];
@@ -168,7 +170,6 @@ export async function startPlane(
     ...(channels && { channels: channelParts(rooms, channels) }),
     ...(schedules && {
       schedules: {
-        store: mortal(opened.schedules, life),
         runs: mortal(opened.scheduleRuns, life),
         ...schedules,
       },
@@ -183,13 +184,10 @@ export async function startPlane(
   });
   await driver.start();
   engine.start();
+  const core = { database: mortal(opened.database, life), agents: engine.agents };
   const plane: Plane = {
-    hooks: createHooks({
-      database: mortal(opened.database, life),
-      agents: engine.agents,
-      tokens: cryptography.tokens,
-      secrets,
-    }),
+    hooks: createHooks({ ...core, tokens: cryptography.tokens, secrets }),
+    schedules: createSchedules(core),
     driver,
     engine,
     agents: engine.agents,

@@ -34,7 +34,6 @@ export async function openApiJson(): Promise<string> {
     places: uncalled(),
     channels: { channels: uncalled(), origin },
     webhooks: uncalled(),
-    schedules: uncalled(),
     ...openResources(uncalled()),
     origin,
     connections: { connections: uncalled(), origin },

@@ -15,12 +15,6 @@ interface DeliverColumns {
   readonly deliverConversation: string | null;
 }
 
-export const deliverColumns = ({ to, channel, conversation }: Delivery): DeliverColumns => ({
-  deliverTo: to,
-  deliverChannel: channel,
-  deliverConversation: conversation,
-});
-
 export const deliveryRecord = (row: DeliverColumns): AnswerDelivery => ({
   to: row.deliverTo,
   ...(row.deliverChannel !== null && { channel: row.deliverChannel }),

@@ -1,11 +1,12 @@
 import { agentIdPattern, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
-import type { Schedule, ScheduleRun, UpdateSchedule } from '@lodge/contract';
-import type { ScheduleInput, Schedules } from '@lodge/engine';
-import type { SchedulePlace, ScheduleRow, ScheduleRun as RunRow } from '@lodge/ports';
+import { Schedule, ScheduleRun } from '@lodge/contract';
+import type { UpdateSchedule } from '@lodge/contract';
+import type { ScheduleInput, SchedulePlace, ScheduleRow, ScheduleRunRow, Schedules } from '@lodge/engine';
 import type { FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
-import { deliverColumns, deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
+import { deliveryOf, deliveryRecord } from '../../reply/delivery-record.ts';
+import { toWire } from '../../reply/to-wire.ts';
 
 /** For routes of schedules. */
 export interface ScheduleNeeds {
@@ -43,36 +44,7 @@ export function inputOf(body: UpdateSchedule): ScheduleInput {
   };
 }
 
-export const scheduleRecord = (row: ScheduleRow): Schedule => ({
-  object: 'schedule',
-  id: row.id,
-  agent_id: row.agentId,
-  name: row.name,
-  enabled: row.enabled,
-  ...(row.cron !== null && { cron: row.cron }),
-  ...(row.every !== null && { every: row.every }),
-  ...(row.at !== null && { at: row.at.toISOString() }),
-  time_zone: row.timeZone,
-  prompt: row.prompt,
-  ...(row.conversation !== null && { conversation: row.conversation }),
-  deliver: deliveryRecord(deliverColumns(row.deliver)),
-  wake: row.wake,
-  next_run_at: row.nextRunAt && row.nextRunAt.toISOString(),
-  last_run: row.lastRun && runRecord(row.lastRun),
-  created_at: row.createdAt.toISOString(),
-  updated_at: row.updatedAt.toISOString(),
-});
+export const scheduleRecord = (row: ScheduleRow): Schedule =>
+  toWire(Schedule, { ...row, deliver: deliveryRecord(row), lastRun: row.lastRun && runRecord(row.lastRun) });
 
-export const runRecord = (row: RunRow): ScheduleRun => ({
-  object: 'schedule_run',
-  id: row.id,
-  schedule_id: row.scheduleId,
-  scheduled_for: row.scheduledFor.toISOString(),
-  started_at: row.startedAt && row.startedAt.toISOString(),
-  ended_at: row.endedAt && row.endedAt.toISOString(),
-  status: row.status,
-  attempts: row.attempts,
-  cost: row.cost,
-  answer_preview: row.answerPreview,
-  error: row.error,
-});
+export const runRecord = (row: ScheduleRunRow): ScheduleRun => toWire(ScheduleRun, row);

@@ -1,0 +1,3 @@
+export * from './schedules.ts';
+export { insertRequestedRun, scheduleRuns, skipWaitingRun } from './owned-runs.ts';
+export type { SchedulePlace, ScheduleRunRow } from './owned-runs.ts';
