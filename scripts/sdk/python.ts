@@ -3,7 +3,7 @@
  * OpenAPI document; and the sync form of what is written async.
  */
 import { readdir, readFile } from 'node:fs/promises';
-import { errorCodes } from '@lodge/domain';
+import { errorCodes, errorTypeOf } from '@lodge/domain';
 import { operationsOf } from './python/document.ts';
 import type { Document, Schema } from './python/document.ts';
 import { className } from './python/names.ts';
@@ -77,7 +77,7 @@ function reachable(from: readonly unknown[], schemas: Readonly<Record<string, Sc
 /** The status and type of each error code: an error that comes in a stream has no status of its own. */
 function codesText(): string {
   const lines = Object.entries(errorCodes).map(
-    ([code, { status, type }]) => `    "${code}": (${status}, "${type}"),\n`,
+    ([code, { status }]) => `    "${code}": (${status}, "${errorTypeOf(status)}"),\n`,
   );
   return `"""The API's error codes, each with its status and type.\n\n\`node scripts/docs.ts\` writes this file.\n"""\n
 from __future__ import annotations\n

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { errorCodes, errorTypes } from '@lodge/domain';
+import { errorCodes, errorTypeOf, errorTypes } from '@lodge/domain';
 import type { ErrorCode } from '@lodge/domain';
 import { oneOf } from './text.ts';
 
@@ -22,5 +22,5 @@ export type ErrorBody = Static<typeof ErrorBody>;
 
 /** The body of an error reply. */
 export function errorBody(code: ErrorCode, message: string): ErrorBody {
-  return { error: { type: errorCodes[code].type, code, message } };
+  return { error: { type: errorTypeOf(errorCodes[code].status), code, message } };
 }

@@ -12,7 +12,17 @@ export type ErrorType = (typeof errorTypes)[number];
 /** A code of errors. */
 export interface ErrorKind {
   readonly status: number;
-  readonly type: ErrorType;
   /** Meaning of the code, for the reference. */
   readonly meaning: string;
 }
+
+const typesByStatus: Readonly<Record<number, ErrorType>> = {
+  401: 'authentication_error',
+  403: 'authorization_error',
+  404: 'not_found_error',
+  429: 'rate_limit_error',
+};
+
+/** Returns the type of all errors with this status. */
+export const errorTypeOf = (status: number): ErrorType =>
+  typesByStatus[status] ?? (status >= 500 ? 'server_error' : 'invalid_request_error');

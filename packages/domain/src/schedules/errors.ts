@@ -1,10 +1,6 @@
 import type { ErrorKind } from '../error-kind.ts';
 
 export const scheduleErrors = {
-  schedule_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such schedule.' },
-  schedule_running: {
-    status: 409,
-    type: 'invalid_request_error',
-    meaning: 'A run of the schedule waits or is under way; its runs never overlap.',
-  },
+  schedule_not_found: { status: 404, meaning: 'The agent has no such schedule.' },
+  schedule_running: { status: 409, meaning: 'A run of the schedule waits or is under way; its runs never overlap.' },
 } as const satisfies Readonly<Record<string, ErrorKind>>;

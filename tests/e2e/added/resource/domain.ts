@@ -5,7 +5,7 @@ import type { ErrorKind } from '@lodge/domain';
 export const maxNotes = 3;
 
 export const noteErrors = {
-  note_not_found: { status: 404, type: 'not_found_error', meaning: 'The agent has no such note.' },
+  note_not_found: { status: 404, meaning: 'The agent has no such note.' },
 } as const satisfies Readonly<Record<string, ErrorKind>>;
 
 type Of = { readonly note_id: string };

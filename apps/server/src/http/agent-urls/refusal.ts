@@ -1,6 +1,7 @@
 /** The answer at an agent's address in place of the agent's own: JSON for clients, a small page for people. */
 import { errorCodes } from '@lodge/domain';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { errorBody } from '@lodge/contract';
 import type { Log } from '@lodge/ports';
 import { policy } from '../pages.ts';
 import { refusalHeaders, toRefusal } from '../pipeline/errors.ts';
@@ -27,12 +28,12 @@ export function refuse(log: Log, error: unknown, { request, response, requestId 
     return;
   }
   const known = toRefusal(error);
-  const { status, type } = errorCodes[known.code];
+  const { status } = errorCodes[known.code];
   if (known.cause !== undefined) log[status === 500 ? 'error' : 'info']({ err: known.cause }, known.message);
   const asPage = wantsPage(request.headers);
   const body = asPage
     ? smallPage(titles[status] ?? 'This did not work', known.message)
-    : JSON.stringify({ error: { type, code: known.code, message: known.message } });
+    : JSON.stringify(errorBody(known.code, known.message));
   const headers: OutgoingHttpHeaders = {
     'content-type': `${asPage ? 'text/html' : 'application/json'}; charset=utf-8`,
     'content-length': Buffer.byteLength(body),
