@@ -50,13 +50,12 @@ const made: Readonly<Record<string, string>> = {
   'packages/vm/src/qemu/network/resolver/lookups.ts':
     'labels of at most 63 characters parted by dots: each character can stand in one place; text: a name of at most 253',
   'packages/access/src/api-key.ts': 'of constants, anchored, without repetition that has no bound',
-  'packages/vm/src/qemu/host/memory.ts': "text: the host's meminfo",
+  'packages/vm/src/qemu/host/capacity.ts': "text: the host's meminfo",
   'packages/vm/src/qemu/lifecycle/leftovers.ts': "text: arguments of the host's processes",
   'apps/server/src/config/values.ts': "text: the operator's configuration, at most 190 characters",
   'apps/server/src/config/spend.ts': 'a pattern of the contract, which is checked as such',
   'apps/server/src/http/reply/agent-record.ts': 'a pattern of the contract, which is checked as such',
   'apps/server/src/http/routes/uploads/shared.ts': 'a pattern of the contract, which is checked as such',
-  'apps/server/src/cli/doctor/machine.ts': "text: the host's meminfo",
   'apps/cli/src/apply/file/check.ts': 'patterns of the contract, which are checked as such',
 };
 

@@ -7,5 +7,6 @@ export type { AcceleratorAnswer } from './qemu/machine/accelerator.ts';
 export { inspectEmulator } from './qemu/machine/emulator.ts';
 export type { Emulator } from './qemu/machine/emulator.ts';
 export type { Accelerator } from './qemu/machine/architecture.ts';
+export { hostMemory } from './qemu/host/capacity.ts';
 export { missingControllers, openCgroups } from './qemu/host/cgroup.ts';
 export * from './qemu/network/index.ts';

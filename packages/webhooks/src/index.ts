@@ -1,3 +1,2 @@
-export { makeWebhookSecret } from './secret.ts';
-export { createWebhookSender } from './sender.ts';
+export { createWebhookSender, makeWebhookSecret } from './sender.ts';
 export type { WebhookSenderOptions } from './sender.ts';

@@ -5,8 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
 import { startStubDns } from '@lodge/testkit/dns';
-import { makeWebhookSecret } from './secret.ts';
-import { createWebhookSender } from './sender.ts';
+import { makeWebhookSecret, createWebhookSender } from './sender.ts';
 
 type Answer = (req: IncomingMessage, res: ServerResponse, body: string) => void;
 

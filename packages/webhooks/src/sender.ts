@@ -3,6 +3,7 @@
  * (https://github.com/standard-webhooks/standard-webhooks). The owner chose the address, and every answer is hostile: no
  * byte of its body is kept.
  */
+import { randomBytes } from 'node:crypto';
 import { PrivateAddressError, createOutbound, ofNameServers } from '@lodge/egress';
 import type { Outbound, OutboundResponse } from '@lodge/egress';
 import type { WebhookAnswer, WebhookRequest, WebhookSender } from '@lodge/ports';
@@ -122,3 +123,6 @@ const sentences: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: "The receiver's certificate is signed by itself.",
   ERR_TLS_CERT_ALTNAME_INVALID: "The receiver's certificate is for another name.",
 };
+
+/** Makes a secret: `whsec_` and 32 random bytes in base64, the form of a symmetric secret in Standard Webhooks. */
+export const makeWebhookSecret = (): string => `whsec_${randomBytes(32).toString('base64')}`;

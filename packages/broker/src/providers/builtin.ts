@@ -16,8 +16,8 @@ interface Row {
   readonly name: string;
   /** The first is the one that runtimes are to use. */
   readonly speaks: Speaks;
-  /** Asked with the key as the first API carries it. */
-  readonly check: string | null;
+  /** Asked with the key as the first API carries it: that API's list of models, unless another address is given. */
+  readonly check?: string | null;
   readonly docs: string;
 }
 
@@ -32,14 +32,12 @@ const rows: readonly Row[] = [
     id: 'openai',
     name: 'OpenAI',
     speaks: { 'openai-responses': 'https://api.openai.com/v1', 'openai-completions': 'https://api.openai.com/v1' },
-    check: 'https://api.openai.com/v1/models',
     docs: 'https://platform.openai.com/docs',
   },
   {
     id: 'anthropic',
     name: 'Anthropic',
     speaks: { 'anthropic-messages': 'https://api.anthropic.com/v1' },
-    check: 'https://api.anthropic.com/v1/models',
     docs: 'https://docs.anthropic.com',
   },
   {
@@ -80,14 +78,12 @@ const rows: readonly Row[] = [
       'openai-completions': 'https://api.groq.com/openai/v1',
       'openai-responses': 'https://api.groq.com/openai/v1',
     },
-    check: 'https://api.groq.com/openai/v1/models',
     docs: 'https://console.groq.com/docs',
   },
   {
     id: 'mistral',
     name: 'Mistral',
     speaks: { 'openai-completions': 'https://api.mistral.ai/v1' },
-    check: 'https://api.mistral.ai/v1/models',
     docs: 'https://docs.mistral.ai',
   },
   {
@@ -101,21 +97,18 @@ const rows: readonly Row[] = [
     id: 'together',
     name: 'Together AI',
     speaks: { 'openai-completions': 'https://api.together.xyz/v1' },
-    check: 'https://api.together.xyz/v1/models',
     docs: 'https://docs.together.ai',
   },
   {
     id: 'fireworks',
     name: 'Fireworks AI',
     speaks: { 'openai-completions': 'https://api.fireworks.ai/inference/v1' },
-    check: 'https://api.fireworks.ai/inference/v1/models',
     docs: 'https://docs.fireworks.ai',
   },
   {
     id: 'cerebras',
     name: 'Cerebras',
     speaks: { 'openai-completions': 'https://api.cerebras.ai/v1' },
-    check: 'https://api.cerebras.ai/v1/models',
     docs: 'https://inference-docs.cerebras.ai',
   },
   {
@@ -139,7 +132,6 @@ const rows: readonly Row[] = [
       'openai-completions': 'https://api.moonshot.ai/v1',
       'anthropic-messages': ['https://api.moonshot.ai/anthropic/v1', bearer],
     },
-    check: 'https://api.moonshot.ai/v1/models',
     docs: 'https://platform.moonshot.ai/docs',
   },
   {
@@ -149,7 +141,6 @@ const rows: readonly Row[] = [
       'openai-completions': 'https://api.z.ai/api/paas/v4',
       'anthropic-messages': ['https://api.z.ai/api/anthropic/v1', bearer],
     },
-    check: 'https://api.z.ai/api/paas/v4/models',
     docs: 'https://docs.z.ai',
   },
   {
@@ -181,7 +172,6 @@ const rows: readonly Row[] = [
     id: 'qwen',
     name: 'Alibaba Qwen',
     speaks: { 'openai-completions': 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1' },
-    check: 'https://dashscope-intl.aliyuncs.com/compatible-mode/v1/models',
     docs: 'https://www.alibabacloud.com/help/en/model-studio',
   },
 ];
@@ -191,17 +181,19 @@ export const builtinProviders: readonly Provider[] = rows.map(builtin);
 function builtin({ id, name, speaks, check, docs }: Row): Provider {
   const endpoints: Partial<Record<LlmApi, ProviderEndpoint>> = {};
   for (const [api, where] of Object.entries(speaks) as [LlmApi, NonNullable<Speaks[LlmApi]>][]) {
-    const [baseUrl, keyHeader] = typeof where === 'string' ? [where, keyHeaders[api]] : where;
-    endpoints[api] = { baseUrl, keyHeader };
+    const [address, header] = typeof where === 'string' ? [where, keyHeaders[api]] : where;
+    endpoints[api] = { baseUrl: address, keyHeader: header };
   }
   const api = Object.keys(endpoints)[0] as LlmApi;
+  const { baseUrl, keyHeader } = endpoints[api]!;
+  const url = check === undefined ? `${baseUrl}/models` : check;
   return {
     id,
     name,
     api,
     endpoints,
     needsKey: true,
-    keyCheck: check === null ? null : { url: check, keyHeader: endpoints[api]!.keyHeader },
+    keyCheck: url === null ? null : { url, keyHeader },
     docsUrl: docs,
     headers: {},
     models: [],

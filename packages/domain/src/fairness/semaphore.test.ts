@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Semaphore } from './semaphore.ts';
+import { Semaphore } from './fair-gate.ts';
 
 test('so many at a time, in their order, and a place that is given back twice is one', async () => {
   const semaphore = new Semaphore(2);

@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { BackupError, lockBackups, newBackupName } from '@lodge/backup';
+import type { Progress } from '@lodge/backup';
 import { MigrationError } from '@lodge/store';
 import { VmError } from '@lodge/ports';
 import { readConfig } from '../../config/config.ts';
@@ -11,12 +12,10 @@ import { CommandError, commandLog, say } from '../command.ts';
 import type { Command } from '../command.ts';
 import { withDatabase } from '../with-store.ts';
 import { takeCredentials } from './credentials.ts';
-import { keepOptions } from './keep.ts';
 import { noteLastBackup } from '../../host/last-backup.ts';
 import { makeBackup } from './make.ts';
 import { existingMasterKey, writeMasterKey } from './master-key.ts';
 import { isWithin, noBackups, openBackups, placeFor } from './open.ts';
-import { progressTeller } from './progress.ts';
 
 /** A mark in the data folder: a backup of it has begun and not ended. */
 const unfinishedMark = 'backup-unfinished';
@@ -138,4 +137,35 @@ export async function orCommandError<T>(work: () => Promise<T>): Promise<T> {
     const isPlain = error instanceof BackupError || error instanceof MigrationError || error instanceof VmError;
     throw isPlain ? new CommandError(error.message, { cause: error }) : error;
   }
+}
+
+const kinds = ['last', 'hourly', 'daily', 'weekly', 'monthly', 'yearly'];
+const form = 'a number of backups, or such as daily=7,weekly=4,monthly=12';
+
+/** restic's options for the kept backups; null keeps all. */
+function keepOptions(text: string | null): string[] | null {
+  if (text === null) return null;
+  return text.split(',').flatMap((each) => {
+    const [, kind = 'last', number] = /^(?:([a-z]+)=)?([1-9]\d{0,4})$/.exec(each.trim()) ?? [];
+    if (number === undefined || !kinds.includes(kind)) throw new CommandError(`--keep is ${form}.`);
+    return [`--keep-${kind}`, number];
+  });
+}
+
+const everyMs = 10_000;
+const terminalMs = 500;
+
+/** Says how far a backup has come: in one line of a terminal, elsewhere in a line each ten seconds. */
+function progressTeller(stream: NodeJS.WriteStream): (progress: Progress) => void {
+  let last = performance.now();
+  return ({ doneBytes, totalBytes }) => {
+    const isOver = doneBytes >= totalBytes;
+    if (isOver && stream.isTTY) stream.write('\r\u001b[K');
+    const now = performance.now();
+    if (isOver || now - last < (stream.isTTY ? terminalMs : everyMs)) return;
+    last = now;
+    const [done, total] = [doneBytes, totalBytes].map((bytes) => Math.round(bytes / 2 ** 20));
+    const text = `  ${Math.floor((100 * doneBytes) / totalBytes)} %: ${done} of ${total} MiB read`;
+    stream.write(stream.isTTY ? `\r${text}\u001b[K` : `${text}\n`);
+  };
 }

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { defaultSize, fits, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
 import { hasGuestsHere } from '@lodge/ports';
+import { hostMemory } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
 import { nearest } from '../../host/files.ts';
 import { version } from '../../version.ts';
@@ -49,10 +50,7 @@ async function system(): Promise<Finding> {
 }
 
 async function memory({ memoryReservedMib: reservedMib, memoryOvercommit: overcommit }: Config): Promise<Finding> {
-  const text = await readFile('/proc/meminfo', 'utf8');
-  const mib = (field: string): number =>
-    Math.floor(Number(new RegExp(`^${field}:\\s+(\\d+)`, 'm').exec(text)![1]) / 1024);
-  const host = { totalMib: mib('MemTotal'), availableMib: mib('MemAvailable'), reservedMib, overcommit };
+  const host = { ...(await hostMemory()), reservedMib, overcommit };
   const detail = `${gibText(host.totalMib)} in all, ${gibText(host.availableMib)} free`;
   if (!fits(host, [], defaultSize)) {
     return fail(

@@ -2,9 +2,12 @@
  * Addresses of agents: `<prefix>-<id>.<domain>` is the gateway's, `<port>-<prefix>-<id>.<domain>` a port's of the guest.
  * Each is one label, so that one wildcard of DNS and one certificate cover all of them.
  */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { runtimeKinds } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentUrlSettings } from '../context.ts';
+import type { RequestScope } from '../../request-log.ts';
 
 export interface AgentAddress {
   readonly kind: RuntimeKind;
@@ -31,4 +34,15 @@ export function hostOf(header: string | undefined, url: AgentUrlSettings): Agent
   const kind = runtimeKinds.find((kind) => url.prefixes[kind] === prefix);
   if (kind === undefined || id === undefined || Number(port ?? 1) > 65_535) return 'nobody';
   return { kind, id, port: port === undefined ? null : Number(port) };
+}
+
+/** One request at an agent's address. */
+export interface AddressRequest {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly upgrade: { readonly socket: Duplex; readonly head: Buffer } | null;
+  readonly agent: AgentAddress;
+  /** The client's address. */
+  readonly address: string;
+  readonly scope: RequestScope;
 }

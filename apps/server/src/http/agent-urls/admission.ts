@@ -13,7 +13,7 @@ import type { Strangers } from '../identity/strangers.ts';
 import type { AgentPlaces, AgentUrlSettings } from '../context.ts';
 import type { Limits } from '../pipeline/limits/limits.ts';
 import { visitTokens } from './cookies.ts';
-import { ourKey } from './our-keys.ts';
+import { ourKey } from './headers.ts';
 
 /** Dependencies of visits. */
 export interface Visiting {

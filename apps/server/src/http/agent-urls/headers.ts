@@ -1,7 +1,6 @@
 /** Selects the headers that pass between a client and a web server in a guest. */
 import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { cookiesForClient, cookiesForGuest } from './cookies.ts';
-import { offersForGuest } from './our-keys.ts';
 
 type Distinct = Readonly<Record<string, readonly string[] | undefined>>;
 
@@ -82,4 +81,20 @@ function endToEnd(given: Distinct, isLeftOut: (name: string) => boolean): Outgoi
       passes(name) ? [[name, values.length === 1 ? values[0] : [...values]]] : [],
     ),
   );
+}
+
+/**
+ * The form of Lodge's keys, which no guest sees wherever a client has put them. A guest's own servers may accept others in
+ * the same headers.
+ */
+export const ourKey = /lodge_live_/;
+
+/**
+ * The subprotocols that a client offers a guest. The API accepts a key as the subprotocol `bearer.<key>`, so a client may
+ * send one here by mistake; it is removed. Null if none is left to offer.
+ */
+export function offersForGuest(header: string): string | null {
+  const offers = header.split(',').map((offer) => offer.trim());
+  const kept = offers.filter((offer) => offer !== '' && !ourKey.test(offer));
+  return kept.length > 0 ? kept.join(', ') : null;
 }

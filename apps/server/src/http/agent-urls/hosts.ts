@@ -13,7 +13,7 @@ import type { HttpMetrics, NetworkSettings } from '../context.ts';
 import { makeRequestId } from '../pipeline/request-id.ts';
 import { replyOn } from '../listener/upgrade.ts';
 import { hostOf } from './address.ts';
-import type { AddressRequest } from './address-request.ts';
+import type { AddressRequest } from './address.ts';
 import { Connections } from './connections.ts';
 import { admit, keyHeaders } from './admission.ts';
 import type { Admission, Admitting } from './admission.ts';

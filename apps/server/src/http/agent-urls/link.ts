@@ -2,7 +2,7 @@
 import { Refusal } from '@lodge/domain';
 import type { Visiting } from './admission.ts';
 import { visitCookie } from './cookies.ts';
-import type { AddressRequest } from './address-request.ts';
+import type { AddressRequest } from './address.ts';
 
 /** Paths that never reach a guest. */
 const ourPaths = '/_lodge';

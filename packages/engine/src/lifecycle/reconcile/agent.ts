@@ -25,8 +25,7 @@ import { restart } from './restart.ts';
 import { restrict } from './restrict.ts';
 import { suspend } from './suspend.ts';
 import { dropBackup } from '../upgrade/move-in.ts';
-import { rollBack } from '../upgrade/roll-back.ts';
-import { upgrade } from '../upgrade/upgrade.ts';
+import { rollBack, upgrade } from '../upgrade/upgrade.ts';
 
 const leaseTtlMs = 30_000;
 const leaseRenewMs = 10_000;

@@ -1,8 +1,7 @@
 /** The first half of an upgrade, up to a backed-up VM: the running work ends, and disk and memory are kept as they are. */
 import { LookAgain, StepFailed } from '../reconcile/pass.ts';
 import type { Pass } from '../reconcile/pass.ts';
-import { giveUp } from './give-up.ts';
-import { cameToNothing, goOn, quiesce, reopen } from '../reconcile/suspend.ts';
+import { cameToNothing, goOn, quiesce, reopen, notDone } from '../reconcile/suspend.ts';
 
 /** The deadline, counted from the beginning of the operation, so that kills and repeats do not prolong it. */
 export function deadlineOf({ agent, deps }: Pass): AbortSignal {
@@ -39,4 +38,17 @@ export async function leave(pass: Pass, deadline: AbortSignal): Promise<boolean>
     else throw new LookAgain(error.cause);
     return false;
   }
+}
+
+/**
+ * Gives the upgrade up. From this write on, the VM that was suspended for it is the agent again; the next pass takes it back
+ * and starts it.
+ */
+export async function giveUp(pass: Pass, why: string): Promise<void> {
+  await pass.observe({
+    ...notDone(pass, why, 'as_before'),
+    status: 'provisioning',
+    vmAddress: null,
+    operation: null,
+  });
 }

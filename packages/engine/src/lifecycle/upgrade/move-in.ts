@@ -12,7 +12,7 @@ import { bringIntoEffect } from '../reconcile/apply.ts';
 import { readyRuntime } from '../reconcile/bring-up.ts';
 import { StepFailed } from '../reconcile/pass.ts';
 import type { Pass } from '../reconcile/pass.ts';
-import { giveUp } from './give-up.ts';
+import { giveUp } from './leave.ts';
 
 /** Looks that a gateway may take after its start, when it may still be slow. */
 const maxLooks = 3;

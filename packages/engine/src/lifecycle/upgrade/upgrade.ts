@@ -15,9 +15,22 @@
 import { deadlineOf, leave } from './leave.ts';
 import { moveIn } from './move-in.ts';
 import type { Pass } from '../reconcile/pass.ts';
+import { restore } from '../reconcile/bring-up.ts';
 
 export async function upgrade(pass: Pass): Promise<void> {
   const deadline = deadlineOf(pass);
   const isBackedUp = pass.vm !== null && pass.vm.backup !== null;
   if (isBackedUp || (await leave(pass, deadline))) await moveIn(pass, deadline);
+}
+
+/**
+ * Ends a failed upgrade: the backup is the agent again, and goes on from its snapshot. It may be repeated from any point.
+ */
+export async function rollBack(pass: Pass): Promise<void> {
+  const { agent, deps, id } = pass;
+  await pass.giveUpAddress();
+  await deps.endings.rollBack(id);
+  // The lines that were read meanwhile came from the other guest's log.
+  await pass.readLogFrom(agent.executionId!, 'end');
+  await restore(pass);
 }

@@ -15,7 +15,7 @@ import { diskBytes, writeOverlay } from '../saved/disks.ts';
 import { endOf, launch, withDeath } from '../machine/launch.ts';
 import type { LaunchedMachine } from '../machine/launch.ts';
 import type { Cgroups } from '../host/cgroup.ts';
-import { freeSpace } from '../host/disk.ts';
+import { freeSpace } from '../host/capacity.ts';
 import { awaitExit, kill } from '../host/process.ts';
 import { copyToWrite } from '../host/take-file.ts';
 import type { QemuDriverOptions } from '../options.ts';

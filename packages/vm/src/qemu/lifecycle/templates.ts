@@ -13,7 +13,7 @@ import { inspectEmulator } from '../machine/emulator.ts';
 import type { Emulator } from '../machine/emulator.ts';
 import { processorFacts, savedOn } from '../machine/saved-on.ts';
 import type { SavedOn } from '../machine/saved-on.ts';
-import { passableFolder } from '../host/folders.ts';
+import { passableFolder } from '../host/files.ts';
 import { lock, lockShared, tryLockAlone } from '../host/lock.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import { assertTemplateRoom, buildTemplate } from './template-build.ts';

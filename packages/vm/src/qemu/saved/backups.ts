@@ -5,7 +5,7 @@
  */
 import { readdir, rename } from 'node:fs/promises';
 import { VmError } from '@lodge/ports';
-import { freeSpace } from '../host/disk.ts';
+import { freeSpace } from '../host/capacity.ts';
 import { syncFile } from '../host/files.ts';
 import { isAgentId, RunDirectory } from './run-directory.ts';
 

@@ -7,7 +7,7 @@ import { maxExecTimeoutMs } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { CarriedData } from '@lodge/ports';
-import { freeSpace } from '../host/disk.ts';
+import { freeSpace } from '../host/capacity.ts';
 import { syncFile } from '../host/files.ts';
 
 const scriptTimeoutMs = 120_000;

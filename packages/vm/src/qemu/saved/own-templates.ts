@@ -18,7 +18,7 @@ import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import { templateGid } from '../machine/confinement.ts';
-import { freeSpace } from '../host/disk.ts';
+import { freeSpace } from '../host/capacity.ts';
 import { entries, syncFile } from '../host/files.ts';
 import { lock } from '../host/lock.ts';
 import { copyFile, linkFile } from '../host/take-file.ts';

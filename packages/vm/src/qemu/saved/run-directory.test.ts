@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { passableFolder } from '../host/folders.ts';
+import { passableFolder } from '../host/files.ts';
 import { RunDirectory } from './run-directory.ts';
 import type { VmRecord } from './run-directory.ts';
 

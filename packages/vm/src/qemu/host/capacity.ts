@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import type { StatsFs } from 'node:fs';
-import { statfs } from 'node:fs/promises';
+import { statfs, readFile } from 'node:fs/promises';
 
 const mib = 2 ** 20;
 
@@ -22,4 +22,12 @@ export function freeSpaceNow(folder: string): Space {
 
 function spaceOf({ blocks, bavail, bsize }: StatsFs): Space {
   return { totalMib: Math.floor((blocks * bsize) / mib), freeMib: Math.floor((bavail * bsize) / mib) };
+}
+
+/** Memory of the host in MiB, from /proc/meminfo. */
+export async function hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }> {
+  const text = await readFile('/proc/meminfo', 'utf8');
+  const mib = (name: string): number =>
+    Math.floor(Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)![1]) / 1024);
+  return { totalMib: mib('MemTotal'), availableMib: mib('MemAvailable') };
 }
