@@ -1,6 +1,5 @@
 /** The operator's Google client, where Google is, and how often it is asked. */
 import type { Log, MailboxNotices } from '@lodge/ports';
-import type { BackoffTimings } from '../shared/backoff.ts';
 import { usualBackoff } from '../shared/backoff.ts';
 import type { ServiceAccount } from './push/service-account.ts';
 
@@ -27,69 +26,50 @@ export interface GmailPush {
   readonly log: Log;
 }
 
-export interface GmailEndpoints {
+export const googleEndpoints = {
   /** Ends with a slash. */
-  readonly api: string;
-  readonly consent: string;
-  readonly token: string;
-  /** Pub/Sub. Ends with a slash. */
-  readonly pubsub: string;
-}
-
-export interface GmailTimings {
-  /** Between two looks at a mailbox. */
-  readonly pollMs: number;
-  /** Between two checks that the history, which is looked at, has what the mailbox has. */
-  readonly probeMs: number;
-  /** Bound on one call. */
-  readonly callMs: number;
-  /** Bound on a mail with its files, in and out. */
-  readonly mailMs: number;
-  /** How often the place in a history without mail is kept. A history is kept by Gmail for at least a week as a rule. */
-  readonly keepMs: number;
-  readonly backoff: BackoffTimings;
-  /** Between two looks at a mailbox of whose changes notices come. */
-  readonly pushPollMs: number;
-  /** Between two looks, however many notices come. */
-  readonly noticeGapMs: number;
-  /** How long a notice may take, after its mail was found. */
-  readonly noticeMs: number;
-  /** Between two orders to publish the changes of a mailbox; and after one that failed. */
-  readonly watchMs: number;
-  readonly watchBackoff: BackoffTimings;
-  /** Bound on one pull, which Google holds open until there is something. */
-  readonly pullMs: number;
-  /** Between two pulls. */
-  readonly pullGapMs: number;
-}
-
-export const googleEndpoints: GmailEndpoints = {
   api: 'https://gmail.googleapis.com/',
   consent: 'https://accounts.google.com/o/oauth2/v2/auth',
   token: 'https://oauth2.googleapis.com/token',
+  /** Pub/Sub. Ends with a slash. */
   pubsub: 'https://pubsub.googleapis.com/',
 };
+
+export type GmailEndpoints = Readonly<typeof googleEndpoints>;
 
 /**
  * A look costs 2 units: at 15 s a mailbox uses 8 of its 6,000 a minute and 11,520 a day, and 6,900 mailboxes stay within the
  * 80,000,000 a day that a project has free of charge (developers.google.com/workspace/gmail/api/reference/quota).
  */
-export const usualTimings: GmailTimings = {
+export const usualTimings = {
+  /** Between two looks at a mailbox. */
   pollMs: 15_000,
+  /** Between two checks that the history, which is looked at, has what the mailbox has. */
   probeMs: 5 * 60_000,
+  /** Bound on one call. */
   callMs: 30_000,
+  /** Bound on a mail with its files, in and out. */
   mailMs: 120_000,
+  /** How often the place in a history without mail is kept. A history is kept by Gmail for at least a week as a rule. */
   keepMs: 10 * 60_000,
   backoff: usualBackoff,
+  /** Between two looks at a mailbox of whose changes notices come. */
   pushPollMs: 5 * 60_000,
+  /** Between two looks, however many notices come. */
   noticeGapMs: 1_000,
+  /** How long a notice may take, after its mail was found. */
   noticeMs: 60_000,
   // Google advises once a day.
+  /** Between two orders to publish the changes of a mailbox; and after one that failed. */
   watchMs: 86_400_000,
   watchBackoff: { firstMs: 60_000, maxMs: 3_600_000, stableMs: 60_000 },
+  /** Bound on one pull, which Google holds open until there is something. */
   pullMs: 120_000,
+  /** Between two pulls. */
   pullGapMs: 250,
 };
+
+export type GmailTimings = Readonly<typeof usualTimings>;
 
 /** Reads, sends and labels mail; deletes nothing for good. */
 export const gmailScopes = ['https://www.googleapis.com/auth/gmail.modify'] as const;

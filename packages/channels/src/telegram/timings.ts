@@ -1,34 +1,23 @@
 import { usualBackoff } from '../shared/backoff.ts';
-import type { BackoffTimings } from '../shared/backoff.ts';
 
-export interface TelegramTimings {
+export const usualTimings = {
   /** How long Telegram holds a poll open for which it has nothing, in whole seconds. */
-  readonly pollS: number;
-  /** A poll that has no answer so long after that is given up. */
-  readonly pollSlackMs: number;
-  /** An open poll so old is probed: is something waiting? */
-  readonly probeAfterMs: number;
-  /** If so, asked again after this, and then the poll is given up. */
-  readonly probeAgainMs: number;
-  /** Any other call. */
-  readonly callMs: number;
-  /** A file in either direction. */
-  readonly fileMs: number;
-  /** No byte of a file came for so long. */
-  readonly stalledMs: number;
-  readonly backoff: BackoffTimings;
-  /** While somebody else uses the token: seldom, so that the two do not throw each other out in turn. */
-  readonly conflictBackoff: BackoffTimings;
-}
-
-export const usualTimings: TelegramTimings = {
   pollS: 50,
+  /** A poll that has no answer so long after that is given up. */
   pollSlackMs: 10_000,
+  /** An open poll so old is probed: is something waiting? */
   probeAfterMs: 30_000,
+  /** If so, asked again after this, and then the poll is given up. */
   probeAgainMs: 15_000,
+  /** Any other call. */
   callMs: 30_000,
+  /** A file in either direction. */
   fileMs: 600_000,
+  /** No byte of a file came for so long. */
   stalledMs: 30_000,
   backoff: usualBackoff,
+  /** While somebody else uses the token: seldom, so that the two do not throw each other out in turn. */
   conflictBackoff: { firstMs: 20_000, maxMs: 300_000, stableMs: 300_000 },
 };
+
+export type TelegramTimings = Readonly<typeof usualTimings>;

@@ -11,7 +11,6 @@ import type { RuntimeKind } from '@lodge/domain';
 import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
 import { Periodic } from '../periodic.ts';
 import { AgentReader } from './agent-reader.ts';
-import type { LogRate } from './agent-reader.ts';
 
 export interface LogCollectorDeps {
   readonly store: Pick<AgentStore, 'present'>;
@@ -25,23 +24,17 @@ export interface LogCollectorDeps {
   readonly timing?: Partial<CollectorTiming>;
 }
 
-export interface CollectorTiming {
+const defaults = {
   /** Time between the beginnings of two reads of one agent, ms. */
-  readonly intervalMs: number;
-  readonly pruneIntervalMs: number;
-  /** Time for one agent's reads together, ms. */
-  readonly timeoutMs: number;
-  readonly concurrency: number;
-  readonly rate: LogRate;
-}
-
-const defaults: CollectorTiming = {
   intervalMs: 2_000,
   pruneIntervalMs: 60_000,
+  /** Time for one agent's reads together, ms. */
   timeoutMs: 5_000,
   concurrency: 16,
   rate: { perSecond: 100, burst: 1_000, charsPerSecond: 64 * 1024, charsBurst: 1024 * 1024 },
 };
+
+export type CollectorTiming = Readonly<typeof defaults>;
 /** Longest time between two tries of a failing read. */
 const maxWaitMs = 60_000;
 
