@@ -40,45 +40,33 @@ export interface ReconcilerDeps {
 }
 
 /** How long each step may take at pace 1, milliseconds. An operation that takes longer ends with a reason. */
-export interface StepBounds {
-  /** From the create, or from the beginning of a cold boot, until the agent runs. */
-  readonly provisionMs: number;
-  readonly freezeMs: number;
-  /** The same on a disk that is short and busy: QEMU writes its pending disk data out before it answers. */
-  readonly freezeOnFullDiskMs: number;
-  readonly thawMs: number;
-  /** Until the running turn has ended and the guest's disk is written out. */
-  readonly quiesceMs: number;
-  readonly snapshotMs: number;
-  /** From a snapshot to a running agent. */
-  readonly restoreMs: number;
-  /** Until a runtime has ended for a restart. */
-  readonly shutdownMs: number;
-  readonly resizeMs: number;
-  /** Until changed egress rules are on the network of a machine. */
-  readonly restrictMs: number;
-  /** Until changed settings are in effect in a guest. */
-  readonly applyMs: number;
-  /** From the beginning of an upgrade until the agent runs on the newer template, or the upgrade is rolled back. */
-  readonly upgradeMs: number;
-  /** Until process, namespace and memory of a VM are freed. */
-  readonly removeMs: number;
-}
-
-export const defaultBounds: Omit<StepBounds, 'provisionMs'> = {
+export const defaultBounds = {
   freezeMs: 10_000,
+  /** The same on a disk that is short and busy: QEMU writes its pending disk data out before it answers. */
   freezeOnFullDiskMs: 60_000,
   thawMs: 30_000,
+  /** Until the running turn has ended and the guest's disk is written out. */
   quiesceMs: 90_000,
   snapshotMs: 180_000,
+  /** From a snapshot to a running agent. */
   restoreMs: 120_000,
+  /** Until a runtime has ended for a restart. */
   shutdownMs: 45_000,
   resizeMs: 60_000,
+  /** Until changed egress rules are on the network of a machine. */
   restrictMs: 20_000,
+  /** Until changed settings are in effect in a guest. */
   applyMs: 300_000,
+  /** From the beginning of an upgrade until the agent runs on the newer template, or the upgrade is rolled back. */
   upgradeMs: 20 * 60_000,
+  /** Until process, namespace and memory of a VM are freed. */
   removeMs: 60_000,
 };
+
+export interface StepBounds extends Readonly<typeof defaultBounds> {
+  /** From the create, or from the beginning of a cold boot, until the agent runs. */
+  readonly provisionMs: number;
+}
 
 /** Scales the bounds to a host's pace (`VmDriver.pace`), because each step waits for a guest somewhere. */
 export function pacedBounds(bounds: StepBounds, pace: number): StepBounds {
