@@ -2,9 +2,10 @@
  * The JSON Schema of files that `lodge apply` takes, from the OpenAPI document: fields have the API's names and bounds. Secrets
  * are named by where they lie, and texts can lie in files.
  */
+import { abilitiesOf, channelInputNames, runtimeKinds } from '@lodge/domain';
+
 type Json = Readonly<Record<string, unknown>>;
 
-const platforms = ['slack', 'discord', 'telegram', 'whatsapp', 'gmail', 'email'];
 const file = { type: 'string', minLength: 1, maxLength: 4096 } as const;
 
 const secretSources = {
@@ -115,7 +116,7 @@ function agent(taken: Taken): Json {
       },
       runtime: {
         type: 'string',
-        enum: ['openclaw', 'hermes'],
+        enum: runtimeKinds.map((kind) => abilitiesOf(kind).name),
         description: 'Software of a new agent. It never changes.',
       },
       state: { type: 'string', enum: ['running', 'stopped'], description: '`running` lets it sleep when it is idle.' },
@@ -128,7 +129,7 @@ function agent(taken: Taken): Json {
       channels: {
         type: 'object',
         description: 'Messaging channels, by platform.',
-        properties: Object.fromEntries(platforms.map((name) => [name, reference('Channel')])),
+        properties: Object.fromEntries(channelInputNames.map((name) => [name, reference('Channel')])),
         additionalProperties: false,
       },
       connections: {

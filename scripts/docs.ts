@@ -9,11 +9,13 @@ import { configurationMarkdown } from '../apps/server/src/config/reference.ts';
 import { openApiJson } from '../apps/server/src/http/openapi/document.ts';
 import { schemaSql } from '../packages/store/src/database/schema-sql.ts';
 import { agentsSchema } from './agents-schema.ts';
+import { commandWords } from './sdk/command-words.ts';
 import { pythonPages } from './sdk/python.ts';
 import { typescriptTypes } from './sdk/typescript.ts';
 import { tableTypes } from './table-types.ts';
 
 const pages: Readonly<Record<string, string | (() => string | Promise<string>)>> = {
+  'apps/cli/src/words.ts': commandWords,
   'docs/reference/agents.schema.json': async () => agentsSchema(await openApiJson()),
   'docs/reference/configuration.md': configurationMarkdown,
   'docs/reference/openapi.json': openApiJson,

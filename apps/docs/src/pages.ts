@@ -5,6 +5,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { channelNames } from '../../../packages/domain/src/channels/channel.ts';
 
 export interface Section {
   readonly title: string;
@@ -51,14 +52,7 @@ export const sections: readonly Section[] = [
   },
   {
     title: 'Channels',
-    pages: [
-      'docs/guides/channels/README',
-      'docs/guides/channels/slack',
-      'docs/guides/channels/discord',
-      'docs/guides/channels/telegram',
-      'docs/guides/channels/whatsapp',
-      'docs/guides/channels/gmail',
-    ],
+    pages: ['docs/guides/channels/README', ...channelNames.map((name) => `docs/guides/channels/${name}`)],
   },
   {
     title: 'Events',

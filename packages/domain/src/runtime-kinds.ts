@@ -4,6 +4,8 @@ import { Refusal } from './refusal.ts';
 export interface RuntimeAbilities {
   /** The software's name. Input may use it for the kind, and the addresses of its agents usually begin with it. */
   readonly name: string;
+  /** The same as people write it. */
+  readonly title: string;
   /** Whether further agents may be in the same machine. */
   readonly hasMembers: boolean;
   /** The guest's TCP port of the runtime's own web pages, or null. */
@@ -14,8 +16,8 @@ export interface RuntimeAbilities {
 
 /** Runtime kinds by their name on the wire. */
 export const runtimeAbilities = {
-  runtime_a: { name: 'openclaw', hasMembers: true, dashboardPort: null, hasBareModels: false },
-  runtime_b: { name: 'hermes', hasMembers: false, dashboardPort: 9119, hasBareModels: true },
+  runtime_a: { name: 'openclaw', title: 'OpenClaw', hasMembers: true, dashboardPort: null, hasBareModels: false },
+  runtime_b: { name: 'hermes', title: 'Hermes', hasMembers: false, dashboardPort: 9119, hasBareModels: true },
 } as const satisfies Readonly<Record<string, RuntimeAbilities>>;
 
 export type RuntimeKind = keyof typeof runtimeAbilities;

@@ -10,6 +10,7 @@ import { safeLine } from '../terminal/safe.ts';
 import { agentLine } from './shown.ts';
 import { addSettings, settingsBody } from './settings.ts';
 import type { Settings } from './settings.ts';
+import { runtimes } from '../words.ts';
 
 interface CreateOptions extends Settings {
   readonly runtime?: string;
@@ -26,7 +27,7 @@ export function define(command: Command, on: On): void {
       .command('create')
       .argument('[name]', 'display name')
       .description('Make an agent, and wait until it runs.')
-      .addOption(new Option('--runtime <kind>', 'software of the agent').choices(['openclaw', 'hermes'])),
+      .addOption(new Option('--runtime <kind>', 'software of the agent').choices(Object.values(runtimes))),
   )
     .option('--check-keys', 'ask the providers first whether they accept the keys')
     .option('--no-wait', 'return at once, before it runs');

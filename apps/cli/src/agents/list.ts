@@ -7,15 +7,16 @@ import { examples } from '../examples.ts';
 import { maxListed, pageOf, showList } from '../gathered.ts';
 import type { On, Run } from '../run.ts';
 import { given, integer, pairs } from '../values.ts';
+import { runtimes } from '../words.ts';
+import type { RuntimeName } from '../words.ts';
 import { agentColumns, agentFields } from './shown.ts';
 
 const statuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
-const runtimes = ['openclaw', 'hermes'] as const;
 const defaultListed = 100;
 
 interface ListOptions {
   readonly status?: (typeof statuses)[number];
-  readonly runtime?: (typeof runtimes)[number];
+  readonly runtime?: RuntimeName;
   readonly name?: string;
   readonly label?: Readonly<Record<string, string>>;
   readonly hasLabel?: string;
@@ -29,7 +30,7 @@ export function define(command: Command, on: On): void {
     .alias('ls')
     .description('List your agents, newest first.')
     .addOption(new Option('--status <status>', 'only agents in this status').choices(statuses))
-    .addOption(new Option('--runtime <kind>', 'only agents of this runtime').choices(runtimes))
+    .addOption(new Option('--runtime <kind>', 'only agents of this runtime').choices(Object.values(runtimes)))
     .option('--name <text>', 'only agents whose name contains this')
     .option('--label <name=value>', 'only agents with this label; several times for several', pairs)
     .option('--has-label <name>', 'only agents with a label of this name')

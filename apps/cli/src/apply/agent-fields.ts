@@ -9,6 +9,8 @@ import { isThere } from './section-table.ts';
 import { makeOnce } from './step.ts';
 import type { Acting, Step } from './step.ts';
 import type { Values, WantedAgent } from './file/wanted.ts';
+import { runtimes } from '../words.ts';
+import type { RuntimeName } from '../words.ts';
 
 const fields =
   'name model description size labels metadata lifecycle spend_limit egress models dashboard instructions llm_keys'.split(
@@ -36,8 +38,7 @@ function wantedValues(agent: WantedAgent): Values {
   });
 }
 
-export const runtimeOf = ({ runtime_kind }: Agent): 'openclaw' | 'hermes' =>
-  runtime_kind === 'runtime_a' ? 'openclaw' : 'hermes';
+export const runtimeOf = ({ runtime_kind: kind }: Agent): RuntimeName => runtimes[kind];
 
 export function presentValues(agent: Agent): Values {
   const { name, model, description, size, lifecycle, models, instructions } = agent;
@@ -69,7 +70,7 @@ export function createStep(agent: WantedAgent, peers: Peers): Step {
     action: 'create',
     what: '',
     changes: [
-      { field: 'runtime', from: null, to: agent.runtime ?? 'openclaw' },
+      { field: 'runtime', from: null, to: agent.runtime ?? runtimes.runtime_a },
       ...asNew(wanted).filter(({ field }) => field !== 'name'),
       ...(agent.peers == null ? [] : [{ field: 'peers', from: null, to: agent.peers }]),
     ],

@@ -19,6 +19,7 @@ import type { Stored } from './file/secret.ts';
 import { makeOnce } from './step.ts';
 import type { Acting } from './step.ts';
 import type { Values } from './file/wanted.ts';
+import { runtimesWithMembers } from '../words.ts';
 
 type ChannelName = Channel['channel'];
 
@@ -34,7 +35,7 @@ const memberForm = (wanted: Values): Values => inForm(wanted, { instructions: te
 const members: Section = {
   field: 'members',
   noun: 'member',
-  runtimes: ['openclaw'],
+  runtimes: runtimesWithMembers,
   async list(lodge, agentId, call) {
     const { data } = await lodge.members.list(agentId, call);
     return data.map(({ name, model, instructions }: AgentMember) => ({

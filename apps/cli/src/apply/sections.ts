@@ -7,6 +7,7 @@ import { asNew, differences, isMap } from './diff.ts';
 import type { FieldChange } from './diff.ts';
 import type { Acting, Step } from './step.ts';
 import type { Values, WantedAgent } from './file/wanted.ts';
+import { channelAliases } from '../words.ts';
 
 /** A thing that is there. */
 export interface Present {
@@ -50,7 +51,12 @@ export function mentioned(section: Section, agent: WantedAgent): Map<string, Val
   if (value === undefined) return undefined;
   if (!Array.isArray(value)) {
     const pairs = Object.entries(value as Readonly<Record<string, Values>>);
-    return new Map(pairs.map(([name, each]) => [name === 'email' ? 'gmail' : name, each]));
+    return new Map(
+      pairs.map(([name, each]) => [
+        Object.entries(channelAliases).find(([alias]) => alias === name)?.[1] ?? name,
+        each,
+      ]),
+    );
   }
   return new Map(value.map((each: Values) => [String(each['name'] ?? each['port']).trim(), each]));
 }

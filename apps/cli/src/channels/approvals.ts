@@ -11,7 +11,7 @@ import type { On, Run } from '../run.ts';
 import { safeLine } from '../terminal/safe.ts';
 import { ago } from '../terminal/words.ts';
 import { given } from '../values.ts';
-import { channelNames } from './settings.ts';
+import { channelNames } from '../words.ts';
 import type { Name } from './settings.ts';
 
 interface ApprovalOptions extends ListOptions {

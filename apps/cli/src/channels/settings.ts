@@ -5,8 +5,8 @@ import { Option } from 'commander';
 import type { Run } from '../run.ts';
 import { readSecret } from '../secrets.ts';
 import { given, integer, readObject, several } from '../values.ts';
+import type { channelNames } from '../words.ts';
 
-export const channelNames = ['slack', 'discord', 'telegram', 'whatsapp', 'gmail'] as const;
 export type Name = (typeof channelNames)[number];
 
 export interface ChannelSettings {

@@ -5,7 +5,8 @@ export const runtimeEdits: readonly Edit[] = [
   {
     file: 'packages/domain/src/runtime-kinds.ts',
     before: '} as const satisfies Readonly<Record<string, RuntimeAbilities>>;',
-    lines: "  runtime_c: { name: 'parrot', hasMembers: true, dashboardPort: 7000, hasBareModels: true },",
+    lines:
+      "  runtime_c: { name: 'parrot', title: 'Parrot', hasMembers: true, dashboardPort: 7000, hasBareModels: true },",
   },
   {
     file: 'packages/runtimes/src/index.ts',

@@ -8,6 +8,8 @@ import type { Path, Schema } from './check.ts';
 import { pathText, readSources } from './document.ts';
 import type { Problem, Source } from './document.ts';
 import { Secret, SecretReader } from './secret.ts';
+import { channelAliases } from '../../words.ts';
+import type { RuntimeName } from '../../words.ts';
 
 /** A map of the file. Secrets are in their places. */
 export interface Values {
@@ -23,7 +25,7 @@ export interface FilesEntry {
 export interface WantedAgent extends Values {
   readonly name: string;
   readonly id?: string;
-  readonly runtime?: 'openclaw' | 'hermes';
+  readonly runtime?: RuntimeName;
   readonly state?: 'running' | 'stopped';
   readonly labels?: Readonly<Record<string, string>>;
   readonly metadata?: Readonly<Record<string, string>>;
@@ -205,7 +207,8 @@ function repeated(agents: readonly Placed[]): Problem[] {
         seen.add(item[key]);
       }
     }
-    if (agent.channels?.['gmail'] && agent.channels['email']) note(['channels', 'email'], 'is another name of gmail');
+    for (const [alias, name] of Object.entries(channelAliases))
+      if (agent.channels?.[name] && agent.channels[alias]) note(['channels', alias], `is another name of ${name}`);
     for (const [at, { to }] of (agent.files ?? []).entries())
       if (to.split('/').some((part) => part === '..' || part === '.'))
         note(['files', at, 'to'], 'may not have . or ..');

@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import type { Command } from 'commander';
 import { agentIdOf } from '../../agent-of.ts';
 import { agentArgument } from '../../arguments.ts';
-import { channelNames } from '../../channels/settings.ts';
+import { channelNames } from '../../words.ts';
 import type { Name } from '../../channels/settings.ts';
 import { examples } from '../../examples.ts';
 import { limitOption, pageOf, showList } from '../../gathered.ts';

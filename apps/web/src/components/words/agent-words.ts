@@ -1,10 +1,8 @@
 /** The API's words for an agent's software and machine, as people read them. */
+import { abilitiesOf, ofEachRuntime } from '@lodge/contract/words';
 import type { Agent, Machine } from '@lodge/sdk';
 
-export const runtimeNames: Readonly<Record<Agent['runtime_kind'], string>> = {
-  runtime_a: 'OpenClaw',
-  runtime_b: 'Hermes',
-};
+export const runtimeNames = ofEachRuntime((kind) => abilitiesOf(kind).title);
 
 export const sizeNames: Readonly<Record<Agent['size'], string>> = {
   small: 'Small',

@@ -111,7 +111,7 @@ function Facts({ agent, spend, isSelectable }: FactsProps) {
   );
 }
 
-/** OpenClaw's models are named with their provider, which stands below. */
+/** Some runtimes' models are named with their provider, which stands below. */
 function Model({ name }: { readonly name: string }) {
   const slash = name.indexOf('/');
   if (slash < 0) return <span className="block truncate">{name}</span>;

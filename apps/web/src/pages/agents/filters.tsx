@@ -1,3 +1,4 @@
+import { runtimeKinds } from '@lodge/contract/words';
 import { Search } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import type { ComponentProps } from 'react';
@@ -7,7 +8,7 @@ import { cx } from '../../components/cx.ts';
 import { controlClass } from '../../components/form/field.tsx';
 import { statusOf } from '../agent/status.ts';
 import type { ChangeView } from './use-view.ts';
-import { runtimes, sortKeys, statuses, usedLabels, usualDirection } from './view.ts';
+import { sortKeys, statuses, usedLabels, usualDirection } from './view.ts';
 import type { AgentsView, Direction, SortKey } from './view.ts';
 
 /** More labels than this are found by typing. */
@@ -46,7 +47,7 @@ export function Filters({ agents, view, change }: FiltersProps) {
       </Choice>
       <Choice label="Runtime" value={view.runtime} choose={(runtime) => change({ ...view, runtime })}>
         <option value="">Any runtime</option>
-        {runtimes.map((kind) => (
+        {runtimeKinds.map((kind) => (
           <option key={kind} value={kind}>
             {runtimeNames[kind]}
           </option>

@@ -1,4 +1,5 @@
 /** Which agents the list shows, and in which order: what its address says. */
+import { runtimeKinds } from '@lodge/contract/words';
 import type { Agent } from '@lodge/sdk';
 
 export const sortKeys = ['name', 'status', 'model', 'active', 'spend', 'created'] as const;
@@ -23,7 +24,6 @@ export const statuses = [
   'provisioning',
   'error',
 ] as const satisfies readonly Agent['status'][];
-export const runtimes = ['runtime_a', 'runtime_b'] as const satisfies readonly Agent['runtime_kind'][];
 
 const oneOf = <Value extends string>(values: readonly Value[], given: unknown): Value | undefined =>
   values.find((value) => value === given);
@@ -35,7 +35,7 @@ export const usualDirection = (sort: SortKey): Direction =>
 export function viewOf(search: Readonly<Record<string, unknown>>): AgentsView {
   const { q, label } = search;
   const status = oneOf(statuses, search['status']);
-  const runtime = oneOf(runtimes, search['runtime']);
+  const runtime = oneOf(runtimeKinds, search['runtime']);
   const sort = oneOf(sortKeys, search['sort']);
   const dir = oneOf(['asc', 'desc'] as const, search['dir']);
   return {

@@ -1,4 +1,5 @@
 /** The create in other clients' words, with the fields as they are filled in and a placeholder in place of the secret. */
+import { abilitiesOf, defaultRuntimeKind, runtimeKindAliases } from '@lodge/contract/words';
 import type { CreateAgent } from '@lodge/sdk';
 import type { ChannelName } from '../agent/channels/channel-names.ts';
 import { platforms } from '../agent/channels/platforms.tsx';
@@ -49,7 +50,7 @@ const quoted = (text: string): string =>
 
 function cli(body: CreateAgent): string {
   const { spend_limit: limit } = body;
-  const runtime = body.runtime_kind === 'runtime_b' ? 'hermes' : 'openclaw';
+  const runtime = abilitiesOf(runtimeKindAliases[body.runtime_kind ?? defaultRuntimeKind]!).name;
   const options: readonly (string | false | undefined)[] = [
     `--runtime ${runtime}`,
     body.model !== undefined && `--model ${quoted(body.model)}`,

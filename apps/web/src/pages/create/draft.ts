@@ -1,4 +1,5 @@
 /** The agent that is being described, and the request that makes it. */
+import { abilitiesOf, defaultRuntimeKind } from '@lodge/contract/words';
 import type { Agent, CreateAgent, Provider } from '@lodge/sdk';
 import { checks } from '../../components/form/checks.ts';
 import { labelsProblem, recordOf } from '../../components/form/pairs-field.tsx';
@@ -28,7 +29,7 @@ export interface Draft {
 const empty: Draft = {
   name: '',
   description: '',
-  runtime: 'runtime_a',
+  runtime: defaultRuntimeKind,
   provider: '',
   model: '',
   size: 'medium',
@@ -66,7 +67,7 @@ export function withProvider(draft: Draft, providers: readonly Provider[]): Draf
 
 export const firstModel = ({ id, models }: Provider): string => models[0]?.id ?? firstModels[id] ?? '';
 
-/** The key that a provider without keys is given, so that Hermes knows the provider. */
+/** The key that a provider without keys is given, so that a bare model has a provider. */
 const noKey = 'none';
 
 /** The request. `key` and `tokens` are the secrets, or placeholders for them. */
@@ -74,13 +75,13 @@ export function bodyOf(draft: Draft, provider: Provider | undefined, key: string
   const { daily, monthly } = draft;
   const model = draft.model.trim();
   const labels = recordOf(draft.labels);
-  const secret = key.trim() || (provider?.needs_key === false && draft.runtime === 'runtime_b' ? noKey : '');
+  const secret = key.trim() || (provider?.needs_key === false && abilitiesOf(draft.runtime).hasBareModels ? noKey : '');
   return {
     name: draft.name.trim(),
     ...(draft.description.trim() !== '' && { description: draft.description.trim() }),
     runtime_kind: draft.runtime,
     ...(provider !== undefined &&
-      model !== '' && { model: draft.runtime === 'runtime_a' ? `${provider.id}/${model}` : model }),
+      model !== '' && { model: abilitiesOf(draft.runtime).hasBareModels ? model : `${provider.id}/${model}` }),
     ...(provider !== undefined && secret !== '' && { llm_keys: [{ provider: provider.id, api_key: secret }] }),
     ...(provider?.key_check === true && secret !== '' && { check_keys: true }),
     size: draft.size,

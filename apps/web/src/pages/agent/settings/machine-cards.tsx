@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { CheckField } from '../../../components/form/check-field.tsx';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
 import { SelectField, TextField } from '../../../components/form/field.tsx';
-import { machineWords, sizeNames } from '../../../components/words/agent-words.ts';
+import { machineWords, runtimeNames, sizeNames } from '../../../components/words/agent-words.ts';
 import { Notice } from '../../../components/notice.tsx';
 import { Loaded } from '../../../components/states.tsx';
 import { actionWords } from '../../usage/limit-words.ts';
@@ -147,7 +147,7 @@ export function DashboardCard({ record }: CardProps) {
   const setting = useSetting(record, dashboard);
   return (
     <SettingCard
-      title="Dashboard of Hermes"
+      title={`Dashboard of ${runtimeNames[record.agent.runtime_kind]}`}
       setting={setting}
       effect="soon"
       pending={record.agent.settings_pending && 'Not in the machine yet'}

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
+import { abilitiesOf } from '@lodge/contract/words';
 import type { OfferedModel, Provider } from '@lodge/sdk';
 import { ChoiceField } from '../../../components/form/choice-field.tsx';
 import { TextAreaField } from '../../../components/form/text-area-field.tsx';
@@ -25,7 +26,7 @@ export function ModelCard({ record }: CardProps) {
   const { values, set, problems } = setting;
   const providers = useQuery(providersQuery);
   const listId = useId();
-  const isBare = agent.runtime_kind === 'runtime_b';
+  const isBare = abilitiesOf(agent.runtime_kind).hasBareModels;
   const named = namedModels(providers.data ?? [], isBare);
   const chosen = named.find(({ name }) => name === values.model)?.offered;
   return (

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { abilitiesOf } from '@lodge/contract/words';
 import { Notice } from '../../../components/notice.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { Loaded, SkeletonRows } from '../../../components/states.tsx';
@@ -92,7 +93,7 @@ function groupsOf(record: Versioned, mayDelete: boolean): readonly Group[] {
     { id: 'machine', label: 'Machine', card: <SizeCard record={record} /> },
     { id: 'sleep', label: 'Sleep', card: <SleepCard record={record} /> },
     { id: 'peers', label: 'Peers', card: <PeersCard record={record} /> },
-    ...(agent.runtime_kind === 'runtime_b'
+    ...(abilitiesOf(agent.runtime_kind).dashboardPort !== null
       ? [{ id: 'dashboard', label: 'Dashboard', card: <DashboardCard record={record} /> }]
       : []),
     ...(mayDelete ? [{ id: 'delete', label: 'Delete', card: <DangerZone agent={agent} /> }] : []),
