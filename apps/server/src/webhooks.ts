@@ -28,7 +28,8 @@ export function openWebhooks(
   });
   return {
     webhooks: createWebhooks({
-      store: store.webhooks,
+      database: store.database,
+      onAttempt: (listener) => store.changes.on('webhook_attempted', listener),
       secrets,
       makeId: randomUUID,
       makeSecret: makeWebhookSecret,

@@ -46,6 +46,7 @@ export { createApiKeyVerifier } from './accounts/verify-api-key.ts';
 export type { ApiKeyVerifierDeps, ClosableApiKeyVerifier } from './accounts/verify-api-key.ts';
 export { createWebhooks } from './webhooks/webhooks.ts';
 export type { MadeWebhook, WebhookInput, Webhooks } from './webhooks/webhooks.ts';
+export type { DeliveryRow, WebhookRow } from '@lodge/store/webhooks';
 export { WebhookDelivering, defaultDeliveringBounds } from './webhooks/delivering.ts';
 export type { DeliveringDeps } from './webhooks/delivering.ts';
 export { createAgentVisits } from './addresses/agent-visits.ts';

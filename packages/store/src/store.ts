@@ -29,7 +29,6 @@ import type {
   StoredSizes,
   UsageStore,
   WebhookQueue,
-  WebhookStore,
 } from '@lodge/ports';
 import { PostgresAccountStore } from './accounts/accounts.ts';
 import { PostgresAgentLogStore } from './logs/agent-logs.ts';
@@ -61,7 +60,6 @@ import { PostgresSpendStore } from './llm/spend.ts';
 import { PostgresScheduleRuns } from './schedules/runs.ts';
 import { PostgresUsageStore } from './usage/usage.ts';
 import { PostgresWebhookQueue } from './webhooks/queue.ts';
-import { PostgresWebhookStore } from './webhooks/webhooks.ts';
 
 export interface Store {
   /** For statements of the store's functions. */
@@ -88,7 +86,8 @@ export interface Store {
   readonly relay: RelayStore;
   readonly mailboxNotices: MailboxNotices;
   readonly oauthSessions: OAuthSessionStore;
-  readonly webhooks: WebhookStore;
+  /** Calls back with what changed on a topic in any process, until the returned function is called. */
+  readonly changes: Pick<Changes, 'on'>;
   readonly webhookQueue: WebhookQueue;
   readonly scheduleRuns: ScheduleRuns;
   readonly hookTurns: HookTurns;
@@ -143,7 +142,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     relay: new PostgresRelayStore(database, changes),
     mailboxNotices: new PostgresMailboxNotices(database, changes),
     oauthSessions: new PostgresOAuthSessionStore(database),
-    webhooks: new PostgresWebhookStore(database, changes),
+    changes,
     webhookQueue: new PostgresWebhookQueue(database, changes),
     scheduleRuns: new PostgresScheduleRuns(database, changes),
     hookTurns: new PostgresHookTurns(database, changes),

@@ -1,7 +1,27 @@
 /** The owners' use-cases for their webhooks. Each refuses with `webhook_not_found` where the account has no such one. */
 import { Refusal, webhookTestType } from '@lodge/domain';
-import type { ActorNote, DeliveryQuery, DeliveryRow, SecretBox, WebhookRow, WebhookStore } from '@lodge/ports';
+import type { Happening } from '@lodge/domain';
 import { webhookSecretContext } from '@lodge/ports';
+import type { ActorNote, SecretBox } from '@lodge/ports';
+import { databaseTime, notify } from '@lodge/store/database';
+import type { Database, Transaction } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
+import {
+  countWebhooks,
+  deleteWebhook,
+  deliveriesOf,
+  endWebhookLease,
+  findDelivery,
+  findWebhook,
+  insertDelivery,
+  insertWebhook,
+  lockWebhook,
+  repeatDelivery,
+  skipEvents,
+  updateWebhook,
+  webhooksOf,
+} from '@lodge/store/webhooks';
+import type { DeliveryPage, DeliveryRow, WebhookRow } from '@lodge/store/webhooks';
 
 export interface WebhookInput {
   readonly url: string;
@@ -11,7 +31,9 @@ export interface WebhookInput {
 }
 
 export interface WebhooksDeps {
-  readonly store: WebhookStore;
+  readonly database: Database;
+  /** Calls back with an account's id when any process made attempts; null means that some may have been made. */
+  readonly onAttempt: (listener: (accountId: string | null) => void) => () => void;
   readonly secrets: SecretBox;
   readonly makeId: () => string;
   /** A fresh `whsec_…`. */
@@ -27,68 +49,137 @@ export interface MadeWebhook {
   readonly secret: string;
 }
 
-export interface Webhooks {
-  create(accountId: string, input: WebhookInput, note: ActorNote): Promise<MadeWebhook>;
-  list(accountId: string): Promise<readonly WebhookRow[]>;
-  get(accountId: string, id: string): Promise<WebhookRow>;
-  change(accountId: string, id: string, input: Partial<WebhookInput>, note: ActorNote): Promise<WebhookRow>;
-  /** Makes a new secret. The earlier one signs for `overlapMs` longer. */
-  rotate(accountId: string, id: string, overlapMs: number, note: ActorNote): Promise<MadeWebhook>;
-  remove(accountId: string, id: string, note: ActorNote): Promise<void>;
-  deliveries(query: DeliveryQuery): Promise<readonly DeliveryRow[]>;
-  delivery(accountId: string, id: string, delivery: bigint): Promise<DeliveryRow>;
-  /** Sends one event that nothing has caused. Resolves with its end, or with its state after `waitMs`. */
-  test(accountId: string, id: string, waitMs: number, signal: AbortSignal): Promise<DeliveryRow>;
-  redeliver(accountId: string, id: string, delivery: bigint): Promise<DeliveryRow>;
-}
+export type Webhooks = ReturnType<typeof createWebhooks>;
 
-export function createWebhooks(deps: WebhooksDeps): Webhooks {
-  const { store } = deps;
+export const createWebhooks = (deps: WebhooksDeps) => ({
+  ...createReads(deps),
+  ...createChanges(deps),
+  ...createSends(deps),
+});
+
+const createReads = ({ database }: WebhooksDeps) => ({
+  /** Oldest first. */
+  list: (accountId: string): Promise<readonly WebhookRow[]> => database.repeatable((db) => webhooksOf(db, accountId)),
+  get: async (accountId: string, id: string): Promise<WebhookRow> =>
+    there(await database.repeatable((db) => findWebhook(db, accountId, id))),
+  /** Newest first. */
+  deliveries: (accountId: string, id: string, page: DeliveryPage): Promise<readonly DeliveryRow[]> =>
+    database.repeatable(async (db) => {
+      there(await findWebhook(db, accountId, id));
+      return deliveriesOf(db, id, page);
+    }),
+});
+
+function createChanges(deps: WebhooksDeps) {
+  const { database } = deps;
   return {
-    async create(accountId, input, note) {
+    /** Refuses with `invalid_request` and the field, or with `quota_exceeded`. */
+    async create(accountId: string, input: WebhookInput, note: ActorNote): Promise<MadeWebhook> {
       checkUrl(deps, input.url);
       const [id, secret] = [deps.makeId(), deps.makeSecret()];
-      const made = { id, ...input, ...sealed(deps, id, secret) };
-      const row = await store.create(accountId, made, deps.maxPerAccount, note);
-      if (row === null) {
-        throw new Refusal('quota_exceeded', `An account has at most ${deps.maxPerAccount} webhooks.`, {
-          retryAfterSeconds: 60,
-        });
-      }
+      const { url, description, patterns, enabled } = input;
+      const values = { id, accountId, url, description, patterns: [...patterns], enabled, ...sealed(deps, id, secret) };
+      const row = await database.transaction(async (trx) => {
+        // The account is locked, so webhooks are counted correctly.
+        if ((await countWebhooks(trx, accountId)) >= deps.maxPerAccount) {
+          throw new Refusal('quota_exceeded', `An account has at most ${deps.maxPerAccount} webhooks.`, {
+            retryAfterSeconds: 60,
+          });
+        }
+        const made = await insertWebhook(trx, values);
+        // A path may contain a token.
+        const data = { url: new URL(url).origin };
+        await tell(trx, made, { type: 'webhook.created', data }, note);
+        return made;
+      });
       return { row, secret };
     },
-    list: (accountId) => store.list(accountId),
-    get: async (accountId, id) => there(await store.get(accountId, id)),
-    async change(accountId, id, input, note) {
-      if (input.url !== undefined) checkUrl(deps, input.url);
-      return there(await store.change(accountId, id, input, note));
+    /**
+     * A webhook that is enabled again receives events from then on, and its pending deliveries. One that is disabled loses its
+     * lease.
+     */
+    async change(accountId: string, id: string, input: Partial<WebhookInput>, note: ActorNote): Promise<WebhookRow> {
+      const { url, description, patterns, enabled } = input;
+      if (url !== undefined) checkUrl(deps, url);
+      const fields = Object.keys(input).map((name) => (name === 'patterns' ? 'events' : name));
+      return database.transaction(async (trx) => {
+        const before = there(await lockWebhook(trx, accountId, id));
+        if (enabled === true && !before.enabled) await skipEvents(trx, accountId, id);
+        if (enabled === false) await endWebhookLease(trx, id);
+        const row = await updateWebhook(trx, id, {
+          ...(url !== undefined && { url }),
+          ...(description !== undefined && { description }),
+          ...(patterns !== undefined && { patterns: [...patterns] }),
+          ...(enabled !== undefined && { enabled, disabledReason: null }),
+          ...(enabled === true && { failingSince: null }),
+        });
+        await tell(trx, row, { type: 'webhook.updated', data: { fields } }, note);
+        return row;
+      });
     },
-    async rotate(accountId, id, overlapMs, note) {
+    /** Makes a new secret. The earlier one signs for `overlapMs` longer. */
+    async rotate(accountId: string, id: string, overlapMs: number, note: ActorNote): Promise<MadeWebhook> {
       const secret = deps.makeSecret();
-      const { sealedSecret, secretLast4 } = sealed(deps, id, secret);
-      const change = { secret: { sealed: sealedSecret, last4: secretLast4, overlapMs } };
-      return { row: there(await store.change(accountId, id, change, note)), secret };
+      const row = await database.transaction(async (trx) => {
+        const { sealedSecret: sealedPrevious } = there(await lockWebhook(trx, accountId, id));
+        const previousUntil = new Date((await databaseTime(trx)).getTime() + overlapMs);
+        const changed = await updateWebhook(trx, id, { ...sealed(deps, id, secret), sealedPrevious, previousUntil });
+        await tell(trx, changed, { type: 'webhook.updated', data: { fields: ['secret'] } }, note);
+        return changed;
+      });
+      return { row, secret };
     },
-    async remove(accountId, id, note) {
-      if (!(await store.remove(accountId, id, note))) throw notFound();
+    async remove(accountId: string, id: string, note: ActorNote): Promise<void> {
+      await database.transaction(async (trx) => {
+        if (!(await deleteWebhook(trx, accountId, id))) throw notFound();
+        await tell(trx, { accountId, id }, { type: 'webhook.removed', data: {} }, note);
+      });
     },
-    deliveries: async (query) => there(await store.deliveries(query)),
-    delivery: async (accountId, id, delivery) => thereToo(await store.delivery(accountId, id, delivery)),
-    async test(accountId, id, waitMs, signal) {
-      const { enabled } = there(await store.get(accountId, id));
-      if (!enabled) throw new Refusal('webhook_disabled', 'The webhook is disabled. Enable it first.');
+  };
+}
+
+function createSends(deps: WebhooksDeps) {
+  const { database } = deps;
+  return {
+    /** Sends one event that nothing has caused. Resolves with its end, or with its state after `waitMs`. */
+    async test(accountId: string, id: string, waitMs: number, signal: AbortSignal): Promise<DeliveryRow> {
       const at = new Date().toISOString();
       const data = { webhook_id: id };
       const body = { object: 'event', id: `test-${at}`, type: webhookTestType, created_at: at, agent_id: null, data };
-      const made = there(await store.test(accountId, id, webhookTestType, JSON.stringify(body)));
-      return awaitEnd(store, accountId, made, waitMs, signal);
+      const made = await database.transaction(async (trx) => {
+        await lockEnabled(trx, accountId, id);
+        const delivery = await insertDelivery(trx, id, webhookTestType, JSON.stringify(body));
+        await notify(trx, accountId, 'webhook_changed');
+        return delivery;
+      });
+      return awaitEnd(deps, accountId, made, waitMs, signal);
     },
-    async redeliver(accountId, id, delivery) {
-      const { enabled } = there(await store.get(accountId, id));
-      if (!enabled) throw new Refusal('webhook_disabled', 'The webhook is disabled. Enable it first.');
-      return thereToo(await store.redeliver(accountId, id, delivery));
-    },
+    /** Refuses with `delivery_not_found`. */
+    redeliver: (accountId: string, id: string, delivery: string): Promise<DeliveryRow> =>
+      database.transaction(async (trx) => {
+        await lockEnabled(trx, accountId, id);
+        const repeated = await repeatDelivery(trx, id, delivery);
+        if (repeated === undefined) throw new Refusal('delivery_not_found', 'The webhook has no such delivery.');
+        await notify(trx, accountId, 'webhook_changed');
+        return repeated;
+      }),
   };
+}
+
+/** Writes the event. Call it last in a transaction. */
+async function tell(
+  trx: Transaction,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+  event: Happening,
+  note: ActorNote,
+): Promise<void> {
+  await notify(trx, accountId, 'webhook_changed');
+  await writeNote(trx, { accountId, agentId: null, target: { kind: 'webhook', id } }, event, note);
+}
+
+async function lockEnabled(trx: Transaction, accountId: string, id: string): Promise<void> {
+  const { enabled } = there(await lockWebhook(trx, accountId, id));
+  if (!enabled) throw new Refusal('webhook_disabled', 'The webhook is disabled. Enable it first.');
 }
 
 function sealed({ secrets }: WebhooksDeps, id: string, secret: string) {
@@ -108,7 +199,7 @@ function checkUrl({ privateAddresses }: WebhooksDeps, text: string): void {
 
 /** Waits for the end of a delivery. The first look sees an end whose notification came before it. */
 async function awaitEnd(
-  store: WebhookStore,
+  { database, onAttempt }: WebhooksDeps,
   accountId: string,
   made: DeliveryRow,
   waitMs: number,
@@ -116,15 +207,15 @@ async function awaitEnd(
 ): Promise<DeliveryRow> {
   const bound = AbortSignal.any([signal, AbortSignal.timeout(waitMs)]);
   let wake = (): void => undefined;
-  const unsubscribe = store.onAttempt((account) => {
+  const unsubscribe = onAttempt((account) => {
     if (account === null || account === accountId) wake();
   });
   bound.addEventListener('abort', () => wake());
   try {
     for (;;) {
       const woken = new Promise<void>((resolve) => (wake = resolve));
-      const row = await store.delivery(accountId, made.webhookId, made.id);
-      if (row === null || row.attempts > 0 || bound.aborted) return row ?? made;
+      const row = await database.repeatable((db) => findDelivery(db, made.webhookId, made.id));
+      if (row === undefined || row.attempts > 0 || bound.aborted) return row ?? made;
       await woken;
     }
   } finally {
@@ -134,12 +225,7 @@ async function awaitEnd(
 
 const notFound = (): Refusal => new Refusal('webhook_not_found', 'The account has no such webhook.');
 
-function there<Row>(row: Row | null): Row {
-  if (row === null) throw notFound();
-  return row;
-}
-
-function thereToo(row: DeliveryRow | null): DeliveryRow {
-  if (row === null) throw new Refusal('delivery_not_found', 'The webhook has no such delivery.');
+function there<Row>(row: Row | undefined): Row {
+  if (row === undefined) throw notFound();
   return row;
 }

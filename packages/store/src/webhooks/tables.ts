@@ -1,10 +1,8 @@
-import type { DeliveryState } from '@lodge/ports';
 import type { Generated } from 'kysely';
 
 /** Tables of webhooks. */
 export interface WebhookTables {
   webhooks: WebhooksTable;
-  webhook_deliveries: DeliveriesTable;
 }
 
 export interface WebhooksTable {
@@ -27,24 +25,4 @@ export interface WebhooksTable {
   lease_until: Date | null;
   created_at: Generated<Date>;
   updated_at: Generated<Date>;
-}
-
-export interface DeliveriesTable {
-  /** int8, which comes as text. */
-  id: Generated<string>;
-  webhook_id: string;
-  event_id: string | null;
-  type: string;
-  agent_id: string | null;
-  body: string;
-  state: DeliveryState;
-  attempts: Generated<number>;
-  next_at: Date | null;
-  first_attempt_at: Date | null;
-  last_attempt_at: Date | null;
-  status: number | null;
-  reason: string | null;
-  duration_ms: number | null;
-  created_at: Generated<Date>;
-  ended_at: Date | null;
 }

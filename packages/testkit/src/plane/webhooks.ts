@@ -31,7 +31,8 @@ export function webhooksOver(
   });
   return {
     webhooks: createWebhooks({
-      store: store.webhooks,
+      database: store.database,
+      onAttempt: (listener) => store.changes.on('webhook_attempted', listener),
       secrets,
       makeId: randomUUID,
       makeSecret: makeWebhookSecret,

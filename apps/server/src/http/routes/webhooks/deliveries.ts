@@ -48,10 +48,8 @@ function listRoute(app: App, { webhooks, cursors }: Needs): void {
       const { limit = 20, cursor, state } = request.query;
       const { accountId } = request.principal;
       const kind = `deliveries:${webhook}`;
-      const before = cursor === undefined ? undefined : BigInt(cursors.open(kind, accountId, cursor));
-      const rows = await webhooks.deliveries({
-        accountId,
-        webhookId: webhook,
+      const before = cursor === undefined ? undefined : cursors.open(kind, accountId, cursor);
+      const rows = await webhooks.deliveries(accountId, webhook, {
         limit: limit + 1,
         ...(before !== undefined && { before }),
         ...(state !== undefined && { state }),
@@ -59,7 +57,7 @@ function listRoute(app: App, { webhooks, cursors }: Needs): void {
       return pageReply(rows, {
         limit,
         record: deliveryRecord,
-        cursorOf: (last) => cursors.seal(kind, accountId, String(last.id)),
+        cursorOf: (last) => cursors.seal(kind, accountId, last.id),
       });
     },
   });
@@ -115,7 +113,7 @@ function redeliverRoute(app: App, { webhooks }: Needs): void {
 }
 
 /** A text that is no number is a delivery that does not exist. */
-function deliveryId(text: string): bigint {
+function deliveryId(text: string): string {
   if (!/^[1-9]\d{0,17}$/.test(text)) throw new Refusal('delivery_not_found', 'The webhook has no such delivery.');
-  return BigInt(text);
+  return text;
 }
