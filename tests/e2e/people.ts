@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { cryptography } from '@lodge/access';
 import { createOwnerLink } from '@lodge/engine';
-import type { OpenedSession } from '@lodge/ports';
+import type { OpenedSession } from '@lodge/engine';
 import { send } from './api/world.ts';
 import type { Answer, World } from './api/world.ts';
 
@@ -45,7 +45,7 @@ export class Person {
 
 /** Makes the world's first account, which its keys belong to, somebody's. */
 export async function ownerOf(world: World): Promise<Person> {
-  const token = await createOwnerLink(world.store.accounts, cryptography.tokens);
+  const token = await createOwnerLink(world.store.database, cryptography.tokens);
   const person = { email: 'owner@example.com', name: 'Ada', password };
   return new Person(world, await world.accounts.setUp({ ...person, token }, caller));
 }

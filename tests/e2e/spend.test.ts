@@ -19,6 +19,8 @@ import { Agent, fetch } from 'undici';
 import { openWorld } from './api/world.ts';
 import type { Answer, World } from './api/world.ts';
 import { Client } from './contract/states.ts';
+import { updateAccount } from '@lodge/store/accounts';
+import { appendEvent } from '@lodge/store/events';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const dime = { input: 0, output: 100_000 };
@@ -297,11 +299,11 @@ describe('limits of agents', { concurrency: true }, () => {
 });
 
 const limitAccount = (limit: SpendLimit | null): Promise<void> =>
-  world.store.accounts.transaction(async (tx) => {
+  world.store.database.transaction(async (trx) => {
     const { accountId } = world;
-    await tx.setSpendLimit(accountId, limit);
+    await updateAccount(trx, accountId, { spendLimit: limit && JSON.stringify(limit) });
     const data = { daily_usd: null, monthly_usd: limit?.monthlyUsd ?? null, action: limit?.action ?? null };
-    await tx.record({ type: 'account.spend_limit_set', data, accountId, agentId: null, by: null });
+    await appendEvent(trx, { type: 'account.spend_limit_set', data, accountId, agentId: null, by: null });
   });
 
 test("an account's limit holds for all its agents, and GET /limits tells of it", async () => {

@@ -34,6 +34,7 @@ import type { PlatformSetUps } from '../../apps/server/src/relay/platforms.ts';
 import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { ServerJob } from './storm/server.ts';
+import { firstAccount } from '../../packages/store/src/testing/fixture.ts';
 
 const timings: RelayTimings = {
   ...usualRelayTimings,
@@ -102,8 +103,7 @@ export class ChannelsWorld {
       masterKey,
       filesDir,
     });
-    const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;
-    world.accountId = (await store.apiKeys.createFirstAccount('operator', key))!.accountId;
+    world.accountId = await firstAccount(store.database);
     for (let n = 0; n < agents; n += 1) world.talkers.push(await world.addAgent());
     return world;
   }

@@ -77,7 +77,7 @@ export async function openTroubles(): Promise<TroublePlace> {
   await buildPages();
   const server = await KillableServer.open();
   const store = await openStore({ connectionString: server.connectionString, log: silent });
-  const token = await createOwnerLink(store.accounts, cryptography.tokens);
+  const token = await createOwnerLink(store.database, cryptography.tokens);
   await store.close();
   const proxy = await FaultyProxy.start(server.url);
   const origin = proxy.url;

@@ -2,9 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAccounts, createAgentVisits, createApiKeyVerifier } from '@lodge/engine';
-import type { ClosableAccounts, Connections, Engine, Webhooks } from '@lodge/engine';
-import type { Accounts, ClientDocuments, Cryptography, Log, SecretBox } from '@lodge/ports';
+import { createAccounts, createAgentVisits, createApiKeyVerifier, storedKeys } from '@lodge/engine';
+import type { Accounts, Connections, Engine, Webhooks } from '@lodge/engine';
+import type { ClientDocuments, Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
@@ -48,7 +48,9 @@ export async function openApi(
 ): Promise<OpenApi> {
   const { store, engine, webhooks, connections, metrics, secrets, cryptography, tls, log } = parts;
   const { apiKeys } = cryptography;
-  const verifier = createApiKeyVerifier({ apiKeys, store: store.apiKeys, changes: store.apiKeys, log });
+  const keys = storedKeys(store.database);
+  const onChange = (listener: (keyId: string | null) => void) => store.changes.on('api_key_changed', listener);
+  const verifier = createApiKeyVerifier({ apiKeys, keys, onChange, log });
   closing.push(() => verifier.close());
   const url = publicUrl(config);
   const origin = (): string => url.origin;
@@ -108,12 +110,12 @@ const useCasesOf = (engine: Engine) => ({
   hasRoom: () => engine.hasRoom(),
 });
 
-function accountsOf(config: Config, parts: ApiParts, origin: () => string): ClosableAccounts {
+function accountsOf(config: Config, parts: ApiParts, origin: () => string): Accounts {
   const { store, secrets, cryptography: crypto, clientDocuments, bounds, log } = parts;
   const registrationOpen = config.registration === 'open';
   return createAccounts({
     crypto,
-    store: store.accounts,
+    database: store.database,
     secrets,
     log,
     registrationOpen,

@@ -31,11 +31,12 @@ import {
 } from '@lodge/broker';
 import type { BrokerOptions } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
-import type { Engine, HookParts } from '@lodge/engine';
+import type { Accounts, Engine, HookParts } from '@lodge/engine';
 import type { ConnectionParts } from '@lodge/connections';
-import type { Accounts, CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
+import type { CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
 import { allRuntimes, createGateway } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
+import { countAccounts } from '@lodge/store/accounts';
 import type { Store } from '@lodge/store';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
@@ -147,8 +148,8 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const { doors, tools, ...seenDoors } = openGuestDoors(config, guests, closing);
   const seen = { ...seenDoors, store, engine, webhooks, metrics, secrets, cryptography, tls: host.tls, log };
   const { baseUrl, endRequests, accounts, app } = await openApi(config, { ...given, bounds, ...seen }, closing);
-  const firstKey = await ensureFirstKey(store.apiKeys, join(ownFolderOf(config), 'first-key'));
-  const ownerLink = await ensureOwnerLink(store.accounts, join(ownFolderOf(config), 'owner-link'));
+  const firstKey = await ensureFirstKey(store.database, join(ownFolderOf(config), 'first-key'));
+  const ownerLink = await ensureOwnerLink(store.database, join(ownFolderOf(config), 'owner-link'));
   const weaknesses = options.looksAtHost === false ? Promise.resolve([]) : lookAtHost(config, store, log);
 
   const startMachines = async (): Promise<void> => {
@@ -202,7 +203,7 @@ function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
     events: store.events,
     spend: store.spend,
-    hostLook: createHostLook(config, async () => (await store.accounts.members()).length),
+    hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
     schedules: { runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
     hooks: hookParts(config, store, bounds.hooks),
     defaultModel: config.defaultModel,
@@ -259,9 +260,9 @@ async function metricsOf({ metricsPort }: Config): Promise<Metrics | null> {
   return metricsPort === null ? null : (await import('./metrics/metrics.ts')).createMetrics(version);
 }
 
-async function lookAtHost(config: Config, { accounts }: Store, log: Log): Promise<readonly Finding[]> {
+async function lookAtHost(config: Config, { database }: Store, log: Log): Promise<readonly Finding[]> {
   const { reportWeaknesses } = await import('./host/weaknesses/table.ts');
-  return reportWeaknesses(config, async () => (await accounts.members()).length, log);
+  return reportWeaknesses(config, () => database.repeatable(countAccounts), log);
 }
 
 interface Running {

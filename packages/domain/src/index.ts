@@ -1,3 +1,4 @@
+export * from './accounts.ts';
 export * from './agent.ts';
 export * from './answer-delivery.ts';
 export * from './agent-tools/index.ts';

@@ -1,14 +1,11 @@
 import { noSpendDefaults } from '@lodge/domain';
 import type { SpendDefaults } from '@lodge/domain';
 import type {
-  AccountStore,
   AgentDirectory,
   AgentLogStore,
   AgentPortStore,
   AgentStore,
   AgentVisitStore,
-  ApiKeyChanges,
-  ApiKeyStore,
   AuditLog,
   CallLedger,
   CallSweeper,
@@ -30,12 +27,10 @@ import type {
   UsageStore,
   WebhookQueue,
 } from '@lodge/ports';
-import { PostgresAccountStore } from './accounts/accounts.ts';
 import { PostgresAgentLogStore } from './logs/agent-logs.ts';
 import { PostgresAgentPortStore } from './agents/published-ports.ts';
 import { PostgresAgentVisitStore } from './agents/agent-visits.ts';
 import { PostgresAgentStore } from './agents/agents.ts';
-import { PostgresApiKeyStore } from './accounts/api-keys.ts';
 import { PostgresAuditLog } from './events/audit.ts';
 import { EndedOperations } from './events/ended-operations.ts';
 import { PostgresEventStore } from './events/events.ts';
@@ -55,7 +50,7 @@ import { PostgresIdempotencyStore } from './http/idempotency.ts';
 import { PostgresLimitStore } from './http/rate-limits.ts';
 import { PostgresCallLedger } from './llm/llm-calls.ts';
 import { PostgresAgentDirectory } from './llm/agent-directory.ts';
-import { PostgresSecretStore } from './accounts/secrets.ts';
+import { secretsIn } from './accounts/secrets.ts';
 import { PostgresSpendStore } from './llm/spend.ts';
 import { PostgresScheduleRuns } from './schedules/runs.ts';
 import { PostgresUsageStore } from './usage/usage.ts';
@@ -68,8 +63,6 @@ export interface Store {
   readonly agentLogs: AgentLogStore;
   readonly agentPorts: AgentPortStore;
   readonly agentVisits: AgentVisitStore;
-  readonly accounts: AccountStore;
-  readonly apiKeys: ApiKeyStore & ApiKeyChanges;
   readonly audit: AuditLog;
   readonly events: EventStore;
   /** Returns the agents whose VMs are on this host, by its control plane's name (`holder`). */
@@ -120,14 +113,13 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     await database.close();
     throw error;
   }
+  const camel = databaseOf(database);
   return {
-    database: databaseOf(database),
+    database: camel,
     agents: new PostgresAgentStore(database, changes, ended),
     agentLogs: new PostgresAgentLogStore(database, changes),
     agentPorts: new PostgresAgentPortStore(database),
     agentVisits: new PostgresAgentVisitStore(database),
-    accounts: new PostgresAccountStore(database),
-    apiKeys: new PostgresApiKeyStore(database, changes),
     audit: new PostgresAuditLog(database),
     events: new PostgresEventStore(database, changes, ended),
     directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),
@@ -136,7 +128,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     limits: new PostgresLimitStore(database),
     spend: new PostgresSpendStore(database, spendDefaults),
     idempotency: new PostgresIdempotencyStore(database),
-    secrets: new PostgresSecretStore(database),
+    secrets: secretsIn(camel),
     channels: new PostgresChannelStore(database, changes),
     channelTurns: new PostgresChannelTurns(database, changes),
     relay: new PostgresRelayStore(database, changes),

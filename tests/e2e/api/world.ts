@@ -23,6 +23,7 @@ import type { LodgeParts } from '../../../apps/server/src/wire.ts';
 import { guestRuntime, noTroubles } from '../../../packages/testkit/src/plane/guest-runtime.ts';
 import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
 import { startGateway } from './gateway.ts';
+import { insertKey } from '@lodge/store/accounts';
 
 export const testMasterKey = Buffer.alloc(32, 7);
 
@@ -164,7 +165,6 @@ export async function openWorld(
   const database = await testDatabase();
   const guest = options.withGuest ? await startGuest() : null;
   const server = await startServer({ ...options, ...database, ...(guest && { guestPort: guest.port }) });
-  const { apiKeys } = server.store;
   const sql = new Client(database);
   await sql.connect();
   const { rows: accounts } = await sql.query<{ id: string }>('select id from accounts');
@@ -177,13 +177,8 @@ export async function openWorld(
     sql,
     async keyOf(accountId, scopes = allScopes, expiresAt = null) {
       const made = makeApiKey();
-      await apiKeys.insert(accountId, {
-        name: scopes.join(),
-        hash: hashApiKey(made),
-        last4: lastFour(made),
-        scopes: [...scopes],
-        expiresAt,
-      });
+      const row = { name: scopes.join(), hash: hashApiKey(made), last4: lastFour(made), scopes, expiresAt };
+      await server.store.database.transaction((trx) => insertKey(trx, { ...row, accountId }));
       return made;
     },
     async newAccount() {

@@ -168,8 +168,7 @@ test('every example of what a person does in the account area is answered with s
     problems.push(await trial(operation, example, values, ask));
     return answered!.body;
   };
-  const { accounts } = world.store;
-  await does(ada, 'setUpAccount', { token: await createOwnerLink(accounts, cryptography.tokens) });
+  await does(ada, 'setUpAccount', { token: await createOwnerLink(world.store.database, cryptography.tokens) });
   await does(ada, 'signIn');
   const { url } = await does(ada, 'createInvitation');
   const token = url.split('#token=')[1];
@@ -205,7 +204,9 @@ test('every example of what a person does in the account area is answered with s
   await does(ada, 'signIn', { code: codes[0] }, 1);
   await does(ada, 'removeTotp', { code: codes[1] });
   await does(ada, 'changePassword');
-  const reset = await createResetLink(accounts, cryptography.tokens, 'ada@example.com', { removesTotp: false });
+  const reset = await createResetLink(world.store.database, cryptography.tokens, 'ada@example.com', {
+    removesTotp: false,
+  });
   await does(ada, 'resetPassword', { token: reset });
   await does(ada, 'signIn');
   await does(ada, 'signOut');

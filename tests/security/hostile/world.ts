@@ -13,6 +13,7 @@ import { guestClientOf } from '@lodge/testkit/guest';
 import { Service } from '@lodge/testkit/service';
 import { Client } from 'pg';
 import { Outside } from './outside.ts';
+import { insertKey } from '@lodge/store/accounts';
 
 const entry = new URL('../../failure/lodge-with-bare-guests.ts', import.meta.url);
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -60,8 +61,8 @@ export async function openHostileWorld(): Promise<World> {
       const sql = 'insert into accounts (name) values ($1) returning id';
       const { rows } = await database!.query<{ id: string }>(sql, [name]);
       const key = makeApiKey();
-      const made = { name, hash: hashApiKey(key), last4: lastFour(key), scopes: [...scopes], expiresAt: null };
-      await store.apiKeys.insert(rows[0]!.id, made);
+      const made = { accountId: rows[0]!.id, name, hash: hashApiKey(key), last4: lastFour(key), scopes };
+      await store.database.transaction((trx) => insertKey(trx, made));
       return { key, call: caller(baseUrl, key) };
     };
     const [hostile, bystander] = [await accountOf('hostile'), await accountOf('bystander')];

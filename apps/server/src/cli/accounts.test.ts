@@ -9,9 +9,9 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { cryptography, loadMasterKey, masterKeyId, MasterKeyError, openSecretBox } from '@lodge/access';
 import { createAccounts } from '@lodge/engine';
+import type { Caller } from '@lodge/engine';
 import { ensureFirstKey } from '../host/first-key.ts';
 import { totpContext } from '@lodge/ports';
-import type { Caller } from '@lodge/ports';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { execute } from '@lodge/testkit/postgres';
@@ -84,7 +84,7 @@ test('before the first start there is nobody to make a link for', async () => {
 });
 
 test('the owner link of a deployment that stands still makes its account somebody’s', async () => {
-  await withStore(async (store) => (await ensureFirstKey(store.apiKeys, join(dataDir, 'first-key')))!.shown());
+  await withStore(async (store) => (await ensureFirstKey(store.database, join(dataDir, 'first-key')))!.shown());
   const { code, text } = await lodge('owner-link');
   assert.equal(code, 0, text);
   assert.match(text, /http:\/\/127\.0\.0\.1:8080\/account\/setup#token=/);
@@ -92,7 +92,7 @@ test('the owner link of a deployment that stands still makes its account somebod
     const secrets = await openSecretBox(store.secrets, await loadMasterKey(keyFile));
     const accounts = createAccounts({
       crypto: cryptography,
-      store: store.accounts,
+      database: store.database,
       secrets,
       log,
       registrationOpen: false,

@@ -1,8 +1,7 @@
 import { cryptography } from '@lodge/access';
-import { Refusal } from '@lodge/domain';
+import { Refusal, linkPath } from '@lodge/domain';
 import { parseArgs } from 'node:util';
 import { createOwnerLink } from '@lodge/engine';
-import { linkPath } from '@lodge/ports';
 import { readConfig } from '../config/config.ts';
 import { publicUrl } from '../config/public-url.ts';
 import { CommandError, commandLog, say } from './command.ts';
@@ -13,7 +12,7 @@ export const ownerLink: Command = async (args, env) => {
   parseArgs({ args, options: {} });
   const config = readConfig(env);
   const token = await withStore(config, commandLog(env), (store) =>
-    orCommandError(createOwnerLink(store.accounts, cryptography.tokens)),
+    orCommandError(createOwnerLink(store.database, cryptography.tokens)),
   );
   say('Open this link within 24 hours to make the first account yours. Earlier links no longer work.');
   say(`  ${publicUrl(config).origin}${linkPath('owner', token)}`);

@@ -1,7 +1,7 @@
 import { cryptography } from '@lodge/access';
 import { parseArgs } from 'node:util';
 import { createResetLink } from '@lodge/engine';
-import { linkPath } from '@lodge/ports';
+import { linkPath } from '@lodge/domain';
 import { readConfig } from '../config/config.ts';
 import { publicUrl } from '../config/public-url.ts';
 import { CommandError, commandLog, say } from './command.ts';
@@ -23,7 +23,7 @@ export const resetPassword: Command = async (args, env) => {
   const config = readConfig(env);
   const removesTotp = values['remove-second-factor'];
   const token = await withStore(config, commandLog(env), (store) =>
-    orCommandError(createResetLink(store.accounts, cryptography.tokens, email, { removesTotp })),
+    orCommandError(createResetLink(store.database, cryptography.tokens, email, { removesTotp })),
   );
   say(
     `Whoever opens this link within an hour sets a new password for ${email}, and every session of the account ends.`,

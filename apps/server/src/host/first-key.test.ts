@@ -7,11 +7,12 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
+import { keyByHash } from '@lodge/store/accounts';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { hashApiKey, makeApiKey } from '../../../../packages/access/src/api-key.ts';
 import { ensureFirstKey } from './first-key.ts';
-import { createApiKeyVerifier } from '../../../../packages/engine/src/accounts/verify-api-key.ts';
+import { createApiKeyVerifier, storedKeys } from '../../../../packages/engine/src/accounts/verify-api-key.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let database: TestDatabase;
@@ -30,19 +31,34 @@ after(async () => {
 
 test('of processes that start at once on an empty database one gets a key; it opens everything, and no later start gets one', async () => {
   const keys = await Promise.all(
-    Array.from({ length: 8 }, (_, index) => ensureFirstKey(store.apiKeys, join(folder, `at-once-${index}`))),
+    Array.from({ length: 8 }, (_, index) => ensureFirstKey(store.database, join(folder, `at-once-${index}`))),
   );
   const [key, ...more] = keys.filter((each) => each !== null);
   assert.ok(key);
   assert.deepEqual(more, []);
-  const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store: store.apiKeys, log: silent });
+  const verifier = createApiKeyVerifier({
+    apiKeys: cryptography.apiKeys,
+    keys: storedKeys(store.database),
+    log: silent,
+  });
   const principal = await verifier.verify(key.plaintext);
   assert.ok(typeof principal === 'object');
   assert.deepEqual(principal.scopes, scopes);
-  assert.equal((await store.apiKeys.findByHash(hashApiKey(key.plaintext)))!.id, principal.by.id);
+  const row = await store.database.repeatable((db) => keyByHash(db, hashApiKey(key.plaintext)));
+  assert.equal(row!.id, principal.by.id);
+  const events = await store.events.page({
+    accountId: row!.accountId,
+    types: ['account.created', 'api_key.created'],
+    limit: 10,
+    direction: 'asc',
+  });
+  assert.deepEqual(
+    events.map(({ type }) => type),
+    ['account.created', 'api_key.created'],
+  );
   await verifier.close();
   await key.shown();
-  assert.equal(await ensureFirstKey(store.apiKeys, join(folder, 'later')), null);
+  assert.equal(await ensureFirstKey(store.database, join(folder, 'later')), null);
   assert.deepEqual(await readdir(folder), []);
 });
 
@@ -50,13 +66,13 @@ test('a key that took effect and was never shown is shown by the next start, one
   const other = await testDatabase();
   const fresh = await openStore({ ...other, log: silent });
   const file = join(folder, 'first-key');
-  const first = await ensureFirstKey(fresh.apiKeys, file);
+  const first = await ensureFirstKey(fresh.database, file);
   assert.equal((await stat(file)).mode & 0o777, 0o600);
-  const again = await ensureFirstKey(fresh.apiKeys, file);
+  const again = await ensureFirstKey(fresh.database, file);
   assert.equal(again?.plaintext, first!.plaintext);
   await again?.shown();
   await writeFile(file, makeApiKey());
-  assert.equal(await ensureFirstKey(fresh.apiKeys, file), null);
+  assert.equal(await ensureFirstKey(fresh.database, file), null);
   assert.deepEqual(await readdir(folder), []);
   await fresh.close();
   await other.drop();

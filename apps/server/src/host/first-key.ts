@@ -1,5 +1,6 @@
 import { scopes } from '@lodge/domain';
-import type { ApiKeyStore } from '@lodge/ports';
+import { createFirstAccount, isKey } from '@lodge/engine';
+import type { Database } from '@lodge/store/database';
 import { hashApiKey, isWellFormedApiKey, lastFour, makeApiKey } from '@lodge/access';
 import { readPending, removePending, writePending } from './one-time-file.ts';
 
@@ -11,14 +12,14 @@ export interface FirstKey {
 
 /**
  * Makes the first account with a key that has every scope, on a deployment without an account. Null ever after, and for
- * every process except one when several start at once. Account and key are one transaction of the store.
+ * every process except one when several start at once. Account and key are one transaction.
  *
  * Nobody can make another key yet, so the first must not be lost between its commit and its display: `file` (0600, in a
  * folder of this control plane alone) holds it from before the commit until `shown`. A start that finds the file shows the
  * key in it, if it took effect.
  */
 export async function ensureFirstKey(
-  store: Pick<ApiKeyStore, 'createFirstAccount' | 'findByHash'>,
+  database: Database,
   file: string,
   accountName = 'default',
 ): Promise<FirstKey | null> {
@@ -26,10 +27,10 @@ export async function ensureFirstKey(
   const plaintext = pending ?? makeApiKey();
   if (pending === null) await writePending(file, plaintext);
   const hash = hashApiKey(plaintext);
-  const key = { name: 'First key', hash, last4: lastFour(plaintext), scopes, expiresAt: null };
-  const made = await store.createFirstAccount(accountName, key);
+  const key = { name: 'First key', hash, last4: lastFour(plaintext), scopes };
+  const made = await createFirstAccount(database, accountName, key);
   const shown = (): Promise<void> => removePending(file);
-  if (made ?? (pending && (await store.findByHash(hash)))) return { plaintext, shown };
+  if (made ?? (pending && (await isKey(database, hash)))) return { plaintext, shown };
   await shown();
   return null;
 }

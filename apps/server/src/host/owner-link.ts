@@ -1,5 +1,6 @@
-import { linkLifetimes, linkPath } from '@lodge/ports';
-import type { AccountStore } from '@lodge/ports';
+import { linkPath } from '@lodge/domain';
+import { createFirstOwnerLink, isOpenLink } from '@lodge/engine';
+import type { Database } from '@lodge/store/database';
 import { readPending, removePending, writePending } from './one-time-file.ts';
 import { cryptography } from '@lodge/access';
 
@@ -18,17 +19,14 @@ const { tokens } = cryptography;
  *
  * `file` keeps the token from before it takes effect until `shown`, as `ensureFirstKey` does for the key.
  */
-export async function ensureOwnerLink(
-  store: Pick<AccountStore, 'createFirstOwnerLink' | 'link'>,
-  file: string,
-): Promise<OwnerLink | null> {
+export async function ensureOwnerLink(database: Database, file: string): Promise<OwnerLink | null> {
   const pending = await readPending(file, (text) => tokens.isWellFormed(text));
   const token = pending ?? tokens.make();
   if (pending === null) await writePending(file, token);
   const hash = tokens.hash(token);
-  const made = await store.createFirstOwnerLink({ hash, lifetimeSeconds: linkLifetimes.owner });
+  const made = await createFirstOwnerLink(database, hash);
   const shown = (): Promise<void> => removePending(file);
-  if (made || (pending !== null && (await store.link(hash)))) {
+  if (made || (pending !== null && (await isOpenLink(database, hash)))) {
     return { url: (origin) => origin + linkPath('owner', token), shown };
   }
   await shown();

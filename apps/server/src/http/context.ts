@@ -1,7 +1,6 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Agents, Channels, Host, RunTurn, Webhooks, Connections } from '@lodge/engine';
+import type { Accounts, Agents, Channels, Connections, Host, RunTurn, SignedIn, Webhooks } from '@lodge/engine';
 import type {
-  Accounts,
   AgentPortStore,
   AgentVisits,
   ApiKeyVerifier,
@@ -10,10 +9,8 @@ import type {
   GuestAddress,
   IdempotencyStore,
   Log,
-  OwnAccounts,
   Principal,
   SecretBox,
-  SignedIn,
   SpendStore,
   UsageStore,
 } from '@lodge/ports';
@@ -98,7 +95,7 @@ export interface HttpAppOptions {
   readonly verifier: ApiKeyVerifier;
   readonly audit: AuditLog;
   readonly events: Pick<EventStore, 'page' | 'onAppend'>;
-  readonly accounts: OwnAccounts;
+  readonly accounts: Pick<Accounts, 'account' | 'update'>;
   /** Agents' services at their own addresses, and their permissions. */
   readonly places: AgentPlaces;
   readonly channels: ChannelArea;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { randomBytes, randomInt } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,12 +12,12 @@ import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { traitsOf } from './faults.ts';
 import type { FaultyStart } from './testing/faulty-relay.ts';
+import { firstAccount } from '../../../../packages/store/src/testing/fixture.ts';
 
 const database = await testDatabase();
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const store = await openStore({ ...database, log });
-const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;
-const { accountId } = (await store.apiKeys.createFirstAccount('operator', key))!;
+const accountId = await firstAccount(store.database);
 const children: ChildProcess[] = [];
 after(async () => {
   for (const child of children) child.kill('SIGKILL');

@@ -13,6 +13,7 @@ import { testDatabase } from '@lodge/testkit/postgres';
 import { readConfig } from '../config/config.ts';
 import { relaySettings } from './settings.ts';
 import { relaysHere } from './testing/relays-here.ts';
+import { firstAccount } from '../../../../packages/store/src/testing/fixture.ts';
 
 const database = await testDatabase();
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -26,8 +27,7 @@ after(async () => {
   await database.drop();
 });
 
-const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;
-const { accountId } = (await store.apiKeys.createFirstAccount('operator', key))!;
+const accountId = await firstAccount(store.database);
 
 async function agentWithMailbox(address: string): Promise<string> {
   const id = makeAgentId(randomInt);

@@ -20,6 +20,7 @@ import { relaySettings } from './settings.ts';
 import { relaysHere } from './testing/relays-here.ts';
 import type { RelaysHere } from './testing/relays-here.ts';
 import type { RunRelays } from './testing/run-relays.ts';
+import { firstAccount } from '../../../../packages/store/src/testing/fixture.ts';
 
 const database = await testDatabase();
 const log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -172,8 +173,7 @@ test('relays do not outlive a server that is killed', async () => {
 
 test('a channel that is put starts the process of its platform', async () => {
   const relays = await start();
-  const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;
-  const { accountId } = (await store.apiKeys.createFirstAccount('operator', key))!;
+  const accountId = await firstAccount(store.database);
   const agentId = makeAgentId(randomInt);
   await store.agents.create(
     {

@@ -1,9 +1,9 @@
 import { cryptography } from '@lodge/access';
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { AccountStore } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
 import { execute } from '@lodge/testkit/postgres';
-import { createAccounts } from './accounts.ts';
+import { createAccounts, prune } from './accounts.ts';
 import {
   byOf,
   caller,
@@ -29,7 +29,7 @@ test('the owner’s link makes the first account somebody’s, who is signed in 
   assert.equal(owner.account.role, 'owner');
   assert.equal(owner.account.email, 'owner@example.com');
   assert.equal((await accounts.signedIn(owner.token))!.account.id, owner.account.id);
-  assert.equal(await refusalOf(createOwnerLink(store.accounts, cryptography.tokens)), 'invalid_request');
+  assert.equal(await refusalOf(createOwnerLink(store.database, cryptography.tokens)), 'invalid_request');
 });
 
 test('signing in takes the e-mail in any case, and gives a session of its own each time', async () => {
@@ -86,7 +86,7 @@ test('sessions end after 30 days, and after 7 without use', async () => {
   assert.ok(await isIn(me));
   await age('expires_at', 0);
   assert.ok(!(await isIn(me)));
-  await store.accounts.prune();
+  await prune(store.database);
   const left = await execute(world.database.connectionString, `select 1 from sessions where id = '${me.session.id}'`);
   assert.deepEqual(left, []);
 });
@@ -120,16 +120,21 @@ test('a password that is changed after it was checked and before the session beg
   const me = await world.member();
   const { promise: changed, resolve } = Promise.withResolvers<void>();
   const checked = Promise.withResolvers<void>();
-  const transaction: AccountStore['transaction'] = async (work) => {
-    checked.resolve();
-    await changed;
-    return store.accounts.transaction(work);
+  let transactions = 0;
+  const transaction: Database['transaction'] = async (work) => {
+    transactions += 1;
+    // The first of either counts the attempt.
+    if (transactions > 2) {
+      checked.resolve();
+      await changed;
+    }
+    return store.database.transaction(work);
   };
-  const slow: AccountStore = Object.create(store.accounts, { transaction: { value: transaction } });
+  const slow = { ...store.database, transaction };
   const secrets = createSecretBox(Buffer.alloc(32));
   const elsewhere = createAccounts({
     crypto: cryptography,
-    store: slow,
+    database: slow,
     secrets,
     log: silent,
     registrationOpen: false,
@@ -174,7 +179,7 @@ test('passwords that are too short, too long or of few letters are refused', asy
 test('the operator’s reset link sets a new password once and ends every session; a later link ends an earlier', async () => {
   const me = await world.member();
   const email = emailOf(me);
-  const reset = () => createResetLink(store.accounts, cryptography.tokens, email, { removesTotp: false });
+  const reset = () => createResetLink(store.database, cryptography.tokens, email, { removesTotp: false });
   const [first, second] = [await reset(), await reset()];
   const input = { token: first, password: 'set by the reset link' };
   assert.equal(await refusalOf(accounts.resetPassword(input, caller())), 'link_not_valid');
@@ -186,7 +191,7 @@ test('the operator’s reset link sets a new password once and ends every sessio
   assert.ok(!(await isIn(me)));
   await accounts.signIn({ email, password: 'set by the reset link' }, caller());
   assert.equal(
-    await refusalOf(createResetLink(store.accounts, cryptography.tokens, 'no@example.com', { removesTotp: false })),
+    await refusalOf(createResetLink(store.database, cryptography.tokens, 'no@example.com', { removesTotp: false })),
     'invalid_request',
   );
 });
@@ -194,7 +199,7 @@ test('the operator’s reset link sets a new password once and ends every sessio
 test('links end in their time: 7 days for an invitation, an hour for a reset', async () => {
   const me = await world.member();
   const invitation = await accounts.invite(owner, { email: null }, caller());
-  const reset = await createResetLink(store.accounts, cryptography.tokens, emailOf(me), { removesTotp: false });
+  const reset = await createResetLink(store.database, cryptography.tokens, emailOf(me), { removesTotp: false });
   for (const [token, seconds] of [
     [invitation.token, 7 * 86_400],
     [reset, 3600],

@@ -1,34 +1,40 @@
 /**
  * Puts the account area's use-cases together over the store; the other files of this folder hold them. Each change is one
- * transaction with its line in the audit log. Secrets are hashed before the transaction begins.
+ * transaction with its line in the audit log, and one event. Secrets are hashed before the transaction begins.
  */
-import type {
-  Accounts,
-  AccountStore,
-  ClientDocuments,
-  Cryptography,
-  Log,
-  SecretBox,
-  AccountRow,
-  By,
-} from '@lodge/ports';
+import type { By, ClientDocuments, Cryptography, Log, SecretBox } from '@lodge/ports';
+import * as store from '@lodge/store/accounts';
+import type { AccountRow, LinkRow } from '@lodge/store/accounts';
+import { pruneVisits } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
 import { createKey, currentKey, keys, revokeKey } from './keys.ts';
 import { KeptDocuments } from './oauth/kept-documents.ts';
 import { createOAuth } from './oauth/oauth.ts';
 import { endInvitation, invitations, invite, members, setSpendLimit } from './people.ts';
 import { acceptInvitation, register, setUp } from './joining.ts';
 import { changePassword, resetPassword } from './password.ts';
-import { endOtherSessions, endSession, holds, signOut, signedIn } from './sessions.ts';
+import { endOtherSessions, endSession, holds, sessions, signOut, signedIn } from './sessions.ts';
 import { signIn } from './sign-in.ts';
 import { beginTotp, confirmTotp, removeTotp } from './totp.ts';
+import { linkNotValid, withDeps } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
-import { linkNotValid } from './deps.ts';
 import { PendingTimes } from './pending-times.ts';
 
 const pruneEveryMs = 3_600_000;
+const maxPruned = 1_000;
+const prunes = [
+  store.pruneSessions,
+  store.pruneLinks,
+  store.pruneAttempts,
+  pruneVisits,
+  store.pruneDevices,
+  store.pruneCodes,
+  store.pruneClients,
+] as const;
 
 export interface AccountsOptions {
-  readonly store: AccountStore;
+  readonly database: Database;
   readonly secrets: SecretBox;
   readonly crypto: Cryptography;
   readonly log: Log;
@@ -42,83 +48,99 @@ export interface AccountsOptions {
 }
 
 /** The account use-cases. They also write when sessions were last seen; `close` writes the remaining times. */
-export interface ClosableAccounts extends Accounts {
-  close(): Promise<void>;
-}
+export type Accounts = ReturnType<typeof createAccounts>;
 
-export function createAccounts(options: AccountsOptions): ClosableAccounts {
-  const { store, log } = options;
+const useCases = {
+  link,
+  signedIn,
+  holds,
+  setUp,
+  acceptInvitation,
+  register,
+  signIn,
+  signOut,
+  resetPassword,
+  sessions,
+  endSession,
+  endOtherSessions,
+  changePassword,
+  beginTotp,
+  confirmTotp,
+  removeTotp,
+  account,
+  update,
+  keys,
+  currentKey,
+  createKey,
+  revokeKey,
+  invitations,
+  invite,
+  endInvitation,
+  members,
+  setSpendLimit,
+};
+
+export function createAccounts(options: AccountsOptions) {
+  const { database, log, crypto, registrationOpen } = options;
   const deps: AccountDeps = {
     ...options,
     clientDocuments: options.clientDocuments ? new KeptDocuments(options.clientDocuments) : null,
     clock: options.clock ?? (() => new Date()),
-    seen: new PendingTimes('last sight of sessions', (times) => store.recordSeen(times), log),
+    seen: new PendingTimes(
+      'last sight of sessions',
+      (times) => database.repeatable((db) => store.recordSeen(db, times)),
+      log,
+    ),
   };
   const pruning = setInterval(() => {
-    store.prune().catch((error: unknown) => log.warn({ err: error }, 'old sessions and links not removed'));
+    prune(database).catch((error: unknown) => log.warn({ err: error }, 'old sessions and links not removed'));
   }, pruneEveryMs).unref();
 
   return {
-    registrationOpen: options.registrationOpen,
-    csrfToken: (token) => deps.crypto.tokens.csrfOf(token),
-    signedIn: (token) => signedIn(deps, token),
-    holds: (token) => holds(deps, token),
-    async link(token) {
-      const link = deps.crypto.tokens.isWellFormed(token) ? await store.link(deps.crypto.tokens.hash(token)) : null;
-      if (!link) throw linkNotValid();
-      return link;
-    },
-    setUp: (input, caller) => setUp(deps, input, caller),
-    acceptInvitation: (input, caller) => acceptInvitation(deps, input, caller),
-    register: (input, caller) => register(deps, input, caller),
-    signIn: (input, caller) => signIn(deps, input, caller),
-    signOut: (me, caller) => signOut(deps, me, caller),
-    resetPassword: (input, caller) => resetPassword(deps, input, caller),
-    sessions: (me) => store.sessions(me.account.id),
-    endSession: (me, id, caller) => endSession(deps, me, id, caller),
-    endOtherSessions: (me, caller) => endOtherSessions(deps, me, caller),
-    changePassword: (me, input, caller) => changePassword(deps, me, input, caller),
-    beginTotp: (me, input, caller) => beginTotp(deps, me, input, caller),
-    confirmTotp: (me, input, caller) => confirmTotp(deps, me, input, caller),
-    removeTotp: (me, input, caller) => removeTotp(deps, me, input, caller),
-    account: (id) => account(deps, id),
-    update: (id, change, by) => update(deps, id, change, by),
-    keys: (accountId) => keys(deps, accountId),
-    currentKey: (of) => currentKey(deps, of),
-    createKey: (maker, input, note) => createKey(deps, maker, input, note),
-    revokeKey: (accountId, id, by) => revokeKey(deps, accountId, id, by),
+    ...withDeps(deps, useCases),
+    registrationOpen,
     oauth: createOAuth(deps),
-    invitations: (me) => invitations(deps, me),
-    invite: (me, input, caller) => invite(deps, me, input, caller),
-    endInvitation: (me, id, caller) => endInvitation(deps, me, id, caller),
-    members: (me) => members(deps, me),
-    setSpendLimit: (me, id, limit, caller) => setSpendLimit(deps, me, id, limit, caller),
-    close() {
+    /** Returns the token that every changing request of the session must carry beside its cookie. */
+    csrfToken: (token: string): string => crypto.tokens.csrfOf(token),
+    close(): Promise<void> {
       clearInterval(pruning);
       return deps.seen.flush();
     },
   };
 }
 
-async function account({ store }: AccountDeps, id: string): Promise<AccountRow> {
-  const found = await store.byId(id);
+/** Removes sessions, links and counts that no longer matter, in bounded steps. */
+export async function prune(database: Database): Promise<void> {
+  for (const each of prunes) await database.repeatable((db) => each(db, maxPruned));
+}
+
+/** Returns a link that can still be used. */
+async function link({ crypto: { tokens }, database }: AccountDeps, token: string): Promise<LinkRow> {
+  const found =
+    tokens.isWellFormed(token) && (await database.repeatable((db) => store.findLink(db, tokens.hash(token))));
+  if (!found) throw linkNotValid();
+  return found;
+}
+
+async function account({ database }: AccountDeps, id: string): Promise<AccountRow> {
+  const found = await database.repeatable((db) => store.findAccount(db, id));
   if (!found) throw new Error('an account is never deleted, and this one is not there');
-  return found.account;
+  return found;
 }
 
 function update(
-  { store }: AccountDeps,
+  { database }: AccountDeps,
   id: string,
-  { recordsLlmCalls }: { readonly recordsLlmCalls: boolean },
+  { recordLlmCalls }: { readonly recordLlmCalls: boolean },
   by: By,
 ): Promise<AccountRow> {
-  return store.transaction(async (tx) => {
-    const before = await tx.lock(id);
-    if (before?.account.recordsLlmCalls === recordsLlmCalls) return before.account;
-    const changed = await tx.setRecordsLlmCalls(id, recordsLlmCalls);
+  return database.transaction(async (trx) => {
+    const before = await store.lockAccount(trx, id);
+    if (before?.recordLlmCalls === recordLlmCalls) return before;
+    const changed = await store.updateAccount(trx, id, { recordLlmCalls });
     const target = { kind: 'account', id };
-    const data = { record_llm_calls: recordsLlmCalls };
-    await tx.record({ accountId: id, type: 'account.updated', data, agentId: null, by, target });
+    const data = { record_llm_calls: recordLlmCalls };
+    await appendEvent(trx, { accountId: id, type: 'account.updated', data, agentId: null, by, target });
     return changed;
   });
 }

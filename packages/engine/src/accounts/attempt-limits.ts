@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { networkOf } from '@lodge/domain';
-import type { AttemptLimit } from '@lodge/ports';
+import type { AttemptLimit } from '@lodge/store/accounts';
 
 /** Longest wait: nobody is locked out for good, and an attacker gets a few hundred guesses a day. */
 const maxWaitSeconds = 900;

@@ -1,24 +1,17 @@
-import { Refusal } from '@lodge/domain';
+import { Refusal, networkOf } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import { BusyError } from '@lodge/ports';
-import type {
-  AccountRow,
-  AccountStore,
-  AccountTransaction,
-  AttemptLimit,
-  Caller,
-  Cryptography,
-  NewEvent,
-  OpenedSession,
-  SecretBox,
-  SignedIn,
-} from '@lodge/ports';
+import type { Cryptography, NewEvent, SecretBox } from '@lodge/ports';
+import * as store from '@lodge/store/accounts';
+import type { AccountRow, AttemptLimit } from '@lodge/store/accounts';
+import type { Database, Transaction } from '@lodge/store/database';
 import type { KeptDocuments } from './oauth/kept-documents.ts';
 import type { PendingTimes } from './pending-times.ts';
+import type { Caller, OpenedSession, SignedIn } from './signed-in.ts';
 
 /** Dependencies of the account area's use-cases. */
 export interface AccountDeps {
-  readonly store: AccountStore;
+  readonly database: Database;
   readonly secrets: SecretBox;
   readonly crypto: Cryptography;
   readonly registrationOpen: boolean;
@@ -30,8 +23,21 @@ export interface AccountDeps {
   readonly clientDocuments: KeptDocuments | null;
 }
 
+type UseCase = (deps: AccountDeps, ...given: never[]) => unknown;
+type Given<Of> = Of extends (deps: AccountDeps, ...given: infer Rest) => infer Result
+  ? (...given: Rest) => Result
+  : never;
+
+/** Gives each use-case its dependencies, which are its first parameter. */
+export const withDeps = <Of extends Record<string, UseCase>>(deps: AccountDeps, useCases: Of) =>
+  Object.fromEntries(
+    Object.entries(useCases).map(([name, useCase]) => [name, (...given: never[]) => useCase(deps, ...given)]),
+  ) as { readonly [Name in keyof Of]: Given<Of[Name]> };
+
 /** Sessions of one account; beyond these, the one that was seen longest ago ends. */
 const maxSessions = 50;
+/** Addresses that an account is known to sign in from. */
+const maxAddresses = 20;
 const longestUserAgent = 300;
 const busyRetrySeconds = 2;
 
@@ -45,15 +51,32 @@ export const invalidCode = (): Refusal => new Refusal('invalid_code', 'This code
 export const secondFactorRequired = (): Refusal =>
   new Refusal('second_factor_required', 'Give the code of your authenticator, or a recovery code.');
 
-/** Counts the attempt on each limit. Refuses with 429 when one of the limits says to wait. */
-export async function countAttempt(deps: AccountDeps, limits: readonly AttemptLimit[]): Promise<void> {
-  const blocked = await deps.store.takeAttempt(limits);
-  if (blocked) {
-    throw new Refusal('rate_limit_exceeded', 'Too many attempts. Wait a while, then try again.', {
-      retryAfterSeconds: blocked.waitSeconds,
-    });
-  }
+/**
+ * Counts the attempt on each limit before its outcome is known, so simultaneous attempts are all counted. Refuses with 429 when
+ * one of the limits says to wait, and then counts it on none.
+ */
+export function countAttempt({ database }: AccountDeps, limits: readonly AttemptLimit[]): Promise<void> {
+  // One order keeps two transactions from waiting for each other.
+  const ordered = limits.toSorted((a, b) => (a.subject < b.subject ? -1 : 1));
+  return database.transaction(async (trx) => {
+    for (const limit of ordered) {
+      const retryAfterSeconds = await store.countAttempt(trx, limit);
+      if (retryAfterSeconds === null) continue;
+      throw new Refusal('rate_limit_exceeded', 'Too many attempts. Wait a while, then try again.', {
+        retryAfterSeconds,
+      });
+    }
+  });
 }
+
+/** Takes one attempt off again, because it was none that counts. */
+export const giveBackAttempt = ({ database }: AccountDeps, limits: readonly AttemptLimit[]): Promise<void> =>
+  database.once((db) =>
+    store.giveBackAttempt(
+      db,
+      limits.map(({ subject }) => subject),
+    ),
+  );
 
 /** Password work queues; a caller that finds the queue full is asked to come again. */
 async function orBusy<T>(work: Promise<T>): Promise<T> {
@@ -82,19 +105,21 @@ export const isPassword = (
  * reused.
  */
 export async function openSession(
-  deps: AccountDeps,
-  tx: AccountTransaction,
+  { crypto: { tokens } }: AccountDeps,
+  trx: Transaction,
   account: AccountRow,
-  caller: Caller,
+  { address, ...caller }: Caller,
 ): Promise<OpenedSession> {
-  const token = deps.crypto.tokens.make();
+  const token = tokens.make();
   const userAgent = caller.userAgent?.slice(0, longestUserAgent) ?? null;
-  const session = await tx.openSession(
-    { accountId: account.id, hash: deps.crypto.tokens.hash(token), address: caller.address, userAgent },
-    maxSessions,
-  );
+  const hash = tokens.hash(token);
+  const session = await store.openSession(trx, { accountId: account.id, hash, address, userAgent }, maxSessions);
   return { token, session, account };
 }
+
+/** Remembers where somebody signed in from. */
+export const rememberAddress = (trx: Transaction, accountId: string, { address }: Caller): Promise<void> =>
+  store.rememberAddress(trx, accountId, networkOf(address), maxAddresses);
 
 /** An event that the account itself caused. */
 export function eventOf(accountId: string, caller: Caller, event: Happening & Pick<NewEvent, 'target'>): NewEvent {

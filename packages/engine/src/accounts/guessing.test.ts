@@ -4,6 +4,7 @@ import { after, test } from 'node:test';
 import { execute } from '@lodge/testkit/postgres';
 import { BusyError } from '@lodge/ports';
 import { openStore } from '@lodge/store';
+import { clearAttempts } from '@lodge/store/accounts';
 import { createAccounts } from './accounts.ts';
 import { accountLimit } from './attempt-limits.ts';
 import { caller, password, refusalOf, silent, testAccounts } from '../../../testkit/src/plane/accounts.ts';
@@ -51,7 +52,7 @@ test('80 guesses made at once, over two processes, get no more tries than one af
   const store = await openStore({ ...world.database, log: silent });
   const second = createAccounts({
     crypto: cryptography,
-    store: store.accounts,
+    database: store.database,
     secrets: createSecretBox(Buffer.alloc(32)),
     log: silent,
     registrationOpen: false,
@@ -115,7 +116,7 @@ test('whoever is turned away because too many sign in at once has not guessed', 
       ...cryptography,
       passwords: { ...cryptography.passwords, verify: () => Promise.reject(new BusyError()) },
     },
-    store: world.store.accounts,
+    database: world.store.database,
     secrets: createSecretBox(Buffer.alloc(32)),
     log: silent,
     registrationOpen: false,
@@ -150,7 +151,7 @@ test('the time of an answer does not tell whether an e-mail has an account', asy
     assert.equal(await refusalOf(accounts.signIn({ email, password: wrong }, caller())), 'invalid_credentials');
     const ms = performance.now() - began;
     const { subject } = accountLimit(email, '', false);
-    await world.store.accounts.transaction((tx) => tx.clearAttempts([subject]));
+    await world.store.database.transaction((trx) => clearAttempts(trx, [subject]));
     return ms;
   };
   const pairs = 120;

@@ -1,44 +1,51 @@
 /** People get accounts by the owner link, by an invitation, or by registering where registration is open. */
-import { Refusal, networkOf } from '@lodge/domain';
-import { EmailTakenError } from '@lodge/ports';
-import type {
-  AccountRow,
-  AccountTransaction,
-  Caller,
-  LinkKind,
-  LinkRow,
-  NewEvent,
-  NewPerson,
-  OpenedSession,
-} from '@lodge/ports';
+import { Refusal } from '@lodge/domain';
+import type { LinkKind } from '@lodge/domain';
+import type { NewEvent } from '@lodge/ports';
+import {
+  EmailTakenError,
+  endLinks,
+  findLink,
+  insertAccount,
+  lockAccount,
+  takeLink,
+  updateAccount,
+} from '@lodge/store/accounts';
+import type { AccountRow, LinkRow } from '@lodge/store/accounts';
+import type { Transaction } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
 import { registrationLimit } from './attempt-limits.ts';
 import { checkPerson } from './person.ts';
-import { countAttempt, emailTaken, eventOf, hashed, linkNotValid, openSession } from './deps.ts';
+import type { NewPerson } from './person.ts';
+import { countAttempt, emailTaken, eventOf, hashed, linkNotValid, openSession, rememberAddress } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
+import type { Caller, OpenedSession } from './signed-in.ts';
 
 type ByLink = NewPerson & { readonly token: string };
 type Person = Omit<NewPerson, 'password'> & { readonly passwordHash: string };
 
 export function setUp(deps: AccountDeps, input: ByLink, caller: Caller): Promise<OpenedSession> {
-  return joinByLink(deps, 'owner', input, caller, async (tx, link, person) => {
-    const before = await tx.lock(link.accountId);
-    if (!before || before.account.email !== null) throw linkNotValid();
-    await tx.endLinks(link.accountId, 'owner');
-    return tx.setUp(link.accountId, person);
+  return joinByLink(deps, 'owner', input, caller, async (trx, { accountId }, { name, email, passwordHash }) => {
+    const before = await lockAccount(trx, accountId);
+    if (!before || before.email !== null) throw linkNotValid();
+    await endLinks(trx, accountId, 'owner');
+    return updateAccount(trx, accountId, { name, email, passwordHash });
   });
 }
 
 export function acceptInvitation(deps: AccountDeps, input: ByLink, caller: Caller): Promise<OpenedSession> {
-  return joinByLink(deps, 'invite', input, caller, (tx, { role }, person) => tx.createAccount({ ...person, role }));
+  return joinByLink(deps, 'invite', input, caller, (trx, { role }, { name, email, passwordHash }) =>
+    insertAccount(trx, { name, email, passwordHash, role }),
+  );
 }
 
 export async function register(deps: AccountDeps, input: NewPerson, caller: Caller): Promise<OpenedSession> {
   if (!deps.registrationOpen) throw new Refusal('registration_closed', 'New accounts are by invitation here.');
-  const { password, ...person } = checkPerson(input);
+  const { password, name, email } = checkPerson(input);
   await countAttempt(deps, [registrationLimit(caller.address)]);
   const passwordHash = await hashed(deps, password, caller);
-  const become = async (tx: AccountTransaction): Promise<Joined> => ({
-    account: await tx.createAccount({ ...person, passwordHash, role: 'member' }),
+  const become = async (trx: Transaction): Promise<Joined> => ({
+    account: await insertAccount(trx, { name, email, passwordHash, role: 'member' }),
   });
   return join(deps, caller, become, 'registration');
 }
@@ -48,21 +55,22 @@ async function joinByLink(
   kind: LinkKind,
   input: ByLink,
   caller: Caller,
-  become: (tx: AccountTransaction, link: LinkRow, person: Person) => Promise<AccountRow>,
+  become: (trx: Transaction, link: LinkRow, person: Person) => Promise<AccountRow>,
 ): Promise<OpenedSession> {
   const { password, ...person } = checkPerson(input);
-  const hash = deps.crypto.tokens.hash(input.token);
+  const { tokens } = deps.crypto;
+  const hash = tokens.hash(input.token);
   // Looks the link up first, so that no password is hashed for a caller without one.
-  const link = deps.crypto.tokens.isWellFormed(input.token) ? await deps.store.link(hash) : null;
-  if (link?.kind !== kind) throw linkNotValid();
+  const link = tokens.isWellFormed(input.token) && (await deps.database.repeatable((db) => findLink(db, hash)));
+  if (!link || link.kind !== kind) throw linkNotValid();
   if (kind === 'invite' && link.email !== null && link.email !== person.email) {
     throw new Refusal('invalid_request', 'email must be the one that was invited.');
   }
   const passwordHash = await hashed(deps, password, caller);
-  const taken = async (tx: AccountTransaction): Promise<Joined> => {
-    const mine = await tx.takeLink(kind, hash);
+  const taken = async (trx: Transaction): Promise<Joined> => {
+    const mine = await takeLink(trx, kind, hash);
     if (!mine) throw linkNotValid();
-    return { account: await become(tx, mine, { ...person, passwordHash }), link: mine };
+    return { account: await become(trx, mine, { ...person, passwordHash }), link: mine };
   };
   return join(deps, caller, taken, kind);
 }
@@ -75,17 +83,17 @@ interface Joined {
 async function join(
   deps: AccountDeps,
   caller: Caller,
-  become: (tx: AccountTransaction) => Promise<Joined>,
+  become: (trx: Transaction) => Promise<Joined>,
   by: LinkKind | 'registration',
 ): Promise<OpenedSession> {
   try {
-    return await deps.store.transaction(async (tx) => {
-      const { account, link } = await become(tx);
-      await tx.rememberAddress(account.id, networkOf(caller.address));
-      const opened = await openSession(deps, tx, account, caller);
+    return await deps.database.transaction(async (trx) => {
+      const { account, link } = await become(trx);
+      await rememberAddress(trx, account.id, caller);
+      const opened = await openSession(deps, trx, account, caller);
       const target = { kind: 'account', id: account.id };
-      await tx.record(eventOf(account.id, caller, { type: 'account.joined', target, data: { by } }));
-      if (link?.kind === 'invite') await tx.tell(accepted(link));
+      await appendEvent(trx, eventOf(account.id, caller, { type: 'account.joined', target, data: { by } }));
+      if (link?.kind === 'invite') await appendEvent(trx, accepted(link));
       return opened;
     });
   } catch (error) {

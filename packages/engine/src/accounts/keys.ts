@@ -1,6 +1,11 @@
 import type { Scope } from '@lodge/domain';
 import { Refusal, scopes } from '@lodge/domain';
-import type { AccountTransaction, ActorNote, ApiKeyRecord, By, NewApiKey, Principal } from '@lodge/ports';
+import type { ActorNote, By, NewEvent, Principal } from '@lodge/ports';
+import { countLiveKeys, findKey, insertKey, keysOf, lockAccount, revokeKeys } from '@lodge/store/accounts';
+import type { GrantKey, KeyRow, NewKey } from '@lodge/store/accounts';
+import type { Transaction } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
+import { markEffective } from '@lodge/store/http';
 import { isId } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
 
@@ -13,21 +18,27 @@ export interface KeyInput {
   readonly expiresAt?: Date | null | undefined;
 }
 
-export const keys = (deps: AccountDeps, accountId: string): Promise<readonly ApiKeyRecord[]> =>
-  deps.store.keys(accountId);
+/** All keys of an account, newest first, revoked ones too. */
+export const keys = ({ database }: AccountDeps, accountId: string): Promise<readonly KeyRow[]> =>
+  database.repeatable((db) => keysOf(db, accountId));
 
-export async function currentKey(deps: AccountDeps, { accountId, by }: Principal): Promise<ApiKeyRecord> {
-  const found = by.kind === 'api_key' ? await deps.store.transaction((tx) => tx.key(accountId, by.id)) : null;
+/** Returns the key of the principal itself. Refuses a session. */
+export async function currentKey({ database }: AccountDeps, { accountId, by }: Principal): Promise<KeyRow> {
+  const found = by.kind === 'api_key' && (await database.repeatable((db) => findKey(db, accountId, by.id)));
   if (!found) throw new Refusal('key_not_found', 'This request came by a session, not by an API key.');
   return found;
 }
 
+/**
+ * Creates a key with at most the scopes of its maker and, where that is a key, no longer life. `key` is the whole key, which is
+ * shown only once.
+ */
 export async function createKey(
   deps: AccountDeps,
   maker: Principal,
   input: KeyInput,
   note: ActorNote,
-): Promise<{ readonly record: ApiKeyRecord; readonly key: string }> {
+): Promise<{ readonly record: KeyRow; readonly key: string }> {
   const { accountId } = maker;
   const madeBy = maker.by.kind === 'api_key' ? maker.by.id : null;
   const checked = checkKey(input, maker);
@@ -35,12 +46,12 @@ export async function createKey(
     throw new Refusal('invalid_request', 'expires_at must be in the future.');
   }
   const made = newKey(deps, checked);
-  const record = await deps.store.transaction(async (tx) => {
+  const record = await deps.database.transaction(async (trx) => {
     // The lock makes keys that are created at once be counted one after another, and none be made by a key that ends.
-    await tx.lock(accountId);
+    await lockAccount(trx, accountId);
     const expiresAt =
-      madeBy === null ? (checked.expiresAt ?? null) : endWithin(await tx.key(accountId, madeBy), checked);
-    return addKey(tx, accountId, { ...made.stored, expiresAt, madeBy }, note);
+      madeBy === null ? (checked.expiresAt ?? null) : endWithin(await findKey(trx, accountId, madeBy), checked);
+    return addKey(trx, { ...made.stored, accountId, expiresAt, madeBy }, note);
   });
   return { record, key: made.key };
 }
@@ -49,30 +60,31 @@ export async function createKey(
 export function newKey(
   { crypto }: AccountDeps,
   { name, scopes: given }: Pick<KeyInput, 'name' | 'scopes'>,
-): { readonly key: string; readonly stored: NewApiKey } {
+): { readonly key: string; readonly stored: GrantKey } {
   const key = crypto.apiKeys.make();
   const hash = crypto.apiKeys.hash(key);
-  return { key, stored: { name, hash, last4: crypto.apiKeys.lastFour(key), scopes: given, expiresAt: null } };
+  return { key, stored: { name, hash, last4: crypto.apiKeys.lastFour(key), scopes: given } };
 }
 
 /** Inserts a key with its event, where there is room. The caller has locked the account. */
-export async function addKey(
-  tx: AccountTransaction,
-  accountId: string,
-  stored: NewApiKey,
-  { by, idempotencyKey }: ActorNote,
-): Promise<ApiKeyRecord> {
-  await checkRoom(tx, accountId);
-  const made = await tx.createKey(accountId, stored);
-  const { name, last4, expiresAt } = made;
-  const data = { name, last4, scopes: made.scopes, expires_at: expiresAt?.toISOString() ?? null };
-  const target = { kind: 'api_key', id: made.id };
-  await tx.record({ type: 'api_key.created', data, accountId, agentId: null, by, target }, idempotencyKey);
+export async function addKey(trx: Transaction, stored: NewKey, { by, idempotencyKey }: ActorNote): Promise<KeyRow> {
+  const { accountId } = stored;
+  await checkRoom(trx, accountId);
+  const made = await insertKey(trx, stored);
+  if (idempotencyKey !== undefined) await markEffective(trx, accountId, idempotencyKey);
+  await appendEvent(trx, keyCreated(made, by));
   return made;
 }
 
-export async function checkRoom(tx: AccountTransaction, accountId: string): Promise<void> {
-  if ((await tx.liveKeys(accountId)) < maxLiveKeys) return;
+/** The event of a new key. Nobody is `by` where Lodge made it by itself. */
+export function keyCreated({ id, accountId, name, last4, scopes, expiresAt }: KeyRow, by: By | null): NewEvent {
+  const data = { name, last4, scopes, expires_at: expiresAt?.toISOString() ?? null };
+  const target = { kind: 'api_key', id };
+  return { type: 'api_key.created', data, accountId, agentId: null, by, target };
+}
+
+export async function checkRoom(trx: Transaction, accountId: string): Promise<void> {
+  if ((await countLiveKeys(trx, accountId)) < maxLiveKeys) return;
   throw new Refusal('quota_exceeded', `This account has ${maxLiveKeys} API keys. Revoke one first.`, {
     retryAfterSeconds: 60,
   });
@@ -99,8 +111,9 @@ function checkKey(input: KeyInput, maker: Principal): KeyInput {
 }
 
 /** The end of a key that a key makes: it does not outlive its maker. */
-function endWithin(maker: ApiKeyRecord | null, { expiresAt }: KeyInput): Date | null {
-  if (maker === null || maker.revokedAt !== null) throw new Refusal('revoked_api_key', 'This API key was revoked.');
+function endWithin(maker: KeyRow | undefined, { expiresAt }: KeyInput): Date | null {
+  if (maker === undefined || maker.revokedAt !== null)
+    throw new Refusal('revoked_api_key', 'This API key was revoked.');
   const end = expiresAt === undefined ? maker.expiresAt : expiresAt;
   if (maker.expiresAt !== null && (end === null || end > maker.expiresAt)) {
     throw new Refusal(
@@ -111,22 +124,20 @@ function endWithin(maker: ApiKeyRecord | null, { expiresAt }: KeyInput): Date | 
   return end;
 }
 
-export async function revokeKey(
-  { store }: AccountDeps,
-  accountId: string,
-  keyId: string,
-  by: By,
-): Promise<ApiKeyRecord> {
-  const record = isId(keyId)
-    ? await store.transaction(async (tx) => {
-        await tx.lock(accountId);
-        const { revoked, wasLive, made } = await tx.revokeKey(accountId, keyId);
-        const target = { kind: 'api_key', id: keyId };
-        const data = made.length > 0 ? { with: made } : {};
-        if (wasLive) await tx.record({ type: 'api_key.revoked', data, accountId, agentId: null, by, target });
-        return revoked;
-      })
-    : null;
-  if (!record) throw new Refusal('key_not_found', 'There is no such API key.');
-  return record;
+/** Revokes a key and those that it made. Revoking it again changes nothing. */
+export async function revokeKey({ database }: AccountDeps, accountId: string, id: string, by: By): Promise<KeyRow> {
+  const revoked =
+    isId(id) &&
+    (await database.transaction(async (trx) => {
+      await lockAccount(trx, accountId);
+      const ended = await revokeKeys(trx, accountId, id);
+      const made = ended.filter((each) => each !== id).toSorted();
+      const data = made.length > 0 ? { with: made } : {};
+      const event = { type: 'api_key.revoked', data, accountId, agentId: null, by } as const;
+      const row = await findKey(trx, accountId, id);
+      if (ended.includes(id)) await appendEvent(trx, { ...event, target: { kind: 'api_key', id } });
+      return row;
+    }));
+  if (!revoked) throw new Refusal('key_not_found', 'There is no such API key.');
+  return revoked;
 }

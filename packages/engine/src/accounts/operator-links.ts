@@ -1,14 +1,26 @@
-/** Links that the operator makes at the command line. */
-import { Refusal } from '@lodge/domain';
-import type { AccountStore, By, Tokens } from '@lodge/ports';
+/** Links of the operator: those made at the command line, and the first one of a deployment. */
+import { Refusal, linkLifetimes } from '@lodge/domain';
+import type { Happening } from '@lodge/domain';
+import type { By, Tokens } from '@lodge/ports';
+import {
+  accountByEmail,
+  endLinks,
+  findLink,
+  insertLink,
+  lockAccount,
+  lockFirstOwner,
+  ownersOf,
+} from '@lodge/store/accounts';
+import type { NewLink } from '@lodge/store/accounts';
+import type { Database, Transaction } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
 import { normaliseEmail } from './person.ts';
-import { linkLifetimes } from '@lodge/ports';
 
 const operator: By = { actor: { kind: 'operator', id: null }, address: null, requestId: null };
 
 /** Makes a new link to the owner's account and ends earlier ones. Refuses when somebody has that account already. */
-export async function createOwnerLink(store: AccountStore, tokens: Tokens): Promise<string> {
-  const owners = await store.owners();
+export async function createOwnerLink(database: Database, tokens: Tokens): Promise<string> {
+  const owners = await database.repeatable(ownersOf);
   const account = owners.find(({ email }) => email === null);
   if (!account) {
     throw new Refusal(
@@ -19,37 +31,63 @@ export async function createOwnerLink(store: AccountStore, tokens: Tokens): Prom
     );
   }
   const token = tokens.make();
-  await store.transaction(async (tx) => {
-    await tx.lock(account.id);
-    await tx.endLinks(account.id, 'owner');
-    const link = { kind: 'owner', accountId: account.id, email: null, hash: tokens.hash(token) } as const;
-    const { id } = await tx.createLink({ ...link, lifetimeSeconds: linkLifetimes.owner });
-    const target = { kind: 'link', id };
-    const event = { type: 'link.created', data: { kind: 'owner' } } as const;
-    await tx.record({ ...event, accountId: account.id, agentId: null, by: operator, target });
-  });
+  const link = { kind: 'owner', accountId: account.id, hash: tokens.hash(token) } as const;
+  await database.transaction((trx) => replaceLink(trx, link, { kind: 'owner' }));
   return token;
 }
 
 /** Makes a link by which the account's owner sets a new password, and ends earlier ones. */
 export async function createResetLink(
-  store: AccountStore,
+  database: Database,
   tokens: Tokens,
   email: string,
   { removesTotp }: { readonly removesTotp: boolean },
 ): Promise<string> {
-  const found = await store.byEmail(normaliseEmail(email), '');
-  if (!found) throw new Refusal('invalid_request', 'No account has this e-mail.');
-  const { account } = found.credentials;
+  const account = await database.repeatable((db) => accountByEmail(db, normaliseEmail(email), ''));
+  if (!account) throw new Refusal('invalid_request', 'No account has this e-mail.');
   const token = tokens.make();
-  await store.transaction(async (tx) => {
-    await tx.lock(account.id);
-    await tx.endLinks(account.id, 'reset');
-    const link = { kind: 'reset', accountId: account.id, email: account.email, removesTotp } as const;
-    const lifetimeSeconds = linkLifetimes.reset;
-    const { id } = await tx.createLink({ ...link, hash: tokens.hash(token), lifetimeSeconds });
-    const event = { type: 'link.created', data: { kind: 'reset', removes_totp: removesTotp } } as const;
-    await tx.record({ ...event, accountId: account.id, agentId: null, by: operator, target: { kind: 'link', id } });
-  });
+  const hash = tokens.hash(token);
+  const link = { kind: 'reset', accountId: account.id, email: account.email, removesTotp, hash } as const;
+  await database.transaction((trx) => replaceLink(trx, link, { kind: 'reset', removes_totp: removesTotp }));
   return token;
 }
+
+type ReplacingLink = Omit<NewLink, 'lifetimeSeconds'>;
+
+async function replaceLink(
+  trx: Transaction,
+  link: ReplacingLink,
+  data: Extract<Happening, { type: 'link.created' }>['data'],
+): Promise<void> {
+  await lockAccount(trx, link.accountId);
+  await endLinks(trx, link.accountId, link.kind);
+  await addLink(trx, link, data, operator);
+}
+
+async function addLink(
+  trx: Transaction,
+  link: ReplacingLink,
+  data: Extract<Happening, { type: 'link.created' }>['data'],
+  by: By | null,
+): Promise<void> {
+  const { accountId, kind } = link;
+  const { id } = await insertLink(trx, { ...link, lifetimeSeconds: linkLifetimes[kind] });
+  const target = { kind: 'link', id };
+  await appendEvent(trx, { type: 'link.created', data, accountId, agentId: null, by, target });
+}
+
+/**
+ * Makes an owner link with this hash for a deployment that nobody has signed in to and that never had such a link. Returns true
+ * when it was made. Any number of processes may do so at once.
+ */
+export const createFirstOwnerLink = (database: Database, hash: Uint8Array): Promise<boolean> =>
+  database.transaction(async (trx) => {
+    const accountId = await lockFirstOwner(trx);
+    if (accountId === undefined) return false;
+    await addLink(trx, { kind: 'owner', accountId, hash }, { kind: 'owner' }, null);
+    return true;
+  });
+
+/** Whether a link with this hash can still be used. */
+export const isOpenLink = async (database: Database, hash: Uint8Array): Promise<boolean> =>
+  (await database.repeatable((db) => findLink(db, hash))) !== undefined;

@@ -1,10 +1,34 @@
-import { Refusal, networkOf } from '@lodge/domain';
-import type { Caller, OpenedSession, SignedIn } from '@lodge/ports';
+import { Refusal } from '@lodge/domain';
+import {
+  clearAttempts,
+  endLinks,
+  endSessions,
+  findAccount,
+  findLink,
+  lockAccount,
+  setRecoveryCodes,
+  takeLink,
+  updateAccount,
+} from '@lodge/store/accounts';
+import type { AccountRow, LinkRow } from '@lodge/store/accounts';
+import { endVisits } from '@lodge/store/agents';
+import type { Transaction } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
 import { accountLimit, confirmationLimit } from './attempt-limits.ts';
 import { checkPassword } from './person.ts';
-import { countAttempt, eventOf, hashed, isPassword, linkNotValid, openSession } from './deps.ts';
+import {
+  countAttempt,
+  eventOf,
+  giveBackAttempt,
+  hashed,
+  isPassword,
+  linkNotValid,
+  openSession,
+  rememberAddress,
+} from './deps.ts';
 import type { AccountDeps } from './deps.ts';
 import { useSecondFactor } from './sign-in.ts';
+import type { Caller, OpenedSession, SignedIn } from './signed-in.ts';
 
 const wrongPassword = (): Refusal => new Refusal('invalid_credentials', 'The password is wrong.');
 
@@ -20,9 +44,10 @@ export async function confirmPassword(
 ): Promise<string> {
   const limit = confirmationLimit(me.account.id);
   await countAttempt(deps, [limit]);
-  const hash = (await deps.store.byId(me.account.id))?.passwordHash ?? null;
+  const account = await deps.database.repeatable((db) => findAccount(db, me.account.id));
+  const hash = account?.passwordHash ?? null;
   if (!(await isPassword(deps, password, hash, caller))) throw wrongPassword();
-  await deps.store.giveBackAttempt([limit.subject]);
+  await giveBackAttempt(deps, [limit]);
   return hash!;
 }
 
@@ -36,17 +61,24 @@ export async function changePassword(
   checkPassword('new_password', newPassword, email);
   const confirmed = await confirmPassword(deps, me, currentPassword, caller);
   const passwordHash = await hashed(deps, newPassword, caller);
-  return deps.store.transaction(async (tx) => {
-    const now = await tx.lock(id);
+  return deps.database.transaction(async (trx) => {
+    const now = await lockAccount(trx, id);
     // Another change came first, and this session ended with it.
     if (now?.passwordHash !== confirmed) throw wrongPassword();
-    await tx.setPassword(id, passwordHash);
-    const ended = await tx.endSessions(id, null);
-    await tx.endLinks(id, 'reset');
-    const opened = await openSession(deps, tx, now.account, caller);
-    await tx.record(eventOf(id, caller, { type: 'password.changed', data: { sessions_ended: ended } }));
+    const ended = await setPassword(trx, id, passwordHash);
+    const opened = await openSession(deps, trx, now, caller);
+    await appendEvent(trx, eventOf(id, caller, { type: 'password.changed', data: { sessions_ended: ended } }));
     return opened;
   });
+}
+
+/** Sets a new password, and ends all that the old one opened. Returns the number of ended sessions. */
+async function setPassword(trx: Transaction, id: string, passwordHash: string): Promise<number> {
+  await updateAccount(trx, id, { passwordHash });
+  await endVisits(trx, id);
+  const ended = await endSessions(trx, id, null);
+  await endLinks(trx, id, 'reset');
+  return ended;
 }
 
 /**
@@ -57,46 +89,51 @@ export async function resetPassword(
   input: { readonly token: string; readonly password: string; readonly code?: string },
   caller: Caller,
 ): Promise<OpenedSession> {
-  const hash = deps.crypto.tokens.hash(input.token);
-  const link = deps.crypto.tokens.isWellFormed(input.token) ? await deps.store.link(hash) : null;
-  if (link?.kind !== 'reset') throw linkNotValid();
+  const { tokens } = deps.crypto;
+  const hash = tokens.hash(input.token);
+  const link = tokens.isWellFormed(input.token) && (await deps.database.repeatable((db) => findLink(db, hash)));
+  if (!link || link.kind !== 'reset') throw linkNotValid();
   checkPassword('password', input.password, link.email);
   const limit = confirmationLimit(link.accountId);
   await countAttempt(deps, [limit]);
   const passwordHash = await hashed(deps, input.password, caller);
-  const network = networkOf(caller.address);
-  const opened = await deps.store
-    .transaction(async (tx) => {
-      const mine = await tx.takeLink('reset', hash);
-      const now = mine && (await tx.lock(mine.accountId));
+  const opened = await deps.database
+    .transaction(async (trx) => {
+      const mine = await takeLink(trx, 'reset', hash);
+      const now = mine && (await lockAccount(trx, mine.accountId));
       if (!mine || !now) throw linkNotValid();
-      const { id, email } = now.account;
-      if (mine.removesTotp) {
-        await tx.setTotp(id, { sealed: null, pendingSealed: null });
-        await tx.setRecoveryCodes(id, []);
-      } else await useSecondFactor(deps, tx, now, input.code);
-      await tx.setPassword(id, passwordHash);
-      const ended = await tx.endSessions(id, null);
-      await tx.endLinks(id, 'reset');
-      await tx.rememberAddress(id, network);
-      const limits = [
-        accountLimit(email ?? '', caller.address, false),
-        accountLimit(email ?? '', caller.address, true),
-      ];
-      await tx.clearAttempts(limits.map(({ subject }) => subject));
-      const account = { ...now.account, totpEnabled: now.account.totpEnabled && !mine.removesTotp };
-      const session = await openSession(deps, tx, account, caller);
+      const { id, email } = now;
+      const account = await passSecondFactor(deps, trx, now, mine, input.code);
+      const ended = await setPassword(trx, id, passwordHash);
+      await rememberAddress(trx, id, caller);
+      const limits = [false, true].map((isKnown) => accountLimit(email ?? '', caller.address, isKnown).subject);
+      await clearAttempts(trx, limits);
+      const session = await openSession(deps, trx, account, caller);
       const data = { sessions_ended: ended, totp_removed: mine.removesTotp };
-      await tx.record(eventOf(id, caller, { type: 'password.reset', data }));
+      await appendEvent(trx, eventOf(id, caller, { type: 'password.reset', data }));
       return session;
     })
     .catch(async (error: unknown) => {
       // A request without a code is no guess.
-      if (error instanceof Refusal && error.code === 'second_factor_required') {
-        await deps.store.giveBackAttempt([limit.subject]);
-      }
+      if (error instanceof Refusal && error.code === 'second_factor_required') await giveBackAttempt(deps, [limit]);
       throw error;
     });
-  await deps.store.giveBackAttempt([limit.subject]);
+  await giveBackAttempt(deps, [limit]);
   return opened;
+}
+
+/** Checks the second factor, or removes it where the link says so. Returns the account as it is then. */
+async function passSecondFactor(
+  deps: AccountDeps,
+  trx: Transaction,
+  account: AccountRow,
+  { removesTotp }: LinkRow,
+  code: string | undefined,
+): Promise<AccountRow> {
+  if (!removesTotp) {
+    await useSecondFactor(deps, trx, account, code);
+    return account;
+  }
+  await setRecoveryCodes(trx, account.id, []);
+  return updateAccount(trx, account.id, { totpSealed: null, totpPendingSealed: null });
 }

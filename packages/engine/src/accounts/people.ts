@@ -1,24 +1,27 @@
 import { isDeepStrictEqual } from 'node:util';
-import { Refusal } from '@lodge/domain';
+import { Refusal, linkLifetimes } from '@lodge/domain';
 import type { InvitedRole, SpendLimit } from '@lodge/domain';
-import type { Caller, LinkRow, MemberRow, SignedIn } from '@lodge/ports';
-import { linkLifetimes } from '@lodge/ports';
+import * as store from '@lodge/store/accounts';
+import type { LinkRow, MemberRow } from '@lodge/store/accounts';
+import { appendEvent } from '@lodge/store/events';
 import { checkEmail } from './person.ts';
 import { eventOf, isId, requireOwner } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
+import type { Caller, SignedIn } from './signed-in.ts';
 
-export async function members(deps: AccountDeps, me: SignedIn): Promise<readonly MemberRow[]> {
+export async function members({ database }: AccountDeps, me: SignedIn): Promise<readonly MemberRow[]> {
   requireOwner(me);
-  return deps.store.members();
+  return database.repeatable(store.membersOf);
 }
 
-export async function invitations(deps: AccountDeps, me: SignedIn): Promise<readonly LinkRow[]> {
+/** Those that were accepted or can still be, newest first. */
+export async function invitations({ database }: AccountDeps, me: SignedIn): Promise<readonly LinkRow[]> {
   requireOwner(me);
-  return deps.store.invitations();
+  return database.repeatable(store.invitationsOf);
 }
 
 export async function invite(
-  deps: AccountDeps,
+  { database, crypto: { tokens } }: AccountDeps,
   me: SignedIn,
   input: { readonly email: string | null; readonly role?: InvitedRole },
   caller: Caller,
@@ -27,54 +30,56 @@ export async function invite(
   const email = input.email === null ? null : checkEmail(input.email);
   const { role = 'member' } = input;
   const accountId = me.account.id;
-  const token = deps.crypto.tokens.make();
-  const link = await deps.store.transaction(async (tx) => {
-    const made = await tx.createLink({
-      kind: 'invite',
-      accountId,
-      email,
-      role,
-      hash: deps.crypto.tokens.hash(token),
-      lifetimeSeconds: linkLifetimes.invite,
-    });
+  const token = tokens.make();
+  const hash = tokens.hash(token);
+  const link = await database.transaction(async (trx) => {
+    const lifetimeSeconds = linkLifetimes.invite;
+    const made = await store.insertLink(trx, { kind: 'invite', accountId, email, role, hash, lifetimeSeconds });
     const target = { kind: 'invitation', id: made.id };
-    await tx.record(eventOf(accountId, caller, { type: 'invitation.created', target, data: { email, role } }));
+    await appendEvent(trx, eventOf(accountId, caller, { type: 'invitation.created', target, data: { email, role } }));
     return made;
   });
   return { link, token };
 }
 
-export async function endInvitation(deps: AccountDeps, me: SignedIn, id: string, caller: Caller): Promise<void> {
+export async function endInvitation(
+  { database }: AccountDeps,
+  me: SignedIn,
+  id: string,
+  caller: Caller,
+): Promise<void> {
   requireOwner(me);
   const ended =
     isId(id) &&
-    (await deps.store.transaction(async (tx) => {
-      if (!(await tx.endInvitation(id))) return false;
+    (await database.transaction(async (trx) => {
+      if (!(await store.endInvitation(trx, id))) return false;
       const target = { kind: 'invitation', id };
-      await tx.record(eventOf(me.account.id, caller, { type: 'invitation.ended', data: {}, target }));
+      await appendEvent(trx, eventOf(me.account.id, caller, { type: 'invitation.ended', data: {}, target }));
       return true;
     }));
   if (!ended) throw new Refusal('invitation_not_found', 'There is no such invitation, or it was used already.');
 }
 
+/** Sets the limit of any account; only an owner may. With null the deployment's default applies. */
 export async function setSpendLimit(
-  deps: AccountDeps,
+  { database }: AccountDeps,
   me: SignedIn,
   accountId: string,
   limit: SpendLimit | null,
   caller: Caller,
 ): Promise<void> {
   requireOwner(me);
-  const isSet = await deps.store.transaction(async (tx) => {
-    const before = await tx.lock(accountId);
-    if (before === null) return false;
-    if (isDeepStrictEqual(before.account.spendLimit, limit)) return true;
-    await tx.setSpendLimit(accountId, limit);
+  const isSet = await database.transaction(async (trx) => {
+    const before = await store.lockAccount(trx, accountId);
+    if (before === undefined) return false;
+    if (isDeepStrictEqual(before.spendLimit, limit)) return true;
+    await store.updateAccount(trx, accountId, { spendLimit: limit && JSON.stringify(limit) });
     const target = { kind: 'account', id: accountId };
     const data = { daily_usd: null, monthly_usd: null, action: null, ...(limit && wordsOf(limit)) };
     const event = { type: 'account.spend_limit_set', target, data } as const;
-    await tx.record(eventOf(me.account.id, caller, event));
-    if (accountId !== me.account.id) await tx.tell({ ...event, accountId, agentId: null, by: null });
+    await appendEvent(trx, eventOf(me.account.id, caller, event));
+    // The account learns of it too.
+    if (accountId !== me.account.id) await appendEvent(trx, { ...event, accountId, agentId: null, by: null });
     return true;
   });
   if (!isSet) throw new Refusal('account_not_found', 'There is no such account.');

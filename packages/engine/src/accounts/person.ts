@@ -1,5 +1,10 @@
 import { Refusal } from '@lodge/domain';
-import type { NewPerson } from '@lodge/ports';
+
+export interface NewPerson {
+  readonly email: string;
+  readonly name: string;
+  readonly password: string;
+}
 
 /** Bounds of the account area's contract. */
 const bounds = { name: 100, email: 254, shortestPassword: 12, longestPassword: 256 } as const;

@@ -1,22 +1,35 @@
 import { Refusal } from '@lodge/domain';
-import type { Caller, SignedIn } from '@lodge/ports';
+import * as store from '@lodge/store/accounts';
+import type { SessionRow } from '@lodge/store/accounts';
+import { appendEvent } from '@lodge/store/events';
 import { eventOf, isId } from './deps.ts';
 import type { AccountDeps } from './deps.ts';
+import type { Caller, SignedIn } from './signed-in.ts';
 
-/** Asks the store each time, so a session that ended is over everywhere at once. */
+/** The session in force of a token; null when there is none or it has ended. */
+async function sessionOf({ crypto: { tokens }, database }: AccountDeps, token: string): Promise<SessionRow | null> {
+  if (!tokens.isWellFormed(token)) return null;
+  return (await database.repeatable((db) => store.findSession(db, tokens.hash(token)))) ?? null;
+}
+
+/** Asks the store each time, so a session that ended is over everywhere at once. Records that it was seen. */
 export async function signedIn(deps: AccountDeps, token: string): Promise<SignedIn | null> {
-  if (!deps.crypto.tokens.isWellFormed(token)) return null;
-  const found = await deps.store.session(deps.crypto.tokens.hash(token));
-  if (found) deps.seen.note(found.session.id, deps.clock());
-  return found;
+  const session = await sessionOf(deps, token);
+  const account = session && (await deps.database.repeatable((db) => store.findAccount(db, session.accountId)));
+  if (!session || !account) return null;
+  deps.seen.note(session.id, deps.clock());
+  return { session, account };
 }
 
 /**
  * Whether the session still holds, for connections that stay open. A page that only listens does not prolong its session.
  */
-export async function holds({ crypto, store }: AccountDeps, token: string): Promise<boolean> {
-  return crypto.tokens.isWellFormed(token) && (await store.session(crypto.tokens.hash(token))) !== null;
-}
+export const holds = async (deps: AccountDeps, token: string): Promise<boolean> =>
+  (await sessionOf(deps, token)) !== null;
+
+/** Those in force, last seen first. */
+export const sessions = ({ database }: AccountDeps, { account }: SignedIn): Promise<readonly SessionRow[]> =>
+  database.repeatable((db) => store.sessionsOf(db, account.id));
 
 export async function signOut(deps: AccountDeps, me: SignedIn, caller: Caller): Promise<void> {
   await end(deps, me, me.session.id, caller);
@@ -27,18 +40,19 @@ export async function endSession(deps: AccountDeps, me: SignedIn, id: string, ca
   throw new Refusal('session_not_found', 'There is no such session.');
 }
 
-function end(deps: AccountDeps, { account }: SignedIn, id: string, caller: Caller): Promise<boolean> {
-  return deps.store.transaction(async (tx) => {
-    if (!(await tx.endSession(account.id, id))) return false;
-    await tx.record(eventOf(account.id, caller, { type: 'session.ended', data: {}, target: { kind: 'session', id } }));
+function end({ database }: AccountDeps, { account }: SignedIn, id: string, caller: Caller): Promise<boolean> {
+  return database.transaction(async (trx) => {
+    if (!(await store.endSession(trx, account.id, id))) return false;
+    const target = { kind: 'session', id };
+    await appendEvent(trx, eventOf(account.id, caller, { type: 'session.ended', data: {}, target }));
     return true;
   });
 }
 
-export async function endOtherSessions(deps: AccountDeps, me: SignedIn, caller: Caller): Promise<void> {
-  await deps.store.transaction(async (tx) => {
-    const sessions = await tx.endSessions(me.account.id, me.session.id);
+export async function endOtherSessions({ database }: AccountDeps, me: SignedIn, caller: Caller): Promise<void> {
+  await database.transaction(async (trx) => {
+    const sessions = await store.endSessions(trx, me.account.id, me.session.id);
     const data = { sessions };
-    if (sessions > 0) await tx.record(eventOf(me.account.id, caller, { type: 'sessions.ended', data }));
+    if (sessions > 0) await appendEvent(trx, eventOf(me.account.id, caller, { type: 'sessions.ended', data }));
   });
 }

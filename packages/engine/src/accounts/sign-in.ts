@@ -1,10 +1,32 @@
 import { Refusal, networkOf } from '@lodge/domain';
 import { totpContext } from '@lodge/ports';
-import type { AccountTransaction, Caller, Credentials, OpenedSession } from '@lodge/ports';
+import {
+  accountByEmail,
+  clearAttempts,
+  lockAccount,
+  updateAccount,
+  useRecoveryCode,
+  useTotpStep,
+} from '@lodge/store/accounts';
+import type { AccountRow } from '@lodge/store/accounts';
+import { endVisits } from '@lodge/store/agents';
+import type { Transaction } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
 import { accountLimit, addressLimit } from './attempt-limits.ts';
 import { normaliseEmail } from './person.ts';
-import { countAttempt, eventOf, hashed, invalidCode, isPassword, openSession, secondFactorRequired } from './deps.ts';
+import {
+  countAttempt,
+  eventOf,
+  giveBackAttempt,
+  hashed,
+  invalidCode,
+  isPassword,
+  openSession,
+  rememberAddress,
+  secondFactorRequired,
+} from './deps.ts';
 import type { AccountDeps } from './deps.ts';
+import type { Caller, OpenedSession } from './signed-in.ts';
 
 const invalidCredentials = (): Refusal => new Refusal('invalid_credentials', 'E-mail or password is wrong.');
 
@@ -19,61 +41,63 @@ export async function signIn(
 ): Promise<OpenedSession> {
   const email = normaliseEmail(input.email);
   const network = networkOf(caller.address);
-  const found = await deps.store.byEmail(email, network);
-  const account = accountLimit(email, caller.address, found?.knownAddress ?? false);
+  const found = await deps.database.repeatable((db) => accountByEmail(db, email, network));
+  const account = accountLimit(email, caller.address, found?.isKnownAddress ?? false);
   const limits = [addressLimit(caller.address), account];
   await countAttempt(deps, limits);
-  const giveBack = (): Promise<void> => deps.store.giveBackAttempt(limits.map(({ subject }) => subject));
+  const giveBack = (): Promise<void> => giveBackAttempt(deps, limits);
 
-  const credentials = found?.credentials ?? null;
-  const checking = isPassword(deps, input.password, credentials?.passwordHash ?? null, caller);
+  const checking = isPassword(deps, input.password, found?.passwordHash ?? null, caller);
   const right = await checking.catch(async (error: unknown) => {
     // Somebody who was turned away because too many sign in has not guessed.
     await giveBack();
     throw error;
   });
-  if (!right || !credentials) throw invalidCredentials();
-  if (credentials.totpSealed !== null && input.code === undefined) {
+  if (!right || !found) throw invalidCredentials();
+  if (found.totpSealed !== null && input.code === undefined) {
     await giveBack();
     throw secondFactorRequired();
   }
-  const rehashed = deps.crypto.passwords.isOutdated(credentials.passwordHash!)
+  const rehashed = deps.crypto.passwords.isOutdated(found.passwordHash!)
     ? await hashed(deps, input.password, caller)
     : null;
-  const opened = await deps.store.transaction(async (tx) => {
-    const { id } = credentials.account;
-    const now = await tx.lock(id);
+  const opened = await deps.database.transaction(async (trx) => {
+    const { id } = found;
+    const now = await lockAccount(trx, id);
     // The password was changed during the check, so the old one opens nothing any more.
-    if (now?.passwordHash !== credentials.passwordHash) throw invalidCredentials();
-    const factor = await useSecondFactor(deps, tx, now, input.code);
-    if (rehashed !== null) await tx.setPassword(id, rehashed);
-    await tx.rememberAddress(id, network);
-    await tx.clearAttempts([account.subject]);
-    const session = await openSession(deps, tx, now.account, caller);
+    if (now?.passwordHash !== found.passwordHash) throw invalidCredentials();
+    const factor = await useSecondFactor(deps, trx, now, input.code);
+    if (rehashed !== null) {
+      await updateAccount(trx, id, { passwordHash: rehashed });
+      await endVisits(trx, id);
+    }
+    await rememberAddress(trx, id, caller);
+    await clearAttempts(trx, [account.subject]);
+    const session = await openSession(deps, trx, now, caller);
     const target = { kind: 'session', id: session.session.id };
-    await tx.record(eventOf(id, caller, { type: 'session.created', target, data: { second_factor: factor } }));
+    await appendEvent(trx, eventOf(id, caller, { type: 'session.created', target, data: { second_factor: factor } }));
     return session;
   });
-  await deps.store.giveBackAttempt([limits[0]!.subject]);
+  await giveBackAttempt(deps, [limits[0]!]);
   return opened;
 }
 
 /** Checks the code, where the account wants one, and uses it up. The caller holds the account's lock. Throws the refusal. */
 export async function useSecondFactor(
   deps: AccountDeps,
-  tx: AccountTransaction,
-  { account, totpSealed }: Credentials,
+  trx: Transaction,
+  { id, totpSealed }: AccountRow,
   given: string | undefined,
 ): Promise<'none' | 'totp' | 'recovery_code'> {
   if (totpSealed === null) return 'none';
   if (given === undefined) throw secondFactorRequired();
   const code = deps.crypto.secondFactors.readCode(given);
   if (code.kind === 'recovery') {
-    if (!(await tx.useRecoveryCode(account.id, code.hash))) throw invalidCode();
+    if (!(await useRecoveryCode(trx, id, code.hash))) throw invalidCode();
     return 'recovery_code';
   }
-  const secret = deps.secrets.open(totpSealed, totpContext(account.id));
+  const secret = deps.secrets.open(totpSealed, totpContext(id));
   const step = deps.crypto.secondFactors.step(secret, code.digits, deps.clock());
-  if (step === null || !(await tx.useTotpStep(account.id, step))) throw invalidCode();
+  if (step === null || !(await useTotpStep(trx, id, step))) throw invalidCode();
   return 'totp';
 }

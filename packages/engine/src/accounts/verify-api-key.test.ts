@@ -2,41 +2,35 @@ import { cryptography } from '@lodge/access';
 import { scopes } from '@lodge/domain';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { ApiKeyRow, ApiKeyStore, Log, NewApiKey } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { KeyRow, NewKey } from '@lodge/store/accounts';
 import { hashApiKey, makeApiKey } from '../../../access/src/api-key.ts';
 import { createApiKeyVerifier } from './verify-api-key.ts';
+import type { KnownKeys } from './verify-api-key.ts';
+
+type Row = Pick<KeyRow, 'id' | 'accountId' | 'scopes' | 'expiresAt' | 'revokedAt'>;
 
 /** Keys in memory, with a count of the look-ups: these tests look at the caching. */
-class MemoryKeys implements ApiKeyStore {
-  readonly rows = new Map<string, ApiKeyRow>();
+class MemoryKeys implements KnownKeys {
+  readonly rows = new Map<string, Row>();
   readonly uses: ReadonlyMap<string, Date>[] = [];
   lookUps = 0;
   failing = false;
 
-  async findByHash(hash: Uint8Array): Promise<ApiKeyRow | null> {
+  async find(hash: Uint8Array): Promise<Row | undefined> {
     this.lookUps++;
     if (this.failing) throw new Error('database is away');
-    return this.rows.get(Buffer.from(hash).toString('hex')) ?? null;
+    return this.rows.get(Buffer.from(hash).toString('hex'));
   }
-  async insert(accountId: string, key: NewApiKey): Promise<ApiKeyRow> {
-    const row = {
-      id: `k${this.rows.size}`,
-      accountId,
-      scopes: key.scopes,
-      expiresAt: key.expiresAt,
-      revokedAt: null,
-    };
-    this.rows.set(Buffer.from(key.hash).toString('hex'), row);
-    return row;
+  insert(accountId: string, { hash, scopes }: Pick<NewKey, 'hash' | 'scopes'>): void {
+    const row = { id: `k${this.rows.size}`, accountId, scopes, expiresAt: null, revokedAt: null };
+    this.rows.set(Buffer.from(hash).toString('hex'), row);
   }
   async recordUse(uses: ReadonlyMap<string, Date>): Promise<void> {
     if (this.failing) throw new Error('database is away');
     this.uses.push(new Map(uses));
   }
-  async createFirstAccount(_name: string, key: NewApiKey): Promise<ApiKeyRow | null> {
-    return this.rows.size > 0 ? null : this.insert('account', key);
-  }
-  change(key: string, change: Partial<ApiKeyRow>): void {
+  change(key: string, change: Partial<Row>): void {
     const id = hashApiKey(key).toString('hex');
     this.rows.set(id, { ...this.rows.get(id)!, ...change });
   }
@@ -47,9 +41,14 @@ const log: Log = { debug() {}, info() {}, warn() {}, error() {} };
 async function setUp() {
   const store = new MemoryKeys();
   const time = { now: Date.UTC(2026, 0, 1) };
-  const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store, log, clock: () => new Date(time.now) });
+  const verifier = createApiKeyVerifier({
+    apiKeys: cryptography.apiKeys,
+    keys: store,
+    log,
+    clock: () => new Date(time.now),
+  });
   const key = makeApiKey();
-  await store.insert('account', { name: '', hash: hashApiKey(key), last4: '', scopes, expiresAt: null });
+  store.insert('account', { hash: hashApiKey(key), scopes });
   return { store, time, verifier, key };
 }
 
@@ -74,7 +73,7 @@ test('a key made a moment after it was refused works within a second', async () 
   const { store, time, verifier } = await setUp();
   const key = makeApiKey();
   assert.equal(await verifier.verify(key), 'invalid_api_key');
-  await store.insert('other', { name: '', hash: hashApiKey(key), last4: '', scopes: ['agents:read'], expiresAt: null });
+  store.insert('other', { hash: hashApiKey(key), scopes: ['agents:read'] });
   time.now += 1000;
   assert.deepEqual(await verifier.verify(key), {
     accountId: 'other',
@@ -106,13 +105,11 @@ test('a revoked key fails within a second, also when the clock is set back meanw
 test('a key is forgotten at once when the store tells that it changed, also one being looked up then', async () => {
   const { store, key } = await setUp();
   const listeners: ((keyId: string | null) => void)[] = [];
-  const changes = {
-    onChange: (listener: (keyId: string | null) => void) => (listeners.push(listener), () => listeners.pop()),
-  };
+  const onChange = (listener: (keyId: string | null) => void) => (listeners.push(listener), () => listeners.pop());
   const verifier = createApiKeyVerifier({
     apiKeys: cryptography.apiKeys,
-    store,
-    changes,
+    keys: store,
+    onChange,
     log,
     clock: () => new Date(0),
   });

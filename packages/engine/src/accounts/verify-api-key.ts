@@ -1,20 +1,31 @@
-import type {
-  ApiKeyChanges,
-  ApiKeys,
-  ApiKeyRow,
-  ApiKeyStore,
-  ApiKeyVerifier,
-  KeyRefusal,
-  Log,
-  Principal,
-} from '@lodge/ports';
+import type { ApiKeys, ApiKeyVerifier, KeyRefusal, Log, Principal } from '@lodge/ports';
+import { keyByHash, recordKeyUse } from '@lodge/store/accounts';
+import type { KeyRow } from '@lodge/store/accounts';
+import type { Database } from '@lodge/store/database';
 import { PendingTimes } from './pending-times.ts';
 
+type CheckedKey = Pick<KeyRow, 'id' | 'accountId' | 'scopes' | 'expiresAt' | 'revokedAt'>;
+
+/** Keys as a verifier asks for them. */
+export interface KnownKeys {
+  find(hash: Uint8Array): Promise<CheckedKey | undefined>;
+  /** Writes when keys were last used, by id. */
+  recordUse(uses: ReadonlyMap<string, Date>): Promise<void>;
+}
+
+export const storedKeys = (database: Database): KnownKeys => ({
+  find: (hash) => database.repeatable((db) => keyByHash(db, hash)),
+  recordUse: (uses) => database.repeatable((db) => recordKeyUse(db, uses)),
+});
+
 export interface ApiKeyVerifierDeps {
-  readonly store: Pick<ApiKeyStore, 'findByHash' | 'recordUse'>;
+  readonly keys: KnownKeys;
   readonly apiKeys: ApiKeys;
-  /** Reports revoked keys, so that the cache forgets them at once and not only when its second is over. */
-  readonly changes?: ApiKeyChanges;
+  /**
+   * Calls back with a key's id whenever any process revoked it, so that the cache forgets it at once and not only when its second
+   * is over. Null means that any key may have changed. Returns the unsubscribe function.
+   */
+  readonly onChange?: (listener: (keyId: string | null) => void) => () => void;
   readonly log: Log;
   /** Default: the system's clock. */
   readonly clock?: () => Date;
@@ -34,7 +45,7 @@ interface Looked {
 
 /** A key's row and the principal of every request with the key, made once for all of them. */
 interface KnownKey {
-  readonly row: ApiKeyRow;
+  readonly row: CheckedKey;
   readonly principal: Principal;
 }
 
@@ -48,12 +59,12 @@ const maxCached = 10_000;
  * long a revoked key works, also when its notification was lost.
  */
 export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVerifier {
-  const { store, clock = () => new Date() } = deps;
-  const uses = new PendingTimes('last use of API keys', (times) => store.recordUse(times), deps.log);
+  const { keys, clock = () => new Date() } = deps;
+  const uses = new PendingTimes('last use of API keys', (times) => keys.recordUse(times), deps.log);
   const known = new Map<string, Looked>();
   const unknown = new Map<string, Looked>();
 
-  const stopListening = deps.changes?.onChange((keyId) => {
+  const stopListening = deps.onChange?.((keyId) => {
     // A look-up in progress may have read the row before the change, so its result must not be cached.
     unknown.clear();
     if (keyId === null) known.clear();
@@ -65,7 +76,7 @@ export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVe
     const cached = fresh(known, id, now) ?? fresh(unknown, id, now);
     if (cached) return cached.key;
     // The promise is cached at once, so that requests that come together ask the store once.
-    const looked: Looked = { at: now, key: store.findByHash(hash).then(knownKey) };
+    const looked: Looked = { at: now, key: keys.find(hash).then(knownKey) };
     remember(unknown, id, looked);
     try {
       const key = await looked.key;
@@ -97,8 +108,8 @@ export function createApiKeyVerifier(deps: ApiKeyVerifierDeps): ClosableApiKeyVe
   };
 }
 
-function knownKey(row: ApiKeyRow | null): KnownKey | null {
-  if (row === null) return null;
+function knownKey(row: CheckedKey | undefined): KnownKey | null {
+  if (row === undefined) return null;
   const { accountId, scopes, id } = row;
   return { row, principal: { accountId, scopes, by: { kind: 'api_key', id } } };
 }

@@ -36,7 +36,7 @@ const over = (store: Store) => {
 
 export async function testConnections() {
   const { database, store, another } = await testStore();
-  const accountId = await firstAccount(store.apiKeys);
+  const accountId = await firstAccount(store.database);
   return {
     ...over(store),
     accountId,

@@ -45,7 +45,7 @@ const waiting = async (accountId: string): Promise<number> =>
   (await run(`select from hook_messages where account_id = '${accountId}'`)).length;
 
 test('a delivery is one message, in every process, and no more wait for a hook than may', async () => {
-  const accountId = await firstAccount(store.apiKeys);
+  const accountId = await firstAccount(store.database);
   const hook = await hookOf(accountId);
   assert.equal(new Set(await times(12, () => send(hook, { delivery: '1' }))).size, 1);
   assert.equal(full(await times(12, () => send(hook, { ofHook: 5 }))), 8);

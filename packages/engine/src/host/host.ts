@@ -5,7 +5,6 @@
 import { atMost, Refusal } from '@lodge/domain';
 import type { AgentStatus, RuntimeKind } from '@lodge/domain';
 import type {
-  AccountRow,
   AgentRow,
   AgentRuntime,
   AgentStore,
@@ -15,6 +14,7 @@ import type {
   Log,
   VmDriver,
 } from '@lodge/ports';
+import type { AccountRow } from '@lodge/store/accounts';
 import type { TemplateProgress, Templates } from '../templates/templates.ts';
 import { Held } from './held.ts';
 

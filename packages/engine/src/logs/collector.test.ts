@@ -1,6 +1,5 @@
 /** The collector on a real database and the fake driver: a guest's lines are kept, once, without secrets, and in bounds. */
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
@@ -14,6 +13,7 @@ import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { createLogCollector } from './collector.ts';
 import type { CollectorTiming } from './collector.ts';
+import { firstAccount } from '../../../store/src/testing/fixture.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let database: TestDatabase;
@@ -23,8 +23,7 @@ let accountId: string;
 before(async () => {
   database = await testDatabase();
   store = await openStore({ ...database, log: silent });
-  const key = { name: 'k', hash: randomBytes(32), last4: 'test', scopes: ['agents:read'], expiresAt: null } as const;
-  accountId = (await store.apiKeys.createFirstAccount('test', key))!.accountId;
+  accountId = await firstAccount(store.database);
 });
 after(async () => {
   await store.close();

@@ -46,3 +46,6 @@ export interface SealedValueStore {
   /** The number of control planes connected to the database now. */
   connectedServers(): Promise<number>;
 }
+
+/** The context of an account's second factor. */
+export const totpContext = (accountId: string): string => `totp:${accountId}`;

@@ -1,159 +1,144 @@
-import type {
-  AccountRow,
-  AccountStore,
-  AccountTransaction,
-  ApiKeyRecord,
-  AttemptLimit,
-  Credentials,
-  LinkRow,
-  MemberRow,
-  NewEvent,
-  NewLink,
-  SessionRow,
-} from '@lodge/ports';
+/** Accounts, with what a sign-in is checked against. */
+import type { Insertable, Selectable, Updateable } from 'kysely';
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
-import { keysOf } from './account-keys.ts';
-import { pruneVisits } from '../agents/agent-visits.ts';
-import { accountColumns, toAccountRow, toCredentials } from './account-row.ts';
-import type { Schema } from '../database/schema.ts';
-import { appendEvent } from '../events/append.ts';
-import { PostgresAccountTransaction } from './account-transaction.ts';
-import { giveBackAttempt, pruneAttempts, takeAttempt } from './attempts.ts';
-import type { Database } from '../database/connection.ts';
-import { createFirstOwnerLink, findLink, invitations, pruneLinks } from './account-links.ts';
-import { pruneClients } from './oauth/clients.ts';
-import { pruneDevices } from './oauth/devices.ts';
-import { pruneCodes } from './oauth/grants.ts';
-import { PostgresOAuthStore } from './oauth/oauth.ts';
-import { findSession, pruneSessions, recordSeen, sessionsOf } from './sessions.ts';
+import type { Queries, Transaction } from '../database/database.ts';
+import { advisoryLocks } from '../database/locks.ts';
+import type { Accounts } from '../database/tables.ts';
 
-const maxPruned = 1000;
-const prunes = [pruneSessions, pruneLinks, pruneAttempts, pruneVisits, pruneDevices, pruneCodes, pruneClients] as const;
+export type AccountRow = Selectable<Accounts>;
 
-/** `AccountStore` in Postgres. */
-export class PostgresAccountStore implements AccountStore {
-  private readonly database: Database;
-  readonly oauth: PostgresOAuthStore;
+export type MemberRow = AccountRow & { readonly agents: number };
 
-  constructor(database: Database) {
-    this.database = database;
-    this.oauth = new PostgresOAuthStore(database);
-  }
+/** Thrown when another account has the e-mail. */
+export class EmailTakenError extends Error {}
 
-  private read<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T> {
-    return this.database.repeatable((db) => work(db));
-  }
+export const findAccount = (db: Queries, id: string): Promise<AccountRow | undefined> =>
+  db.selectFrom('accounts').selectAll().where('id', '=', id).executeTakeFirst();
 
-  async byEmail(
-    email: string,
-    address: string,
-  ): Promise<{ readonly credentials: Credentials; readonly knownAddress: boolean } | null> {
-    const row = await this.read((db) =>
-      db
-        .selectFrom('accounts')
-        .select(accountColumns)
-        .select(
-          sql<boolean>`exists (
-            select from known_addresses k where k.account_id = accounts.id and k.address = ${address}
-          )`.as('known_address'),
-        )
-        .where('email', '=', email)
-        .executeTakeFirst(),
-    );
-    return row ? { credentials: toCredentials(row), knownAddress: row.known_address } : null;
-  }
+/** `isKnownAddress`: the account has signed in from `address` before. */
+export const accountByEmail = (
+  db: Queries,
+  email: string,
+  address: string,
+): Promise<(AccountRow & { readonly isKnownAddress: boolean }) | undefined> =>
+  db
+    .selectFrom('accounts')
+    .selectAll()
+    .select(
+      sql<boolean>`exists (
+        select from known_addresses k where k.account_id = accounts.id and k.address = ${address}
+      )`.as('isKnownAddress'),
+    )
+    .where('email', '=', email)
+    .executeTakeFirst();
 
-  async byId(accountId: string): Promise<Credentials | null> {
-    const row = await this.read((db) =>
-      db.selectFrom('accounts').select(accountColumns).where('id', '=', accountId).executeTakeFirst(),
-    );
-    return row ? toCredentials(row) : null;
-  }
+/** Locks the account until the transaction ends, so the values read stay true. */
+export const lockAccount = (trx: Transaction, id: string): Promise<AccountRow | undefined> =>
+  trx.selectFrom('accounts').selectAll().where('id', '=', id).forNoKeyUpdate().executeTakeFirst();
 
-  async owners(): Promise<readonly AccountRow[]> {
-    const rows = await this.read((db) =>
-      db
-        .selectFrom('accounts')
-        .select(accountColumns)
-        .where('role', '=', 'owner')
-        .orderBy('created_at')
-        .orderBy('id')
-        .execute(),
-    );
-    return rows.map(toAccountRow);
-  }
+/** Returns the accounts that may invite, oldest first. */
+export const ownersOf = (db: Queries): Promise<readonly AccountRow[]> =>
+  db.selectFrom('accounts').selectAll().where('role', '=', 'owner').orderBy('createdAt').orderBy('id').execute();
 
-  async members(): Promise<readonly MemberRow[]> {
-    const rows = await this.read((db) =>
-      db
-        .selectFrom('accounts')
-        .select(accountColumns)
-        .select(
-          sql<number>`(
-            select count(*)::int from agents where agents.account_id = accounts.id and agents.deleted_at is null
-          )`.as('agents'),
-        )
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(1000)
-        .execute(),
-    );
-    return rows.map((row) => ({ ...toAccountRow(row), agents: row.agents }));
-  }
+export const membersOf = (db: Queries): Promise<readonly MemberRow[]> =>
+  db
+    .selectFrom('accounts')
+    .selectAll()
+    .select(
+      sql<number>`(
+        select count(*)::int from agents where agents.account_id = accounts.id and agents.deleted_at is null
+      )`.as('agents'),
+    )
+    .orderBy('createdAt')
+    .orderBy('id')
+    .limit(1000)
+    .execute();
 
-  async session(hash: Uint8Array): Promise<{ readonly session: SessionRow; readonly account: AccountRow } | null> {
-    const session = await this.read((db) => findSession(db, hash));
-    const credentials = session && (await this.byId(session.accountId));
-    return credentials ? { session, account: credentials.account } : null;
-  }
+export async function countAccounts(db: Queries): Promise<number> {
+  const { n } = await db
+    .selectFrom('accounts')
+    .select(({ fn }) => fn.countAll<string>().as('n'))
+    .executeTakeFirstOrThrow();
+  return Number(n);
+}
 
-  sessions(accountId: string): Promise<readonly SessionRow[]> {
-    return this.read((db) => sessionsOf(db, accountId));
-  }
+/** Whether there is an account. Under the lock of its first, which nobody else makes meanwhile. */
+export async function lockFirstAccount(trx: Transaction): Promise<boolean> {
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.firstAccount})`.execute(trx);
+  return (await trx.selectFrom('accounts').select('id').limit(1).executeTakeFirst()) !== undefined;
+}
 
-  recordSeen(seen: ReadonlyMap<string, Date>): Promise<void> {
-    return this.read((db) => recordSeen(db, seen));
-  }
+/** Throws `EmailTakenError`. */
+export const insertAccount = (trx: Transaction, account: Insertable<Accounts>): Promise<AccountRow> =>
+  orEmailTaken(trx.insertInto('accounts').values(account).returningAll().executeTakeFirstOrThrow());
 
-  link(hash: Uint8Array): Promise<LinkRow | null> {
-    return this.read((db) => findLink(db, hash));
-  }
+/** Throws `EmailTakenError`. */
+export const updateAccount = (trx: Transaction, id: string, change: Updateable<Accounts>): Promise<AccountRow> =>
+  orEmailTaken(trx.updateTable('accounts').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow());
 
-  invitations(): Promise<readonly LinkRow[]> {
-    return this.read(invitations);
-  }
+/** False when the code of this time step, or of a later one, was used already. */
+export async function useTotpStep(trx: Transaction, id: string, step: number): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('accounts')
+    .set({ totpLastStep: step })
+    .where('id', '=', id)
+    .where((eb) => eb.or([eb('totpLastStep', 'is', null), eb('totpLastStep', '<', String(step))]))
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
+}
 
-  keys(accountId: string): Promise<readonly ApiKeyRecord[]> {
-    return this.read((db) => keysOf(db, accountId));
-  }
+/** Replaces all recovery codes. */
+export async function setRecoveryCodes(
+  trx: Transaction,
+  accountId: string,
+  hashes: readonly Uint8Array[],
+): Promise<void> {
+  await trx.deleteFrom('recoveryCodes').where('accountId', '=', accountId).execute();
+  if (hashes.length === 0) return;
+  await trx
+    .insertInto('recoveryCodes')
+    .values(hashes.map((hash) => ({ accountId, hash })))
+    .execute();
+}
 
-  takeAttempt(limits: readonly AttemptLimit[]): Promise<{ readonly waitSeconds: number } | null> {
-    return this.database.once((db) => takeAttempt(db, limits));
-  }
+/** False when the account has no such code, or it was used. */
+export async function useRecoveryCode(trx: Transaction, accountId: string, hash: Uint8Array): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('recoveryCodes')
+    .where('accountId', '=', accountId)
+    .where('hash', '=', hash)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
 
-  giveBackAttempt(subjects: readonly string[]): Promise<void> {
-    return this.database.once((db) => giveBackAttempt(db, subjects));
-  }
+/** Remembers the addresses that the account signed in from, `most` of them. */
+export async function rememberAddress(
+  trx: Transaction,
+  accountId: string,
+  address: string,
+  most: number,
+): Promise<void> {
+  await trx
+    .insertInto('knownAddresses')
+    .values({ accountId, address })
+    .onConflict((conflict) => conflict.columns(['accountId', 'address']).doUpdateSet({ lastAt: sql<Date>`now()` }))
+    .execute();
+  await sql`
+    delete from known_addresses where account_id = ${accountId} and address in (
+      select address from known_addresses where account_id = ${accountId} order by last_at desc offset ${most}
+    )
+  `.execute(trx);
+}
 
-  createFirstOwnerLink(link: Pick<NewLink, 'hash' | 'lifetimeSeconds'>): Promise<boolean> {
-    return this.database.transaction((trx) => createFirstOwnerLink(trx, link));
-  }
-
-  transaction<T>(work: (tx: AccountTransaction) => Promise<T>): Promise<T> {
-    return this.database.transaction(async (trx) => {
-      const tx = new PostgresAccountTransaction(trx);
-      const result = await work(tx);
-      tx.checkRecorded();
-      return result;
-    });
-  }
-
-  note(event: NewEvent): Promise<void> {
-    return this.database.transaction((trx) => appendEvent(trx, event));
-  }
-
-  async prune(): Promise<void> {
-    for (const prune of prunes) await this.read((db) => prune(db, maxPruned));
+/** Translates a broken constraint, which Postgres names. */
+async function orEmailTaken<T>(writing: Promise<T>): Promise<T> {
+  try {
+    return await writing;
+  } catch (error) {
+    const { code, constraint } = error as { readonly code?: unknown; readonly constraint?: unknown };
+    if (code === '23505' && constraint === 'accounts_email_key') {
+      throw new EmailTakenError('another account has this e-mail');
+    }
+    throw error;
   }
 }

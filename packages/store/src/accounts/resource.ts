@@ -8,7 +8,7 @@ export const accountTables = {
     { table: 'accounts', column: 'totp_pending_sealed', key: ['id'], context: totpContext },
   ],
   columns: {
-    'account_links.kind': 'ports.LinkKind',
+    'account_links.kind': 'domain.LinkKind',
     'account_links.role': 'domain.InvitedRole',
     'accounts.role': 'domain.Role',
     'accounts.spend_limit': 'JsonColumn<domain.SpendLimit>',

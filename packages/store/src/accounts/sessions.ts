@@ -1,52 +1,28 @@
-import { sessionLifetime } from '@lodge/ports';
-import type { NewSession, SessionRow } from '@lodge/ports';
+/** Sessions of people. */
+import { sessionLifetime } from '@lodge/domain';
 import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Insertable, Selectable } from 'kysely';
+import type { Queries, Transaction } from '../database/database.ts';
+import type { Sessions } from '../database/tables.ts';
 
-type Db = Kysely<Schema>;
-type Row = Omit<Selectable<Schema['sessions']>, 'hash'>;
+export type SessionRow = Selectable<Sessions>;
 
-const idleMs = sessionLifetime.idleSeconds * 1000;
-
-const columns = [
-  'sessions.id',
-  'sessions.account_id',
-  'sessions.created_at',
-  'sessions.last_seen_at',
-  'sessions.expires_at',
-  'sessions.address',
-  'sessions.user_agent',
-] as const;
-
-/** A condition: the session has neither reached its end nor been unused for too long. */
+/** A condition: the session has neither reached its end nor been unused for too long (`sessionEnd`). */
 export const sessionInForce = sql<boolean>`(
   sessions.expires_at > now() and sessions.last_seen_at > now() - ${sessionLifetime.idleSeconds} * interval '1 second'
 )`;
 
-export async function findSession(db: Db, hash: Uint8Array): Promise<SessionRow | null> {
-  const row = await db
-    .selectFrom('sessions')
-    .select(columns)
-    .where('hash', '=', hash)
-    .where(sessionInForce)
-    .executeTakeFirst();
-  return row ? toSessionRow(row) : null;
-}
+const live = (db: Queries) => db.selectFrom('sessions').selectAll().where(sessionInForce);
 
-export async function sessionsOf(db: Db, accountId: string): Promise<SessionRow[]> {
-  const rows = await db
-    .selectFrom('sessions')
-    .select(columns)
-    .where('account_id', '=', accountId)
-    .where(sessionInForce)
-    .orderBy('last_seen_at', 'desc')
-    .orderBy('id')
-    .execute();
-  return rows.map(toSessionRow);
-}
+export const findSession = (db: Queries, hash: Uint8Array): Promise<SessionRow | undefined> =>
+  live(db).where('hash', '=', hash).executeTakeFirst();
 
-export async function recordSeen(db: Db, seen: ReadonlyMap<string, Date>): Promise<void> {
+/** Returns sessions in force, last seen first. */
+export const sessionsOf = (db: Queries, accountId: string): Promise<readonly SessionRow[]> =>
+  live(db).where('accountId', '=', accountId).orderBy('lastSeenAt', 'desc').orderBy('id').execute();
+
+/** Writes when each session was last seen, by id, in one statement. */
+export async function recordSeen(db: Queries, seen: ReadonlyMap<string, Date>): Promise<void> {
   if (seen.size === 0) return;
   // Rows are locked in one order, so two processes that write the same sessions at once do not deadlock.
   await sql`
@@ -60,60 +36,47 @@ export async function recordSeen(db: Db, seen: ReadonlyMap<string, Date>): Promi
   `.execute(db);
 }
 
-export async function openSession(trx: Db, session: NewSession, most: number): Promise<SessionRow> {
-  const { accountId, hash, address, userAgent } = session;
+/** Opens a session and ends those beyond `most` that were seen longest ago. */
+export async function openSession(
+  trx: Transaction,
+  session: Omit<Insertable<Sessions>, 'expiresAt'>,
+  most: number,
+): Promise<SessionRow> {
   const row = await trx
     .insertInto('sessions')
-    .values({
-      account_id: accountId,
-      hash,
-      expires_at: sql<Date>`now() + ${sessionLifetime.absoluteSeconds} * interval '1 second'`,
-      address,
-      user_agent: userAgent,
-    })
-    .returning(columns)
+    .values({ ...session, expiresAt: sql<Date>`now() + ${sessionLifetime.absoluteSeconds} * interval '1 second'` })
+    .returningAll()
     .executeTakeFirstOrThrow();
   await sql`
     delete from sessions where id in (
-      select id from sessions where account_id = ${accountId} and id <> ${row.id}
+      select id from sessions where account_id = ${row.accountId} and id <> ${row.id}
       order by last_seen_at desc, id offset ${most - 1}
     )
   `.execute(trx);
-  return toSessionRow(row);
+  return row;
 }
 
-export async function endSession(trx: Db, accountId: string, id: string): Promise<boolean> {
+/** False when the account has no such session. */
+export async function endSession(trx: Transaction, accountId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom('sessions')
-    .where('account_id', '=', accountId)
+    .where('accountId', '=', accountId)
     .where('id', '=', id)
     .executeTakeFirst();
   return numDeletedRows > 0n;
 }
 
-export async function endSessions(trx: Db, accountId: string, except: string | null): Promise<number> {
+export async function endSessions(trx: Transaction, accountId: string, except: string | null): Promise<number> {
   const { numDeletedRows } = await trx
     .deleteFrom('sessions')
-    .where('account_id', '=', accountId)
+    .where('accountId', '=', accountId)
     .$if(except !== null, (query) => query.where('id', '<>', except!))
     .executeTakeFirst();
   return Number(numDeletedRows);
 }
 
-export async function pruneSessions(db: Db, limit: number): Promise<void> {
+export async function pruneSessions(db: Queries, limit: number): Promise<void> {
   await sql`
     delete from sessions where id in (select id from sessions where not ${sessionInForce} limit ${limit} for update skip locked)
   `.execute(db);
-}
-
-function toSessionRow(row: Row): SessionRow {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    createdAt: row.created_at,
-    lastSeenAt: row.last_seen_at,
-    expiresAt: new Date(Math.min(row.expires_at.getTime(), row.last_seen_at.getTime() + idleMs)),
-    address: row.address,
-    userAgent: row.user_agent,
-  };
 }

@@ -12,7 +12,7 @@ import { testStore } from '../testing/test-store.ts';
 const { database, store, another } = await testStore();
 const other = await another();
 const { agents } = store;
-const account = await firstAccount(store.apiKeys);
+const account = await firstAccount(store.database);
 
 const say = (verb: Verb) => (): Admission => ({ do: 'begin', kind: verb });
 const byTable =

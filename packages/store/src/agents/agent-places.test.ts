@@ -4,11 +4,14 @@ import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import type { NewAgentLink } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
-import { admitAll, changing, firstAccount, newAgent, newKey } from '../testing/fixture.ts';
+import { admitAll, firstAccount, makeKey, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { endSession, openSession } from '../accounts/sessions.ts';
+import { revokeKeys } from '../accounts/keys.ts';
+import { endVisits, pruneVisits } from './agent-visits.ts';
 
 const { database, store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const run = (text: string) => execute(database.connectionString, text);
@@ -16,7 +19,7 @@ const run = (text: string) => execute(database.connectionString, text);
 /** Makes a link and returns it with its secrets. */
 async function link(given: Partial<NewAgentLink> = {}) {
   const agentId = given.agentId ?? (await agent());
-  const by = given.by ?? { kind: 'api_key', id: (await store.apiKeys.insert(accountId, newKey())).id };
+  const by = given.by ?? { kind: 'api_key', id: (await makeKey(store.database, accountId)).id };
   const hash = randomBytes(32);
   const wanted = { accountId, by, agentId, port: null, path: '/x', linkSeconds: 60, visitSeconds: 60, ...given };
   const expiresAt = await store.agentVisits.createLink(wanted, hash);
@@ -68,17 +71,17 @@ test('both end with their time, their key or session, the password and the agent
   const late = await visit();
   await run(`update agent_visits set expires_at = now() where agent_id = '${late.agentId}'`);
   assert.equal(await late.goesOn(), false);
-  await store.accounts.prune();
+  await store.database.repeatable((db) => pruneVisits(db, 100));
   assert.deepEqual(await run(`select 1 from agent_visits where agent_id = '${late.agentId}'`), []);
 
   const ofKey = await visit();
   const unopened = await link({ by: ofKey.by });
-  await changing(store.accounts, accountId, (tx) => tx.revokeKey(accountId, ofKey.by.id));
+  await store.database.transaction((trx) => revokeKeys(trx, accountId, ofKey.by.id));
   assert.equal(await ofKey.goesOn(), false);
   assert.equal(await store.agentVisits.openLink(unopened.page, unopened.hash, randomBytes(32)), null);
 
-  const session = await changing(store.accounts, accountId, (tx) =>
-    tx.openSession({ accountId, hash: randomBytes(32), address: '10.0.0.1', userAgent: null }, 50),
+  const session = await store.database.transaction((trx) =>
+    openSession(trx, { accountId, hash: randomBytes(32), address: '10.0.0.1', userAgent: null }, 50),
   );
   const ofSession = await visit({ by: { kind: 'session', id: session.id } });
   const unused = await visit({ by: ofSession.by });
@@ -86,17 +89,15 @@ test('both end with their time, their key or session, the password and the agent
   assert.equal(await unused.goesOn(), false, 'a session that nobody used for too long');
   await run(`update sessions set last_seen_at = now() where id = '${session.id}'`);
   assert.equal(await ofSession.goesOn(), true);
-  await changing(store.accounts, accountId, (tx) => tx.endSession(accountId, session.id));
+  await store.database.transaction((trx) => endSession(trx, accountId, session.id));
   assert.equal(await ofSession.goesOn(), false);
 
   const ofAgent = await visit();
   await store.agents.markDeleted(accountId, ofAgent.agentId);
   assert.equal(await ofAgent.goesOn(), false);
 
-  const person = { name: 'operator', email: 'ada@example.test', passwordHash: 'first' };
-  await changing(store.accounts, accountId, (tx) => tx.setUp(accountId, person));
   const ofPassword = await visit();
-  await changing(store.accounts, accountId, (tx) => tx.setPassword(accountId, 'hash'));
+  await store.database.transaction((trx) => endVisits(trx, accountId));
   assert.equal(await ofPassword.goesOn(), false);
 });
 

@@ -1,8 +1,9 @@
 import type { AgentPage, AgentVisitStore, ChangeNote, NewAgentLink, Visit } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import { writeNote } from '../events/change-note.ts';
 import type { Database } from '../database/connection.ts';
+import type { Queries, Transaction } from '../database/database.ts';
 import { sessionInForce } from '../accounts/sessions.ts';
 import type { Schema } from '../database/schema.ts';
 
@@ -97,11 +98,11 @@ export class PostgresAgentVisitStore implements AgentVisitStore {
 }
 
 /** Ends all links and visits of an account. */
-export async function endVisits(trx: Kysely<Schema>, accountId: string): Promise<void> {
-  await trx.deleteFrom('agent_visits').where('account_id', '=', accountId).execute();
+export async function endVisits(trx: Transaction, accountId: string): Promise<void> {
+  await trx.deleteFrom('agentVisits').where('accountId', '=', accountId).execute();
 }
 
-export async function pruneVisits(db: Kysely<Schema>, limit: number): Promise<void> {
+export async function pruneVisits(db: Queries, limit: number): Promise<void> {
   await sql`
     delete from agent_visits where id in (
       select id from agent_visits where expires_at < now() limit ${limit} for update skip locked

@@ -8,7 +8,7 @@ import { testStore } from '../testing/test-store.ts';
 
 const { database, store } = await testStore();
 const { agents } = store;
-await firstAccount(store.apiKeys);
+await firstAccount(store.database);
 
 let accounts = 0;
 async function newAccount(): Promise<string> {

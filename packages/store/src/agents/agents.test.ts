@@ -10,7 +10,7 @@ import { testStore } from '../testing/test-store.ts';
 
 const { database, store } = await testStore();
 const { agents } = store;
-const account = await firstAccount(store.apiKeys);
+const account = await firstAccount(store.database);
 
 const create = (given = {}) => agents.create(newAgent(account, given), admitAll);
 

@@ -1,1 +1,2 @@
+export { endVisits, pruneVisits } from './agent-visits.ts';
 export * from './lock.ts';

@@ -10,7 +10,7 @@ import { testStore } from '../testing/test-store.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const change = (agentId: string, given: Partial<ChannelChange> = {}): ChannelChange => ({
   accountId,

@@ -6,7 +6,7 @@ import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 
 const { store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 
 /** Creates an agent that received this many files. */
 async function sentFiles(count: number, given: Parameters<typeof agentWithChannel>[2] = {}): Promise<Lease> {

@@ -12,7 +12,7 @@ import { testStore } from '../testing/test-store.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const lease = async (id: string): Promise<Lease> => (await leasesOf(store, [id]))[0]!;
 const expire = (id: string) =>
   execute(

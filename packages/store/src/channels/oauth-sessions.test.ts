@@ -8,7 +8,7 @@ import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 
 const { store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const browser = randomBytes(32);
 /** Begins a session that the browser agreed to. */
 async function begin(given: ReturnType<typeof session>, ttlMs: number) {

@@ -7,7 +7,7 @@ import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 
 const { database, store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const { channelTurns: turns, relay } = store;
 
 const file = { name: 'a.txt', mediaType: 'text/plain', bytes: 3, key: 'k' };

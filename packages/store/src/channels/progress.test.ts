@@ -7,7 +7,7 @@ import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 
 const { database, store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const { channelTurns: turns, relay } = store;
 const claimOptions = { holder: 'h', limit: 9, perAgent: 9, leaseMs: 60_000 };
 const answered = { outcome: 'answered', reason: null, answer: { text: 'done', files: [] } } as const;

@@ -8,7 +8,7 @@ import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 
 const { database, store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const { relay } = store;
 const run = <Row extends Record<string, unknown>>(statement: string): Promise<Row[]> =>
   execute<Row>(database.connectionString, statement);

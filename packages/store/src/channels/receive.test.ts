@@ -11,7 +11,7 @@ import { testStore } from '../testing/test-store.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const run = <Row extends Record<string, unknown>>(statement: string) =>
   execute<Row>(database.connectionString, statement);
 

@@ -10,7 +10,7 @@ import { testStore } from '../testing/test-store.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const { channelTurns: turns, relay } = store;
 const options = { holder: 'h', limit: 100, perAgent: 10, leaseMs: 60_000 };
 const answered = (text: string) => ({ outcome: 'answered', reason: null, answer: { text, files: [] } }) as const;

@@ -7,7 +7,7 @@ import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 
 const { database, store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const { relay, channelTurns: turns } = store;
 const run = (statement: string): Promise<Record<string, unknown>[]> => execute(database.connectionString, statement);
 

@@ -9,7 +9,7 @@ import { testStore } from '../testing/test-store.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const create = () => store.agents.create(newAgent(accountId), admitAll);
 
 /** Records the values that `at` calls back with, in order. */

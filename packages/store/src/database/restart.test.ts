@@ -18,7 +18,7 @@ after(async () => {
   await postgres.stop();
   await folder.remove();
 });
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 
 const restarted = () => new Promise<void>((resolve) => void postgres.onRestart(resolve));
 

@@ -1,5 +1,4 @@
 import type {
-  Scope,
   AgentStatus,
   EgressRules,
   Lifecycle,
@@ -13,17 +12,14 @@ import type {
 } from '@lodge/domain';
 import type { AgentMember, LlmApi, LlmCall } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
-import type { AccountColumns, AccountTables } from '../accounts/account-tables.ts';
-import type { OAuthTables } from '../accounts/oauth/tables.ts';
 import type { ChannelTables } from '../channels/tables.ts';
 import type { WebhookTables } from '../webhooks/tables.ts';
 
 import type { WorkTables } from '../work/tables.ts';
 
 /** The tables as the migrations leave them. */
-export interface Schema extends AccountTables, ChannelTables, OAuthTables, WebhookTables, WorkTables {
-  accounts: AccountsTable;
-  api_keys: ApiKeysTable;
+export interface Schema extends ChannelTables, WebhookTables, WorkTables {
+  accounts: { id: string; record_llm_calls: boolean };
   agents: AgentsTable;
   events: EventsTable;
   llm_keys: LlmKeysTable;
@@ -97,26 +93,6 @@ interface IdempotencyKeysTable {
   headers: ColumnType<unknown, string | null, string | null>;
   body: Generated<string | null>;
   created_at: Date;
-}
-
-interface AccountsTable extends AccountColumns {
-  id: Generated<string>;
-  name: string;
-  created_at: Generated<Date>;
-}
-
-interface ApiKeysTable {
-  id: Generated<string>;
-  account_id: string;
-  name: string;
-  hash: Uint8Array;
-  last4: string;
-  scopes: readonly Scope[];
-  created_at: Generated<Date>;
-  expires_at: Date | null;
-  revoked_at: Generated<Date | null>;
-  last_used_at: Generated<Date | null>;
-  made_by: Generated<string | null>;
 }
 
 /** A member from JSON, which has no dates. */

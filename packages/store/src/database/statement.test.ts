@@ -7,7 +7,7 @@ import { testStore } from '../testing/test-store.ts';
 const { database, store } = await testStore();
 
 test("a prepared read goes on while another release's migration adds a column", async () => {
-  const { id } = await store.agents.create(newAgent(await firstAccount(store.apiKeys)), admitAll);
+  const { id } = await store.agents.create(newAgent(await firstAccount(store.database)), admitAll);
   const before = await store.agents.find(id);
   assert.equal(before?.id, id);
   await execute(database.connectionString, 'alter table agents add column later text');

@@ -31,7 +31,7 @@ export interface AccountLinks {
   expiresAt: Timestamp;
   hash: Uint8Array;
   id: Generated<string>;
-  kind: ports.LinkKind;
+  kind: domain.LinkKind;
   removesTotp: Generated<boolean>;
   role: Generated<domain.InvitedRole>;
   usedAt: Timestamp | null;

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import type { AccountTransaction, AuditEvent, AuditQuery, NewEvent } from '@lodge/ports';
+import type { AuditEvent, AuditQuery, NewEvent } from '@lodge/ports';
 import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { insertLink } from '../accounts/links.ts';
+import type { Transaction } from '../database/database.ts';
+import { appendEvent } from './append.ts';
 
 const { store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 
 const by = { actor: { kind: 'api_key', id: 'k1' }, address: '192.0.2.1', requestId: 'req_1' } as const;
 const event = (name: string): NewEvent => ({
@@ -20,13 +23,13 @@ const event = (name: string): NewEvent => ({
 const nameOf = ({ details }: AuditEvent): string => String(details.name);
 
 /** A change that waits for no other. */
-const change = (tx: AccountTransaction) =>
-  tx.createLink({ kind: 'invite', accountId, email: null, hash: randomBytes(32), lifetimeSeconds: 60 });
+const change = (trx: Transaction) =>
+  insertLink(trx, { kind: 'invite', accountId, hash: randomBytes(32), lifetimeSeconds: 60 });
 
 test('an event is read as it was written', async () => {
-  await store.accounts.transaction(async (tx) => {
-    await change(tx);
-    await tx.record(event('one'));
+  await store.database.transaction(async (trx) => {
+    await change(trx);
+    await appendEvent(trx, event('one'));
   });
   const [read] = await store.audit.page({ accountId, limit: 1, direction: 'desc' });
   const { id, at, ...rest } = read!;
@@ -46,9 +49,9 @@ test('a page has only what its filters name', async () => {
     { ...of, type: 'invitation.ended', data: {}, target: { kind: 'invitation', id: 'i1' } },
   ];
   for (const each of events) {
-    await store.accounts.transaction(async (tx) => {
-      await change(tx);
-      await tx.record(each);
+    await store.database.transaction(async (trx) => {
+      await change(trx);
+      await appendEvent(trx, each);
     });
   }
   const actions = async (filters: Omit<AuditQuery, 'accountId' | 'limit' | 'direction'>): Promise<readonly string[]> =>
@@ -65,9 +68,9 @@ test('a page has only what its filters name', async () => {
 });
 
 test('an event of a change that is rolled back is not there', async () => {
-  const failing = store.accounts.transaction(async (tx) => {
-    await change(tx);
-    await tx.record(event('vanished'));
+  const failing = store.database.transaction(async (trx) => {
+    await change(trx);
+    await appendEvent(trx, event('vanished'));
     throw new Error('rolled back');
   });
   await assert.rejects(failing, /rolled back/);
@@ -82,9 +85,9 @@ test('a reader who pages forward while 8 write at once misses none and sees none
   const written = Promise.all(
     Array.from({ length: writers }, async (_, w) => {
       for (let n = 0; n < each; n++) {
-        await store.accounts.transaction(async (tx) => {
-          await change(tx);
-          await tx.record(event(`w${w}_${n}`));
+        await store.database.transaction(async (trx) => {
+          await change(trx);
+          await appendEvent(trx, event(`w${w}_${n}`));
           // Without the lock, commits would come in another order than the ids.
           if (n % 3 === 0) await new Promise((resolve) => setTimeout(resolve, Math.random() * 4));
         });

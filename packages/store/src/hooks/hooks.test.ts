@@ -12,7 +12,7 @@ import type { HookPlace, HookRow } from './index.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const made = (agentId: string, given: Parameters<typeof makeHook>[2] = {}) =>

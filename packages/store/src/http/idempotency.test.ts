@@ -9,7 +9,7 @@ import { testStore } from '../testing/test-store.ts';
 
 const { database, store: one, another } = await testStore();
 const two = await another();
-const accountId = await firstAccount(one.apiKeys);
+const accountId = await firstAccount(one.database);
 
 const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 const request = (key: string, body = 'body', agentId = 'abcdefghijkl') => ({

@@ -1,14 +1,15 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
-import { admitAll, changing, firstAccount, newAgent, silent } from '../testing/fixture.ts';
+import { admitAll, firstAccount, newAgent, silent } from '../testing/fixture.ts';
 import { openStore } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
+import { updateAccount } from '../accounts/accounts.ts';
 
 const { database, store } = await testStore();
 const { agents } = store;
 const directory = store.directoryOf('h');
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 
 async function agentAt(address: string, given = {}) {
   const agent = await agents.create(newAgent(accountId, given), admitAll);
@@ -34,7 +35,7 @@ test('an agent is found by the address of its VM, with its sealed keys by provid
     models: null,
     spendLimited: false,
   });
-  await changing(store.accounts, accountId, (tx) => tx.setRecordsLlmCalls(accountId, true));
+  await store.database.transaction((trx) => updateAccount(trx, accountId, { recordLlmCalls: true }));
   assert.equal((await directory.byAddress('10.201.1.2'))!.keepsContents, true);
   assert.deepEqual((await directory.byAddress('10.201.1.6'))!.sealedKeys, {});
   assert.equal((await directory.byAddress('10.201.1.6'))!.agentId, keyless.id);
@@ -60,15 +61,17 @@ test('the models that an agent may call are its list and what its members have; 
 test("an agent is limited by its own limit, its account's, or the deployment's for either", async () => {
   const agent = await agentAt('10.201.1.18');
   const limit = { dailyUsd: '1', monthlyUsd: null, action: 'block' } as const;
+  const limitTo = (spendLimit: string | null) =>
+    store.database.transaction((trx) => updateAccount(trx, accountId, { spendLimit }));
   const limited = async (by = directory) => (await by.byAddress('10.201.1.18'))!.spendLimited;
   assert.equal(await limited(), false);
   await agents.change(accountId, agent.id, () => ({ spendLimit: limit }));
   assert.equal(await limited(), true);
   await agents.change(accountId, agent.id, () => ({ spendLimit: null }));
   assert.equal(await limited(), false);
-  await changing(store.accounts, accountId, (tx) => tx.setSpendLimit(accountId, limit));
+  await limitTo(JSON.stringify(limit));
   assert.equal(await limited(), true);
-  await changing(store.accounts, accountId, (tx) => tx.setSpendLimit(accountId, null));
+  await limitTo(null);
   assert.equal(await limited(), false);
   for (const spendDefaults of [
     { agent: limit, account: null },

@@ -7,7 +7,7 @@ import { testStore } from '../testing/test-store.ts';
 const { database, store } = await testStore();
 const { agents } = store;
 const ledger = store.ledgerOf('h');
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 
 async function newAgentOf() {
   const { id } = await agents.create(newAgent(accountId), admitAll);

@@ -6,18 +6,20 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noSpendDefaults } from '@lodge/domain';
 import { execute } from '@lodge/testkit/postgres';
-import { admitAll, changing, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
+import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 import { connectClient, openDatabase } from '../database/connection.ts';
 import { PostgresCallLedger } from './llm-calls.ts';
+import { updateAccount } from '../accounts/accounts.ts';
 
 const { database, store } = await testStore();
 const { agents, usage } = store;
 const ledger = store.ledgerOf('h');
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const content = { sealed: 'v2.sealed', truncated: true };
 
-const record = (on: boolean) => changing(store.accounts, accountId, (tx) => tx.setRecordsLlmCalls(accountId, on));
+const record = (recordLlmCalls: boolean) =>
+  store.database.transaction((trx) => updateAccount(trx, accountId, { recordLlmCalls }));
 before(() => record(true));
 
 async function newAgentOf() {

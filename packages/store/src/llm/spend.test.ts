@@ -4,12 +4,13 @@ import { test } from 'node:test';
 import type { SpendLimit } from '@lodge/domain';
 import type { CallRefusal, LlmCall, OpenCall } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
-import { admitAll, changing, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
+import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
 import { openStore } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
+import { updateAccount } from '../accounts/accounts.ts';
 
 const { database, store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const ledger = store.ledgerOf('here');
 
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
@@ -85,8 +86,8 @@ const limitOf = (
 const limited = async (spendLimit: SpendLimit): Promise<string> =>
   (await store.agents.create(newAgent(accountId, { spendLimit }), admitAll)).id;
 
-const limitAccount = (limit: SpendLimit | null): Promise<boolean> =>
-  changing(store.accounts, accountId, (tx) => tx.setSpendLimit(accountId, limit));
+const limitAccount = (limit: SpendLimit | null): Promise<unknown> =>
+  store.database.transaction((trx) => updateAccount(trx, accountId, { spendLimit: limit && JSON.stringify(limit) }));
 
 const callOf = (agentId: string, at: string, costUsd: string | null): OpenCall => ({
   ...openCall({ agentId, accountId }, randomUUID()),

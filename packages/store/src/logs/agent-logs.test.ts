@@ -10,7 +10,7 @@ import { testStore } from '../testing/test-store.ts';
 const { database, store, another } = await testStore();
 const other = await another();
 const { agents, agentLogs: logs } = store;
-const account = await firstAccount(store.apiKeys);
+const account = await firstAccount(store.database);
 
 const newLog = async (): Promise<string> => (await agents.create(newAgent(account), admitAll)).id;
 const line = (message: string, given: Partial<NewLogEntry> = {}): NewLogEntry => ({

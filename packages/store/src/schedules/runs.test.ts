@@ -23,7 +23,7 @@ const { database, store: first, another } = await testStore();
 const setAhead = await jumpingClock(database);
 const store = await another();
 const other = await another();
-const accountId = await firstAccount(first.apiKeys);
+const accountId = await firstAccount(first.database);
 const minuteMs = 60_000;
 const dayMs = 24 * 60 * minuteMs;
 

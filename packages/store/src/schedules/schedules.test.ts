@@ -6,7 +6,7 @@ import { testStore } from '../testing/test-store.ts';
 import { findSchedule, lockSchedule, scheduleRuns, schedulesOf } from './index.ts';
 
 const { store } = await testStore();
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 
 test("another account's schedule is not there, and neither is another agent's", async () => {

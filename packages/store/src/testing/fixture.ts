@@ -1,33 +1,17 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
-import type {
-  AccountStore,
-  AccountTransaction,
-  ApiKeyStore,
-  LlmCall,
-  NewAgent,
-  NewApiKey,
-  OpenCall,
-} from '@lodge/ports';
+import type { LlmCall, NewAgent, OpenCall } from '@lodge/ports';
+import { insertAccount } from '../accounts/accounts.ts';
+import { insertKey } from '../accounts/keys.ts';
+import type { KeyRow, NewKey } from '../accounts/keys.ts';
+import type { Database } from '../database/database.ts';
 
 /** Beginnings of this package's tests. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** An event for transitions whose event a test does not check. */
 export const event: Happening = { type: 'agent.operation_ended', data: { kind: null, cause: null } };
-
-/** Makes a change of an account with an event that a test does not check. */
-export const changing = <T>(
-  accounts: AccountStore,
-  accountId: string,
-  change: (tx: AccountTransaction) => Promise<T>,
-): Promise<T> =>
-  accounts.transaction(async (tx) => {
-    const changed = await change(tx);
-    await tx.record({ type: 'account.updated', data: { record_llm_calls: false }, accountId, agentId: null, by: null });
-    return changed;
-  });
 
 export const admitAll = (): void => undefined;
 
@@ -47,19 +31,25 @@ export function newAgent(accountId: string, given: Partial<NewAgent> = {}): NewA
   };
 }
 
-export function newKey(given: Partial<NewApiKey> = {}): NewApiKey {
+export function newKey(given: Partial<NewKey> = {}): Omit<NewKey, 'accountId'> {
   return {
     name: 'first',
     hash: randomBytes(32),
     last4: '9f2c',
     scopes: ['agents:read', 'agents:write'],
-    expiresAt: null,
     ...given,
   };
 }
 
-export async function firstAccount(apiKeys: ApiKeyStore): Promise<string> {
-  return (await apiKeys.createFirstAccount('operator', newKey()))!.accountId;
+/** Makes a key without its event. */
+export const makeKey = (database: Database, accountId: string, key = newKey()): Promise<KeyRow> =>
+  database.transaction((trx) => insertKey(trx, { ...key, accountId }));
+
+/** Makes an owner with a key, without their events. */
+export async function firstAccount(database: Database): Promise<string> {
+  const { id } = await database.transaction((trx) => insertAccount(trx, { name: 'operator', role: 'owner' }));
+  await makeKey(database, id);
+  return id;
 }
 
 /** A finished call to OpenAI. */

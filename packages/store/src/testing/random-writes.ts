@@ -3,7 +3,13 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { defaultLifecycle, operationCauses, verbs } from '@lodge/domain';
 import type { AgentStatus, Happening } from '@lodge/domain';
 import type { Random } from '@lodge/domain/testing';
-import type { AccountTransaction, AgentRow, By, ChangeNote } from '@lodge/ports';
+import type { AgentRow, By, ChangeNote } from '@lodge/ports';
+import { lockAccount, rememberAddress, updateAccount } from '../accounts/accounts.ts';
+import { insertKey, keysOf, revokeKeys } from '../accounts/keys.ts';
+import { insertLink } from '../accounts/links.ts';
+import { endSessions, openSession } from '../accounts/sessions.ts';
+import type { Transaction } from '../database/database.ts';
+import { appendEvent } from '../events/append.ts';
 import type { Store } from '../store.ts';
 import { admitAll, event, finishedCall, newAgent, newKey, openCall } from './fixture.ts';
 
@@ -45,11 +51,11 @@ const observe: Write = async ({ store, agent, pick }) => {
 };
 
 const inAccount =
-  (change: (tx: AccountTransaction, doing: Doing) => Promise<boolean>, said: Happening = event): Write =>
+  (change: (trx: Transaction, doing: Doing) => Promise<boolean>, said: Happening = event): Write =>
   (doing) =>
-    doing.store.accounts.transaction(async (tx) => {
+    doing.store.database.transaction(async (trx) => {
       const { accountId } = doing;
-      if (await change(tx, doing)) await tx.record({ ...said, accountId, agentId: null, by });
+      if (await change(trx, doing)) await appendEvent(trx, { ...said, accountId, agentId: null, by });
     });
 
 const spend: Write = async ({ store, agent, random }) => {
@@ -107,7 +113,7 @@ const writes: readonly Write[] = [
     else await store.agentPorts.publish({ ...port, public: random(2) === 0 }, 2);
   },
   async ({ store, accountId, agent, pick }) => {
-    const [key] = await store.accounts.keys(accountId);
+    const [key] = await store.database.repeatable((db) => keysOf(db, accountId));
     const { id: agentId } = await agent();
     const times = { linkSeconds: 60, visitSeconds: 60 };
     const link = {
@@ -130,28 +136,28 @@ const writes: readonly Write[] = [
     await store.events.append(id, { type: 'agent.disk_full', data: { free_mib: 1 } });
   },
   spend,
-  ({ store, accountId }) => store.apiKeys.insert(accountId, newKey()),
-  inAccount(async (tx, { accountId }) => (await tx.createKey(accountId, newKey())) !== null),
+  inAccount(async (trx, { accountId }) => (await insertKey(trx, { ...newKey(), accountId })) !== null),
   async (doing) => {
-    const keys = await doing.store.accounts.keys(doing.accountId);
+    const { store, accountId } = doing;
+    const keys = await store.database.repeatable((db) => keysOf(db, accountId));
     const { id } = doing.pick(keys);
-    await inAccount(async (tx) => (await tx.revokeKey(doing.accountId, id)).wasLive)(doing);
+    await inAccount(async (trx) => (await revokeKeys(trx, accountId, id)).length > 0)(doing);
   },
-  inAccount(async (tx, { accountId, pick }) => {
+  inAccount(async (trx, { accountId, pick }) => {
     const limit = pick([null, { dailyUsd: '5', monthlyUsd: null, action: 'block' }] as const);
-    const before = await tx.lock(accountId);
-    if (before!.account.spendLimit?.dailyUsd === limit?.dailyUsd) return false;
-    return tx.setSpendLimit(accountId, limit);
-  }),
-  inAccount(async (tx, { accountId }) => {
-    const hash = randomBytes(32);
-    await tx.openSession({ accountId, hash, address: '192.0.2.1', userAgent: null }, 5);
-    await tx.rememberAddress(accountId, '192.0.2.1');
+    const before = await lockAccount(trx, accountId);
+    if (before!.spendLimit?.dailyUsd === limit?.dailyUsd) return false;
+    await updateAccount(trx, accountId, { spendLimit: limit && JSON.stringify(limit) });
     return true;
   }),
-  inAccount(async (tx, { accountId }) => (await tx.endSessions(accountId, null)) > 0),
-  inAccount(async (tx, { accountId }) => {
-    await tx.createLink({ kind: 'invite', accountId, email: null, hash: randomBytes(32), lifetimeSeconds: 60 });
+  inAccount(async (trx, { accountId }) => {
+    await openSession(trx, { accountId, hash: randomBytes(32), address: '192.0.2.1' }, 5);
+    await rememberAddress(trx, accountId, '192.0.2.1', 20);
+    return true;
+  }),
+  inAccount(async (trx, { accountId }) => (await endSessions(trx, accountId, null)) > 0),
+  inAccount(async (trx, { accountId }) => {
+    await insertLink(trx, { kind: 'invite', accountId, hash: randomBytes(32), lifetimeSeconds: 60 });
     return true;
   }),
 ];

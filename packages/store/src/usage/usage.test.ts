@@ -18,7 +18,7 @@ after(async () => {
   await store.close();
   await database.drop();
 });
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 const { usage, agents } = store;
 const ledger = store.ledgerOf('h');
 

@@ -5,10 +5,11 @@ import { randomBytes } from 'node:crypto';
 import type { Store } from '@lodge/store';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { scopesOfRole } from '@lodge/domain';
-import type { By, Caller, OpenedSession, Principal, SignedIn } from '@lodge/ports';
+import type { By, Principal } from '@lodge/ports';
 import { TOTP } from 'otpauth';
-import type { ClosableAccounts } from '../../../engine/src/accounts/accounts.ts';
+import type { Accounts } from '../../../engine/src/accounts/accounts.ts';
 import { createOwnerLink } from '../../../engine/src/accounts/operator-links.ts';
+import type { Caller, OpenedSession, SignedIn } from '../../../engine/src/accounts/signed-in.ts';
 import { openAccounts, silent } from './wired-accounts.ts';
 
 export { silent };
@@ -40,7 +41,7 @@ export const byOf = ({ account }: SignedIn, { address, requestId }: Caller = cal
 export interface TestAccounts {
   readonly database: TestDatabase;
   readonly store: Store;
-  readonly accounts: ClosableAccounts;
+  readonly accounts: Accounts;
   /** The first account, set up and signed in. */
   readonly owner: OpenedSession;
   /** A member with an e-mail of its own, signed in. */
@@ -51,7 +52,7 @@ export interface TestAccounts {
 export async function testAccounts(registrationOpen = false): Promise<TestAccounts> {
   const opened = await openAccounts({ registrationOpen, clock: () => new Date(now) });
   const { database, store, accounts } = opened;
-  const token = await createOwnerLink(store.accounts, cryptography.tokens);
+  const token = await createOwnerLink(store.database, cryptography.tokens);
   const owner = await accounts.setUp({ token, email: 'owner@example.com', name: 'Ada', password }, caller());
   return {
     database,

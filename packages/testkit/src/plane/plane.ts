@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretBox, cryptography } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';
-import { createEngine, createHooks, createSchedules } from '@lodge/engine';
+import { createEngine, createFirstAccount, createHooks, createSchedules } from '@lodge/engine';
 import type {
   ChannelParts,
   CreateAgentInput,
@@ -76,8 +76,8 @@ export class World {
   static async open(): Promise<World> {
     const database = await testDatabase();
     const store = await openStore({ ...database, log: silent });
-    const key = { name: 't', hash: randomBytes(32), last4: 'test', scopes: ['agents:write'], expiresAt: null } as const;
-    const row = await store.apiKeys.createFirstAccount('test', key);
+    const key = { name: 't', hash: randomBytes(32), last4: 'test', scopes: ['agents:write'] } as const;
+    const row = await createFirstAccount(store.database, 'test', key);
     return new World(database, store, row!.accountId);
   }
 

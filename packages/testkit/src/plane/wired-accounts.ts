@@ -14,8 +14,8 @@ import type { TestDatabase } from '@lodge/testkit/postgres';
 import { ensureFirstKey } from '../../../../apps/server/src/host/first-key.ts';
 import { createSecretBox } from '../../../access/src/secret-box.ts';
 import { createAccounts } from '../../../engine/src/accounts/accounts.ts';
-import type { AccountsOptions, ClosableAccounts } from '../../../engine/src/accounts/accounts.ts';
-import { createApiKeyVerifier } from '../../../engine/src/accounts/verify-api-key.ts';
+import type { Accounts, AccountsOptions } from '../../../engine/src/accounts/accounts.ts';
+import { createApiKeyVerifier, storedKeys } from '../../../engine/src/accounts/verify-api-key.ts';
 import type { ClosableApiKeyVerifier } from '../../../engine/src/accounts/verify-api-key.ts';
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -23,7 +23,7 @@ export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 type Given = Partial<Pick<AccountsOptions, 'registrationOpen' | 'clock' | 'secrets' | 'origin' | 'clientDocuments'>>;
 
 export interface WiredAccounts {
-  readonly accounts: ClosableAccounts;
+  readonly accounts: Accounts;
   readonly verifier: ClosableApiKeyVerifier;
   close(): Promise<void>;
 }
@@ -35,12 +35,11 @@ export function accountsOver(store: Store, given: Given = {}): WiredAccounts {
     registrationOpen: false,
     origin: () => 'http://localhost',
   };
-  const accounts = createAccounts({ crypto: cryptography, store: store.accounts, log: silent, ...usual, ...given });
-  const { apiKeys } = store;
+  const accounts = createAccounts({ crypto: cryptography, database: store.database, log: silent, ...usual, ...given });
   const verifier = createApiKeyVerifier({
     apiKeys: cryptography.apiKeys,
-    store: apiKeys,
-    changes: apiKeys,
+    keys: storedKeys(store.database),
+    onChange: (listener) => store.changes.on('api_key_changed', listener),
     log: silent,
   });
   return {
@@ -65,7 +64,7 @@ export async function openAccounts(given: Given = {}): Promise<OpenedAccounts> {
   const database = await testDatabase();
   const store = await openStore({ ...database, log: silent });
   const wired = accountsOver(store, given);
-  const first = (await ensureFirstKey(store.apiKeys, join(tmpdir(), `lodge-key-${randomBytes(6).toString('hex')}`)))!;
+  const first = (await ensureFirstKey(store.database, join(tmpdir(), `lodge-key-${randomBytes(6).toString('hex')}`)))!;
   await first.shown();
   return {
     ...wired,

@@ -33,7 +33,7 @@ test('a database that has no agents yet, or none at all, is no fault', async () 
 
 test('agents have their status, and templates what they take up and how many agents need them', async () => {
   const store = await openStore({ ...database, log });
-  const accountId = await firstAccount(store.apiKeys);
+  const accountId = await firstAccount(store.database);
   for (let i = 0; i < 60; i += 1) {
     const id = `agent${String(i).padStart(7, '0')}`;
     await store.agents.create(newAgent(accountId, { id, name: i === 0 ? 'Ada \u001b[31m' : 'x' }), admitAll);

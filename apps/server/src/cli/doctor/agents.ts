@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/ports';
 import { embeddedConnectionString, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
+import { countAccounts } from '@lodge/store/accounts';
 import { exists } from '../../host/files.ts';
 import type { Config } from '../../config/config.ts';
 import { openMachines } from '../../host/machines.ts';
@@ -50,7 +51,7 @@ const readRows = (config: Config, log: Log): Promise<readonly AgentRow[] | null>
 
 /** How many people have an account; null when no database runs. */
 export const countPeople = (config: Config, log: Log): Promise<number | null> =>
-  askStore(config, log, async (store) => (await store.accounts.members()).length);
+  askStore(config, log, (store) => store.database.repeatable(countAccounts));
 
 /** Null when no database runs. */
 async function askStore<T>(

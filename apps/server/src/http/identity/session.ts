@@ -1,7 +1,6 @@
 /** Sessions of people as principals: the cookie, its owner, and the allowed origins of a request with it. */
-import { scopesOfRole } from '@lodge/domain';
-import { sessionLifetime } from '@lodge/ports';
-import type { Accounts } from '@lodge/ports';
+import { scopesOfRole, sessionLifetime } from '@lodge/domain';
+import type { Accounts } from '@lodge/engine';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { upgradeOf } from '../listener/upgrade.ts';

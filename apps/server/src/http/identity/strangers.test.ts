@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, beforeEach, test } from 'node:test';
 import { cryptography } from '@lodge/access';
-import { createApiKeyVerifier } from '@lodge/engine';
+import { createApiKeyVerifier, storedKeys } from '@lodge/engine';
+import { insertKey } from '@lodge/store/accounts';
 import { openApp } from '../../../../../packages/testkit/src/plane/http/open-app.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
@@ -22,12 +23,12 @@ const looking = async <T>(look: () => Promise<T>): Promise<T> => {
 
 const verifier = createApiKeyVerifier({
   apiKeys,
-  store: {
-    findByHash(hash) {
+  keys: {
+    find(hash) {
       counts.keys += 1;
-      return looking(() => store.apiKeys.findByHash(hash));
+      return looking(() => storedKeys(store.database).find(hash));
     },
-    recordUse: (uses) => store.apiKeys.recordUse(uses),
+    recordUse: (uses) => storedKeys(store.database).recordUse(uses),
   },
   log: silent,
 });
@@ -67,8 +68,8 @@ const guess = (address?: string) => ask({ 'x-api-key': apiKeys.make() }, address
 
 async function goodKey(): Promise<string> {
   const made = apiKeys.make();
-  const row = { name: 'good', hash: apiKeys.hash(made), last4: apiKeys.lastFour(made), expiresAt: null };
-  await store.apiKeys.insert(accountId, { ...row, scopes: ['agents:read'] });
+  const row = { accountId, name: 'good', hash: apiKeys.hash(made), last4: apiKeys.lastFour(made) };
+  await store.database.transaction((trx) => insertKey(trx, { ...row, scopes: ['agents:read'] }));
   return made;
 }
 

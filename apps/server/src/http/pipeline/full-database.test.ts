@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { cryptography } from '@lodge/access';
-import { createApiKeyVerifier } from '@lodge/engine';
+import { createApiKeyVerifier, storedKeys } from '@lodge/engine';
 import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { openApp } from '../../../../../packages/testkit/src/plane/http/open-app.ts';
@@ -10,7 +10,7 @@ import { openApp } from '../../../../../packages/testkit/src/plane/http/open-app
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
 const store = await openStore({ ...database, log: silent, maxConnections: 2, waitMs: 300 });
-const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, store: store.apiKeys, log: silent });
+const verifier = createApiKeyVerifier({ apiKeys: cryptography.apiKeys, keys: storedKeys(store.database), log: silent });
 const { call, logged, close } = await openApp({
   ...database,
   api: (usual) => ({
@@ -34,7 +34,7 @@ async function takeAll(): Promise<() => Promise<void>> {
   const { promise: over, resolve: end } = Promise.withResolvers<void>();
   const taken = [0, 1].map(() => {
     const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
-    const work = store.accounts.transaction(async () => {
+    const work = store.database.transaction(async () => {
       begin();
       await over;
     });

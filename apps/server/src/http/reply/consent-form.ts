@@ -1,6 +1,6 @@
 /** The form before a consent says which agent asks, whose it is, what it gets, and where the browser goes. */
 import type { ConsentGift, ConsentPage } from '@lodge/engine';
-import type { AccountRow } from '@lodge/ports';
+import type { AccountRow } from '@lodge/engine';
 import { escaped, pageOf } from './small-page.ts';
 
 interface ConsentFacts {

@@ -30,10 +30,11 @@ const fields = new WeakMap<TObject, readonly ReplyField[]>();
 
 /** Makes the reply that the contract's `schema` describes. Times are written in ISO 8601. */
 export function toWire<Schema extends TObject>(
-  schema: Schema & { readonly properties: { readonly object: { readonly const: string } } },
+  schema: Schema & { readonly properties: { readonly object?: { readonly const: string } } },
   row: RowOf<Static<Schema>>,
 ): Static<Schema> {
-  const reply: Record<string, unknown> = { object: schema.properties.object.const };
+  const { object } = schema.properties as { readonly object?: { readonly const: string } };
+  const reply: Record<string, unknown> = object === undefined ? {} : { object: object.const };
   for (const { name, column, isOptional } of fieldsOf(schema)) {
     const value = (row as Readonly<Record<string, unknown>>)[column];
     if (isOptional && (value === null || value === undefined)) continue;

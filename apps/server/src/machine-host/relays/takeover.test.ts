@@ -28,6 +28,7 @@ import { boxedCommand } from './command.ts';
 import { launchRelay, openRelayDoor, relayDoorOf } from './door.ts';
 import type { RelayDoor } from './door.ts';
 import { openRelays } from './open.ts';
+import { firstAccount } from '../../../../../packages/store/src/testing/fixture.ts';
 
 const skip = process.geteuid!() === 0 ? false : 'only root starts a process as another user';
 const entry = fileURLToPath(new URL('../../relay/testing/probed-relay.ts', import.meta.url));
@@ -54,8 +55,7 @@ before(async () => {
   const store = await openStore({ ...database, log });
   closing.push(() => store.close());
   const secrets = await openSecretBox(store.secrets, masterKey);
-  const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;
-  const { accountId } = (await store.apiKeys.createFirstAccount('operator', key))!;
+  const accountId = await firstAccount(store.database);
   const channelOf = async (channel: ChannelName, name: string, secret: string): Promise<string> => {
     const id = makeAgentId(randomInt);
     const made = { id, accountId, name: 'bot', description: null, runtimeKind: 'runtime_a', model: 'm/m' } as const;

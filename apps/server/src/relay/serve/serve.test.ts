@@ -21,13 +21,13 @@ import { Calls } from '../client/calls.ts';
 import { remoteFiles } from '../client/remote-files.ts';
 import { remoteStore } from '../client/remote-store.ts';
 import { maxCallsUnderWay, serveRelay } from './serve.ts';
+import { firstAccount } from '../../../../../packages/store/src/testing/fixture.ts';
 
 const database = await testDatabase();
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const store = await openStore({ ...database, log });
 const secrets = await openSecretBox(store.secrets, randomBytes(32));
-const key = { name: 'k', hash: randomBytes(32), last4: '0000', scopes: ['agents:read'], expiresAt: null } as const;
-const { accountId } = (await store.apiKeys.createFirstAccount('operator', key))!;
+const accountId = await firstAccount(store.database);
 const folder = await mkdtemp(join(tmpdir(), 'lodge-serve-'));
 const filesDir = join(folder, 'files');
 const files = createChannelFiles(filesDir);

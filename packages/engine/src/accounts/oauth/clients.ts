@@ -1,12 +1,14 @@
-import { Refusal, grantBounds, isRedirectUri, isSameRedirect, shownName } from '@lodge/domain';
-import type { OAuthClient } from '@lodge/ports';
+import { Refusal, grantBounds, isRedirectUri, isSameRedirect, networkOf, shownName } from '@lodge/domain';
+import { findClient, insertClient, lockClients } from '@lodge/store/accounts';
 import type { AccountDeps } from '../deps.ts';
 import { isDocumentUrl } from './kept-documents.ts';
+import type { OAuthClient } from './kept-documents.ts';
 
 const nameless = 'A program without a name';
 
+/** Registers a public client (RFC 7591). Without a name it is shown as one that has none. */
 export async function registerClient(
-  { crypto, store }: AccountDeps,
+  { crypto, database }: AccountDeps,
   input: { readonly name: string | null; readonly redirectUris: readonly string[] },
   address: string,
 ): Promise<OAuthClient> {
@@ -21,8 +23,16 @@ export async function registerClient(
     throw new Refusal('invalid_redirect_uri', `redirect_uris must have 1 to ${grantBounds.maxRedirectUris} elements.`);
   }
   const name = shownName(input.name ?? '') ?? nameless;
-  const client = { id: crypto.tokens.make(), name, redirectUris: [...input.redirectUris] };
-  if (await store.oauth.registerClient(client, address)) return client;
+  const network = networkOf(address);
+  const client = { id: crypto.tokens.make(), name, redirectUris: [...input.redirectUris], network };
+  const isMade = await database.transaction(async (trx) => {
+    // Counted under a lock, so that clients which register at once do not pass the bounds.
+    const { all, ofNetwork } = await lockClients(trx, network);
+    if (ofNetwork >= grantBounds.maxClientsOfNetwork || all >= grantBounds.maxClients) return false;
+    await insertClient(trx, client);
+    return true;
+  });
+  if (isMade) return client;
   throw new Refusal('rate_limit_exceeded', 'Too many programs have registered. Try again tomorrow.', {
     retryAfterSeconds: 3_600,
   });
@@ -34,11 +44,11 @@ export async function clientOf(
   { clientId, redirectUri }: { readonly clientId: string; readonly redirectUri: string },
 ): Promise<OAuthClient> {
   const client = isDocumentUrl(clientId)
-    ? ((await deps.clientDocuments?.client(clientId)) ?? null)
+    ? await deps.clientDocuments?.client(clientId)
     : deps.crypto.tokens.isWellFormed(clientId)
-      ? await deps.store.oauth.client(clientId)
+      ? await deps.database.repeatable((db) => findClient(db, clientId))
       : null;
-  if (client === null) {
+  if (!client) {
     throw new Refusal('invalid_client', 'client_id is no program that is known here. Connect it anew.');
   }
   if (!client.redirectUris.some((uri) => isSameRedirect(uri, redirectUri))) {

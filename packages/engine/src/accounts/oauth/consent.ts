@@ -17,13 +17,38 @@ import {
   scopesOfRole,
 } from '@lodge/domain';
 import type { Scope } from '@lodge/domain';
-import type { AuthorizationInput, AuthorizationQuestion, Caller, OAuthClient, SignedIn } from '@lodge/ports';
+import { insertCode, noteUse } from '@lodge/store/accounts';
+import { appendEvent } from '@lodge/store/events';
 import { eventOf } from '../deps.ts';
 import type { AccountDeps } from '../deps.ts';
+import type { Caller, SignedIn } from '../signed-in.ts';
 import { clientOf } from './clients.ts';
 import { isDocumentUrl } from './kept-documents.ts';
+import type { OAuthClient } from './kept-documents.ts';
 import { resourceOf } from './resources.ts';
 import { chosenScopes } from './scopes.ts';
+
+/** The fields of an authorization request, as its client wrote them. */
+export interface AuthorizationInput {
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly responseType: string;
+  readonly codeChallenge: string;
+  readonly codeChallengeMethod: string;
+  readonly scope: string | null;
+  readonly state: string | null;
+  readonly resource: string | null;
+}
+
+/** An authorization request that is in order, as the person who is asked sees it. */
+export interface AuthorizationQuestion {
+  readonly clientName: string;
+  /** Host of the document that the client's id is the address of; null for a client that registered itself. */
+  readonly clientHost: string | null;
+  readonly redirectHost: string;
+  /** Those of the asked scopes that the person's role has. */
+  readonly grantable: readonly Scope[];
+}
 
 interface Checked {
   readonly client: OAuthClient;
@@ -45,6 +70,7 @@ export async function authorizationQuestion(
   };
 }
 
+/** Gives the scopes, or refuses (null). Returns the address that the browser goes to with the answer. */
 export async function decideAuthorization(
   deps: AccountDeps,
   me: SignedIn,
@@ -58,16 +84,18 @@ export async function decideAuthorization(
   const program = { name: client.name, host: redirectHost(redirectUri) };
   const answer = { state: state ?? undefined, iss: deps.origin() };
   if (chosen === null) {
-    await deps.store.note(eventOf(accountId, caller, { type: 'oauth.denied', data: program }));
+    const event = eventOf(accountId, caller, { type: 'oauth.denied', data: program });
+    await deps.database.transaction((trx) => appendEvent(trx, event));
     return redirectWith(redirectUri, { error: 'access_denied', ...answer });
   }
   const scopes = chosenScopes(chosen, grantable);
   const code = deps.crypto.tokens.make();
   const { id: clientId, name: clientName } = client;
   const hash = deps.crypto.tokens.hash(code);
-  await deps.store.transaction(async (tx) => {
-    await tx.oauth.insertCode({ hash, accountId, clientId, clientName, redirectUri, challenge, scopes, resource });
-    await tx.record(eventOf(accountId, caller, { type: 'oauth.approved', data: { ...program, scopes } }));
+  await deps.database.transaction(async (trx) => {
+    await insertCode(trx, { hash, accountId, clientId, clientName, redirectUri, challenge, scopes, resource });
+    await noteUse(trx, clientId);
+    await appendEvent(trx, eventOf(accountId, caller, { type: 'oauth.approved', data: { ...program, scopes } }));
   });
   return redirectWith(redirectUri, { code, ...answer });
 }

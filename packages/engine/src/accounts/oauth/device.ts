@@ -12,24 +12,38 @@ import {
   Refusal,
   deviceBounds,
   maxClientNameChars,
+  networkOf,
   readUserCode,
   scopesOfRole,
   shownName,
   shownUserCode,
 } from '@lodge/domain';
 import type { Scope } from '@lodge/domain';
-import type { Caller, DeviceAuthorization, DeviceKey, DeviceRow, SignedIn, WaitingDevice } from '@lodge/ports';
+import * as store from '@lodge/store/accounts';
+import type { AskingDevice, DeviceRow, KeyRow } from '@lodge/store/accounts';
+import { appendEvent } from '@lodge/store/events';
 import { userCodeLimits } from '../attempt-limits.ts';
-import { countAttempt, eventOf } from '../deps.ts';
+import { countAttempt, eventOf, giveBackAttempt } from '../deps.ts';
 import type { AccountDeps } from '../deps.ts';
+import type { Caller, SignedIn } from '../signed-in.ts';
 import { addKey, checkRoom, newKey } from '../keys.ts';
 import { chosenScopes, readScopes } from './scopes.ts';
 
 /** Two machines with one code are unlikely; thrice in a row is a fault. */
 const maxTries = 3;
 
+/** The beginning of a device's sign-in. Both codes are shown only once. */
+export interface DeviceAuthorization {
+  readonly deviceCode: string;
+  /** Such as `BCDF-GHJK`. */
+  readonly userCode: string;
+  readonly expiresInSeconds: number;
+  readonly intervalSeconds: number;
+}
+
+/** Begins a device's sign-in. Without scopes it asks for all but those that manage keys. */
 export async function beginDevice(
-  { crypto, store }: AccountDeps,
+  { crypto, database }: AccountDeps,
   input: { readonly clientName: string; readonly scope: string | null },
   address: string,
 ): Promise<DeviceAuthorization> {
@@ -38,23 +52,29 @@ export async function beginDevice(
     throw new Refusal('invalid_request', `client_name must have 1 to ${maxClientNameChars} visible characters.`);
   }
   const scopes = readScopes(input.scope);
+  const network = networkOf(address);
   const deviceCode = crypto.tokens.make();
   const deviceHash = crypto.tokens.hash(deviceCode);
   for (let tries = 1; tries <= maxTries; tries += 1) {
     const userCode = crypto.tokens.makeUserCode();
-    const made = await store.oauth.createDevice({ deviceHash, userCode, clientName, scopes, address });
-    if (made === 'too_many') {
-      throw new Refusal('rate_limit_exceeded', 'Too many machines wait to be signed in. Try again in a few minutes.', {
-        retryAfterSeconds: 60,
-      });
-    }
-    if (made === 'code_taken') continue;
+    const isMade = await database.transaction(async (trx) => {
+      // Counted under a lock, so that requests which come together do not pass the bounds.
+      const { all, ofNetwork } = await store.lockDevices(trx, network);
+      if (ofNetwork >= deviceBounds.maxPendingOfNetwork || all >= deviceBounds.maxPending) return null;
+      return store.insertDevice(trx, { deviceHash, userCode, clientName, scopes, address, network });
+    });
+    if (isMade === null) throw tooManyWait();
+    if (!isMade) continue;
     const { lifetimeSeconds: expiresInSeconds, intervalSeconds } = deviceBounds;
     return { deviceCode, userCode: shownUserCode(userCode), expiresInSeconds, intervalSeconds };
   }
   throw new Error('no free user code was found');
 }
 
+/** A machine that waits, and what the person who is asked may give it: those of the asked scopes that their role has. */
+export type WaitingDevice = DeviceRow & { readonly grantable: readonly Scope[] };
+
+/** Shows the machine that waits with this code. Every wrong code is counted. */
 export async function waitingDevice(
   deps: AccountDeps,
   me: SignedIn,
@@ -65,6 +85,7 @@ export async function waitingDevice(
   return { ...device, grantable: grantable(me, device) };
 }
 
+/** Gives the machine a key with these scopes once it fetches it, or refuses (null). */
 export async function decideDevice(
   deps: AccountDeps,
   me: SignedIn,
@@ -75,14 +96,15 @@ export async function decideDevice(
   const { code, device } = await find(deps, me, userCode, caller);
   const accountId = me.account.id;
   const scopes = chosen === null ? [] : chosenScopes(chosen, grantable(me, device));
-  const decided = await deps.store.transaction(async (tx) => {
-    await tx.lock(accountId);
-    if (chosen !== null) await checkRoom(tx, accountId);
-    const row = await tx.oauth.decideDevice(code, accountId, scopes);
-    if (row === null) return null;
+  return deps.database.transaction(async (trx) => {
+    await store.lockAccount(trx, accountId);
+    if (chosen !== null) await checkRoom(trx, accountId);
+    const row = await store.decideDevice(trx, code, accountId, scopes);
+    if (row === undefined) throw noDevice();
     const target = { kind: 'device', id: row.id };
     const facts = { name: row.clientName, from: row.address };
-    await tx.record(
+    await appendEvent(
+      trx,
       eventOf(
         accountId,
         caller,
@@ -93,41 +115,38 @@ export async function decideDevice(
     );
     return row;
   });
-  if (decided === null) throw noDevice();
-  return decided;
 }
 
-export async function redeemDevice(deps: AccountDeps, deviceCode: string, caller: Caller): Promise<DeviceKey> {
-  const { crypto, store } = deps;
+/** Makes the key that was approved, and shows it once. Refuses while nobody has decided. */
+export async function redeemDevice(
+  deps: AccountDeps,
+  deviceCode: string,
+  caller: Caller,
+): Promise<{ readonly key: string; readonly record: KeyRow }> {
+  const { crypto, database } = deps;
   if (!crypto.tokens.isWellFormed(deviceCode)) throw unknownCode();
   const hash = crypto.tokens.hash(deviceCode);
-  const poll = await store.oauth.pollDevice(hash);
-  switch (poll.state) {
-    case 'unknown':
-      throw unknownCode();
-    case 'expired':
-      throw new Refusal('expired_token', 'Nobody decided about this device code in time. Begin again.');
-    case 'denied':
-      throw new Refusal('access_denied', 'The person who was asked refused.');
-    case 'pending':
-      throw new Refusal('authorization_pending', 'Nobody has decided yet.');
-    case 'slow_down':
-      throw new Refusal('slow_down', `Wait ${deviceBounds.intervalSeconds} s longer between two questions.`);
-    case 'approved':
-  }
-  const { accountId, clientName: name, scopes } = poll;
+  const { accountId, clientName: name, scopes } = approved(await database.once((db) => store.askingDevice(db, hash)));
   const made = newKey(deps, { name, scopes });
-  const record = await store.transaction(async (tx) => {
-    await tx.lock(accountId);
-    if (!(await tx.oauth.takeDevice(hash))) throw unknownCode();
-    const by = {
-      actor: { kind: 'account', id: accountId },
-      address: caller.address,
-      requestId: caller.requestId,
-    } as const;
-    return addKey(tx, accountId, made.stored, { by });
+  const record = await database.transaction(async (trx) => {
+    await store.lockAccount(trx, accountId);
+    if (!(await store.takeDevice(trx, hash))) throw unknownCode();
+    const actor = { kind: 'account', id: accountId } as const;
+    const by = { actor, address: caller.address, requestId: caller.requestId };
+    return addKey(trx, { ...made.stored, accountId }, { by });
   });
   return { key: made.key, record };
+}
+
+/** Returns what a person approved. Refuses while they have not, and ever after where they will not. */
+function approved(device: AskingDevice | undefined) {
+  if (device === undefined) throw unknownCode();
+  const { accountId, clientName, granted: scopes, isExpired, isTooSoon } = device;
+  if (scopes?.length === 0) throw new Refusal('access_denied', 'The person who was asked refused.');
+  if (isExpired) throw new Refusal('expired_token', 'Nobody decided about this device code in time. Begin again.');
+  if (accountId !== null && scopes !== null) return { accountId, clientName, scopes };
+  if (!isTooSoon) throw new Refusal('authorization_pending', 'Nobody has decided yet.');
+  throw new Refusal('slow_down', `Wait ${deviceBounds.intervalSeconds} s longer between two questions.`);
 }
 
 /** Looks a code up for a person. A wrong one counts against the person and their network, before it is looked at. */
@@ -142,9 +161,9 @@ async function find(
   if (code === null) throw noDevice();
   const limits = userCodeLimits(me.account.id, address);
   await countAttempt(deps, limits);
-  const device = await deps.store.oauth.device(code);
-  if (device === null) throw noDevice();
-  await deps.store.giveBackAttempt(limits.map(({ subject }) => subject));
+  const device = await deps.database.repeatable((db) => store.findDevice(db, code));
+  if (device === undefined) throw noDevice();
+  await giveBackAttempt(deps, limits);
   return { code, device };
 }
 
@@ -152,6 +171,11 @@ function grantable({ account }: SignedIn, { scopes }: DeviceRow): readonly Scope
   const own: readonly Scope[] = scopesOfRole[account.role];
   return scopes.filter((scope) => own.includes(scope));
 }
+
+const tooManyWait = (): Refusal =>
+  new Refusal('rate_limit_exceeded', 'Too many machines wait to be signed in. Try again in a few minutes.', {
+    retryAfterSeconds: 60,
+  });
 
 const noDevice = (): Refusal =>
   new Refusal(

@@ -4,10 +4,13 @@ import { after, test } from 'node:test';
 import { cryptography } from '@lodge/access';
 import { grantBounds } from '@lodge/domain';
 import type { Scope } from '@lodge/domain';
-import type { AuthorizationInput, GrantTokens, SignedIn } from '@lodge/ports';
+import { keyByHash } from '@lodge/store/accounts';
 import { execute } from '@lodge/testkit/postgres';
 import { byOf, caller, refusalOf, testAccounts } from '../../../../testkit/src/plane/accounts.ts';
 import { accountsOver } from '../../../../testkit/src/plane/wired-accounts.ts';
+import type { SignedIn } from '../signed-in.ts';
+import type { AuthorizationInput } from './consent.ts';
+import type { GrantTokens } from './tokens.ts';
 
 const world = await testAccounts();
 after(() => world.close());
@@ -54,9 +57,9 @@ const granted = async (me: SignedIn): Promise<GrantTokens> =>
   oauth.exchangeCode((await consented(me)).exchange, caller());
 const renewed = (refreshToken: string, rest: object = {}) =>
   oauth.refresh({ refreshToken, clientId: client.id, scope: null, resource: null, ...rest }, caller());
+const keyOf = (access: string) => store.database.repeatable((db) => keyByHash(db, cryptography.apiKeys.hash(access)));
 const isGood = async (access: string): Promise<boolean> => {
-  const key = await store.apiKeys.findByHash(cryptography.apiKeys.hash(access));
-  return key !== null && key.revokedAt === null;
+  return (await keyOf(access))?.revokedAt === null;
 };
 async function actionsOf(me: SignedIn): Promise<string[]> {
   const events = await store.audit.page({ accountId: me.account.id, limit: 100, direction: 'asc' });
@@ -80,13 +83,13 @@ test('a person narrows what a program gets; the answer names the state and the i
   );
   const tokens = await oauth.exchangeCode(exchange, caller());
   assert.deepEqual([tokens.scopes, tokens.expiresInSeconds], [['agents:chat'], 3_600]);
-  const key = await store.apiKeys.findByHash(cryptography.apiKeys.hash(tokens.access));
+  const key = await keyOf(tokens.access);
   assert.deepEqual([key!.accountId, key!.scopes], [me.account.id, ['agents:chat']]);
   assert.ok(Math.abs(key!.expiresAt!.getTime() - Date.now() - 3_600_000) < 60_000);
   assert.deepEqual(await accounts.keys(me.account.id), [], 'it is no API key by itself');
   const [grant, ...more] = await oauth.grants(me.account.id);
   assert.deepEqual(
-    [grant!.id, grant!.clientName, grant!.redirectHost, more.length],
+    [grant!.keyId, grant!.clientName, grant!.redirectHost, more.length],
     [tokens.grantId, 'Cursor', '127.0.0.1:4000', 0],
   );
   assert.deepEqual(await actionsOf(me), ['oauth.approved', 'oauth.granted']);
@@ -234,7 +237,7 @@ test('grants beyond the bound end those that were used longest ago', async () =>
   const oldest = await granted(me);
   await sql(`update oauth_grants set rotated_at = now() - interval '1 hour' where key_id = '${oldest.grantId}'`);
   for (let i = 0; i < grantBounds.maxGrants; i += 1) await granted(me);
-  const ids = (await oauth.grants(me.account.id)).map(({ id }) => id);
+  const ids = (await oauth.grants(me.account.id)).map(({ keyId }) => keyId);
   assert.deepEqual([ids.length, ids.includes(oldest.grantId)], [grantBounds.maxGrants, false]);
 });
 

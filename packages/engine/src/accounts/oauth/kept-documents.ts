@@ -3,7 +3,15 @@
  * Nobody stores them: a document is fetched when a person is asked, and kept for some minutes.
  */
 import { grantBounds, isRedirectUri, maxRedirectUriChars, shownName } from '@lodge/domain';
-import type { ClientDocuments, OAuthClient } from '@lodge/ports';
+import type { ClientDocuments } from '@lodge/ports';
+
+/** A program that may ask for access. */
+export interface OAuthClient {
+  readonly id: string;
+  /** As it calls itself: one line of visible characters. */
+  readonly name: string;
+  readonly redirectUris: readonly string[];
+}
 
 const keptMs = 300_000;
 const maxKept = 200;

@@ -9,126 +9,160 @@
 import { createHash } from 'node:crypto';
 import { Refusal, grantBounds, isCodeVerifier, redirectHost } from '@lodge/domain';
 import type { Scope } from '@lodge/domain';
-import type {
-  AccountTransaction,
-  By,
-  Caller,
-  CodeRow,
-  GrantRow,
-  LockedGrant,
-  OAuth,
-  RefreshHashes,
-  GrantTokens,
-} from '@lodge/ports';
+import type { By } from '@lodge/ports';
+import {
+  accountOfCode,
+  grantOf,
+  grantsBeyond,
+  grantsOf,
+  insertGrant,
+  lockAccount,
+  lockCode,
+  lockGrant,
+  renewGrant,
+  revokeKeys,
+} from '@lodge/store/accounts';
+import type { CodeRow, GrantRow, LockedGrant, RefreshHashes } from '@lodge/store/accounts';
+import type { Transaction } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
 import { isId } from '../deps.ts';
 import type { AccountDeps } from '../deps.ts';
 import { newKey } from '../keys.ts';
+import type { Caller } from '../signed-in.ts';
 import { resourceOf } from './resources.ts';
 
-type CodeInput = Parameters<OAuth['exchangeCode']>[0];
-type RefreshInput = Parameters<OAuth['refresh']>[0];
+interface CodeInput {
+  readonly code: string;
+  readonly clientId: string;
+  readonly redirectUri: string;
+  readonly codeVerifier: string;
+  readonly resource: string | null;
+}
+
+interface RefreshInput {
+  readonly refreshToken: string;
+  readonly clientId: string;
+  readonly scope: string | null;
+  readonly resource: string | null;
+}
+
+/** Access and refresh token, shown only once. */
+export interface GrantTokens {
+  readonly access: string;
+  readonly refresh: string;
+  readonly expiresInSeconds: number;
+  readonly scopes: readonly Scope[];
+  /** The id of the grant, which is its key's. */
+  readonly grantId: string;
+}
 
 const tokenChars = 43;
 
+/** Exchanges a code. One that comes twice ends what it gave. */
 export async function exchangeCode(deps: AccountDeps, input: CodeInput, caller: Caller): Promise<GrantTokens> {
-  const { crypto, store } = deps;
-  const hash = crypto.tokens.isWellFormed(input.code) ? crypto.tokens.hash(input.code) : null;
-  const accountId = hash && (await store.oauth.accountOfCode(hash));
-  if (hash === null || accountId === null) throw wrongCode();
+  const { tokens } = deps.crypto;
+  if (!tokens.isWellFormed(input.code)) throw wrongCode();
+  const hash = tokens.hash(input.code);
+  const found = await deps.database.repeatable((db) => accountOfCode(db, hash));
+  if (found === undefined) throw wrongCode();
+  const { accountId } = found;
   const fresh = newRefresh(deps);
-  const made = await store.transaction(async (tx) => {
-    await tx.lock(accountId);
-    const code = await tx.oauth.lockCode(hash);
-    if (code === null) return null;
-    if (code.grantId !== null) {
-      await endReused(tx, code.grantId, 'code', byOf(code.accountId, caller));
+  const made = await deps.database.transaction(async (trx) => {
+    await lockAccount(trx, accountId);
+    const code = await lockCode(trx, hash);
+    if (code === undefined) return null;
+    if (code.keyId !== null) {
+      await endReused(trx, code.keyId, 'code', byOf(accountId, caller));
       return null;
     }
     if (code.isExpired || !isOfCode(deps, code, input)) return null;
     const key = newKey(deps, { name: code.clientName, scopes: code.scopes });
     const host = redirectHost(code.redirectUri);
-    const grant = await tx.oauth.createGrant(code, host, fresh.hashes, key.stored);
-    const ended = await tx.oauth.grantsBeyond(accountId, grantBounds.maxGrants);
-    for (const id of ended) await tx.revokeKey(accountId, id);
+    const grant = await insertGrant(trx, code, host, fresh.hashes, key.stored);
+    const ended = (await grantsBeyond(trx, accountId, grantBounds.maxGrants)).map(({ keyId }) => keyId);
+    for (const id of ended) await revokeKeys(trx, accountId, id);
     const data = { ...programOf(grant), scopes: grant.scopes, ...(ended.length > 0 && { ended }) };
     const by = byOf(accountId, caller);
-    await tx.record({ type: 'oauth.granted', data, accountId, agentId: null, by, target: targetOf(grant.id) });
-    return tokensOf(grant.id, key.key, fresh.token, grant.scopes);
+    const target = targetOf(grant.keyId);
+    await appendEvent(trx, { type: 'oauth.granted', data, accountId, agentId: null, by, target });
+    return tokensOf(grant.keyId, key.key, fresh.token, grant.scopes);
   });
   // The end of a grant whose code came twice is committed before the refusal.
   if (made === null) throw wrongCode();
   return made;
 }
 
+/** Renews access. A refresh token that was exchanged before ends the grant. */
 export async function refresh(deps: AccountDeps, input: RefreshInput, caller: Caller): Promise<GrantTokens> {
-  const { store } = deps;
   const given = readRefresh(deps, input.refreshToken);
-  const found = given && (await store.oauth.grantOf({ family: given.family }));
-  if (given === null || found === null || found.clientId !== input.clientId) throw wrongRefresh();
+  const found = given && (await deps.database.repeatable((db) => grantOf(db, { family: given.family })));
+  if (!given || !found || found.clientId !== input.clientId) throw wrongRefresh();
   const resource = resourceOf(deps, input.resource);
   if (resource !== null && found.resource !== null && resource !== found.resource) {
     throw new Refusal('invalid_target', `resource must be ${found.resource}, which the access is for.`);
   }
   const scopes = narrowed(found.scopes, input.scope);
   const fresh = newRefresh(deps, input.refreshToken);
-  const made = await store.transaction(async (tx) => {
-    await tx.lock(found.accountId);
-    const grant = await tx.oauth.lockGrant(found.id);
-    if (grant === null || grant.isOver) return null;
-    const isPresent = isSame(grant.rotation, given.rotation);
+  const made = await deps.database.transaction(async (trx) => {
+    await lockAccount(trx, found.accountId);
+    const grant = await lockGrant(trx, found.keyId);
+    if (grant === undefined || grant.isOver) return null;
+    const isPresent = isSame(grant.refreshHash, given.rotation);
     if (!isPresent && !isRetry(grant, given.rotation)) {
-      await endReused(tx, grant.id, 'refresh_token', byOf(grant.accountId, caller));
+      await endReused(trx, grant.keyId, 'refresh_token', byOf(grant.accountId, caller));
       return null;
     }
     const key = newKey(deps, { name: grant.clientName, scopes });
-    await tx.oauth.renewGrant(grant.id, fresh.hashes.rotation, key.stored, !isPresent);
-    return tokensOf(grant.id, key.key, fresh.token, scopes);
+    await renewGrant(trx, grant.keyId, fresh.hashes.rotation, key.stored, !isPresent);
+    return tokensOf(grant.keyId, key.key, fresh.token, scopes);
   });
   if (made === null) throw wrongRefresh();
   return made;
 }
 
+/** Ends the grant of a token, where it is the client's. Any other token changes nothing. */
 export async function revokeToken(
   deps: AccountDeps,
   { token, clientId }: { readonly token: string; readonly clientId: string },
   caller: Caller,
 ): Promise<void> {
-  const { crypto, store } = deps;
+  const { apiKeys } = deps.crypto;
   const refreshing = readRefresh(deps, token);
-  const grant = refreshing
-    ? await store.oauth.grantOf({ family: refreshing.family })
-    : crypto.apiKeys.isWellFormed(token)
-      ? await store.oauth.grantOf({ access: crypto.apiKeys.hash(token) })
-      : null;
-  if (grant === null || grant.clientId !== clientId) return;
+  if (refreshing === null && !apiKeys.isWellFormed(token)) return;
+  const named = refreshing ?? { access: apiKeys.hash(token) };
+  const grant = await deps.database.repeatable((db) => grantOf(db, named));
+  if (grant?.clientId !== clientId) return;
   await endGrant(deps, grant, byOf(grant.accountId, caller));
 }
 
+/** Those in force, newest first. */
+export const grants = ({ database }: AccountDeps, accountId: string): Promise<readonly GrantRow[]> =>
+  database.repeatable((db) => grantsOf(db, accountId));
+
 export async function revokeGrant(deps: AccountDeps, accountId: string, id: string, by: By): Promise<GrantRow> {
-  const grants = isId(id) ? await deps.store.oauth.grants(accountId) : [];
-  const grant = grants.find((one) => one.id === id);
+  const grant = isId(id) ? (await grants(deps, accountId)).find(({ keyId }) => keyId === id) : undefined;
   if (grant === undefined) throw new Refusal('grant_not_found', 'The account gave no such access, or it has ended.');
   await endGrant(deps, grant, by);
   return grant;
 }
 
-async function endGrant({ store }: AccountDeps, grant: GrantRow, by: By): Promise<void> {
-  const { id, accountId } = grant;
-  await store.transaction(async (tx) => {
-    await tx.lock(accountId);
-    if (!(await tx.revokeKey(accountId, id)).wasLive) return;
+async function endGrant({ database }: AccountDeps, grant: GrantRow, by: By): Promise<void> {
+  const { keyId: id, accountId } = grant;
+  await database.transaction(async (trx) => {
+    await lockAccount(trx, accountId);
+    if (!(await revokeKeys(trx, accountId, id)).includes(id)) return;
     const data = programOf(grant);
-    await tx.record({ type: 'oauth.revoked', data, accountId, agentId: null, by, target: targetOf(id) });
+    await appendEvent(trx, { type: 'oauth.revoked', data, accountId, agentId: null, by, target: targetOf(id) });
   });
 }
 
 /** Ends a grant whose code or refresh token came twice. */
-async function endReused(tx: AccountTransaction, id: string, of: 'code' | 'refresh_token', by: By): Promise<void> {
-  const grant = await tx.oauth.lockGrant(id);
-  if (grant === null || !(await tx.revokeKey(grant.accountId, id)).wasLive) return;
+async function endReused(trx: Transaction, id: string, of: 'code' | 'refresh_token', by: By): Promise<void> {
+  const grant = await lockGrant(trx, id);
+  if (grant === undefined || !(await revokeKeys(trx, grant.accountId, id)).includes(id)) return;
   const data = { ...programOf(grant), of };
   const { accountId } = grant;
-  await tx.record({ type: 'oauth.reuse_detected', data, accountId, agentId: null, by, target: targetOf(id) });
+  await appendEvent(trx, { type: 'oauth.reuse_detected', data, accountId, agentId: null, by, target: targetOf(id) });
 }
 
 /** Whether whoever brings the code is the one that it was given for. */
@@ -140,8 +174,8 @@ function isOfCode(deps: AccountDeps, code: CodeRow, input: CodeInput): boolean {
   return createHash('sha256').update(input.codeVerifier, 'ascii').digest('base64url') === code.challenge;
 }
 
-const isRetry = ({ isFresh, previousRotation }: LockedGrant, rotation: Uint8Array): boolean =>
-  isFresh && previousRotation !== null && isSame(previousRotation, rotation);
+const isRetry = ({ isFresh, previousHash }: LockedGrant, rotation: Uint8Array): boolean =>
+  isFresh && previousHash !== null && isSame(previousHash, rotation);
 
 /** Hashes are compared: how long that takes tells nothing of a token. */
 const isSame = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0;

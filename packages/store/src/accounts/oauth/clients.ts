@@ -1,46 +1,42 @@
-import { grantBounds, networkOf } from '@lodge/domain';
-import type { OAuthClient } from '@lodge/ports';
+/** Programs that registered themselves. */
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
+import type { Insertable, Selectable } from 'kysely';
+import type { Queries, Transaction } from '../../database/database.ts';
 import { advisoryLocks } from '../../database/locks.ts';
-import type { Schema } from '../../database/schema.ts';
+import type { OauthClients } from '../../database/tables.ts';
 
-type Db = Kysely<Schema>;
+export type ClientRow = Selectable<OauthClients>;
 
-/** Counts under a lock, so that clients which register at once do not pass the bounds. */
-export function registerClient(db: Db, client: OAuthClient, address: string): Promise<boolean> {
-  return db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(${advisoryLocks.oauthClients})`.execute(trx);
-    await pruneClients(trx, 100);
-    const network = networkOf(address);
-    const counted = await trx
-      .selectFrom('oauth_clients')
-      .select(({ fn }) => fn.countAll<string>().as('all'))
-      .select(
-        sql<string>`count(*) filter (where network = ${network} and created_at > now() - interval '1 day')`.as('own'),
-      )
-      .executeTakeFirstOrThrow();
-    const { maxClients, maxClientsOfNetwork } = grantBounds;
-    if (Number(counted.own) >= maxClientsOfNetwork || Number(counted.all) >= maxClients) return false;
-    const { id, name, redirectUris } = client;
-    await trx.insertInto('oauth_clients').values({ id, name, redirect_uris: redirectUris, network }).execute();
-    return true;
-  });
+/** Counts clients, and those of a network of the last day. No other registers until the transaction ends. */
+export async function lockClients(
+  trx: Transaction,
+  network: string,
+): Promise<{ readonly all: number; readonly ofNetwork: number }> {
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.oauthClients})`.execute(trx);
+  await pruneClients(trx, 100);
+  return trx
+    .selectFrom('oauthClients')
+    .select(sql<number>`count(*)::int`.as('all'))
+    .select(
+      sql<number>`count(*) filter (where network = ${network} and created_at > now() - interval '1 day')::int`.as(
+        'ofNetwork',
+      ),
+    )
+    .executeTakeFirstOrThrow();
 }
 
-export async function findClient(db: Db, id: string): Promise<OAuthClient | null> {
-  const row = await db
-    .selectFrom('oauth_clients')
-    .select(['id', 'name', 'redirect_uris'])
-    .where('id', '=', id)
-    .executeTakeFirst();
-  return row === undefined ? null : { id: row.id, name: row.name, redirectUris: row.redirect_uris };
+export async function insertClient(trx: Transaction, client: Insertable<OauthClients>): Promise<void> {
+  await trx.insertInto('oauthClients').values(client).execute();
 }
 
-export async function noteUse(trx: Db, id: string): Promise<void> {
+export const findClient = (db: Queries, id: string): Promise<ClientRow | undefined> =>
+  db.selectFrom('oauthClients').selectAll().where('id', '=', id).executeTakeFirst();
+
+/** Remembers the client as one that somebody agreed to. */
+export async function noteUse(trx: Transaction, id: string): Promise<void> {
   await trx
-    .updateTable('oauth_clients')
-    .set({ used_at: sql<Date>`now()` })
+    .updateTable('oauthClients')
+    .set({ usedAt: sql<Date>`now()` })
     .where('id', '=', id)
     .execute();
 }
@@ -49,7 +45,7 @@ export async function noteUse(trx: Db, id: string): Promise<void> {
  * Removes clients to which nobody agreed within a week, and those whose last grant is long over. A program keeps its id, and
  * many cannot get another one by themselves.
  */
-export async function pruneClients(db: Db, limit: number): Promise<void> {
+export async function pruneClients(db: Queries, limit: number): Promise<void> {
   await sql`
     delete from oauth_clients where id in (
       select id from oauth_clients c

@@ -1,168 +1,143 @@
+/** Access that people gave to programs. Its id is that of the API key that is its access token. */
 import { grantBounds } from '@lodge/domain';
-import type { CodeRow, GrantRow, LockedGrant, NewApiKey, NewCode, RefreshHashes } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, Selectable } from 'kysely';
-import type { Schema } from '../../database/schema.ts';
-import { insertKey } from '../account-keys.ts';
-import { noteUse } from './clients.ts';
+import type { Insertable, Selectable } from 'kysely';
+import type { Queries, Transaction } from '../../database/database.ts';
+import type { OauthCodes, OauthGrants } from '../../database/tables.ts';
+import type { KeyRow, NewKey } from '../keys.ts';
 
-type Db = Kysely<Schema>;
+export type CodeRow = Selectable<OauthCodes> & { readonly isExpired: boolean };
+export type GrantRow = Selectable<OauthGrants> & Pick<KeyRow, 'lastUsedAt'>;
+
+/** A grant under its lock. `isFresh`: the last rotation is so young that its answer may have been lost. */
+export type LockedGrant = GrantRow & { readonly isOver: boolean; readonly isFresh: boolean };
 
 /** A code that comes again within this time ends what it gave. */
 const codeKeptSeconds = 86_400;
 const inSeconds = (count: number) => sql<Date>`clock_timestamp() + ${count} * interval '1 second'`;
 
-export async function insertCode(trx: Db, code: NewCode): Promise<void> {
+/** Keeps the access to which a person agreed until its client exchanges the code. */
+export async function insertCode(trx: Transaction, code: Omit<Insertable<OauthCodes>, 'expiresAt'>): Promise<void> {
   await trx
-    .insertInto('oauth_codes')
-    .values({
-      hash: code.hash,
-      account_id: code.accountId,
-      client_id: code.clientId,
-      client_name: code.clientName,
-      redirect_uri: code.redirectUri,
-      challenge: code.challenge,
-      scopes: code.scopes,
-      resource: code.resource,
-      expires_at: inSeconds(grantBounds.codeSeconds),
-    })
+    .insertInto('oauthCodes')
+    .values({ ...code, expiresAt: inSeconds(grantBounds.codeSeconds) })
     .execute();
-  await noteUse(trx, code.clientId);
 }
 
-export async function accountOfCode(db: Db, hash: Uint8Array): Promise<string | null> {
-  const row = await db.selectFrom('oauth_codes').select('account_id').where('hash', '=', hash).executeTakeFirst();
-  return row?.account_id ?? null;
-}
+/** Returns the account of a code, whatever its state. */
+export const accountOfCode = (db: Queries, hash: Uint8Array): Promise<{ readonly accountId: string } | undefined> =>
+  db.selectFrom('oauthCodes').select('accountId').where('hash', '=', hash).executeTakeFirst();
 
-export async function lockCode(trx: Db, hash: Uint8Array): Promise<CodeRow | null> {
-  const row = await trx
-    .selectFrom('oauth_codes')
+/** Locks a code, used or not. */
+export const lockCode = (trx: Transaction, hash: Uint8Array): Promise<CodeRow | undefined> =>
+  trx
+    .selectFrom('oauthCodes')
     .selectAll()
-    .select(sql<boolean>`expires_at <= clock_timestamp()`.as('is_expired'))
+    .select(sql<boolean>`expires_at <= clock_timestamp()`.as('isExpired'))
     .where('hash', '=', hash)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (row === undefined) return null;
-  return {
-    hash: row.hash,
-    accountId: row.account_id,
-    clientId: row.client_id,
-    clientName: row.client_name,
-    redirectUri: row.redirect_uri,
-    challenge: row.challenge,
-    scopes: row.scopes,
-    resource: row.resource,
-    isExpired: row.is_expired,
-    grantId: row.key_id,
-  };
+
+/** Hashes of a refresh token: of its half that stays, and of its half that changes. */
+export interface RefreshHashes {
+  readonly family: Uint8Array;
+  readonly rotation: Uint8Array;
 }
 
-/** Scopes of the access token are the grant's; its life is `grantBounds.accessSeconds`. */
-export async function createGrant(
-  trx: Db,
+export type GrantKey = Pick<NewKey, 'name' | 'hash' | 'last4' | 'scopes'>;
+
+/** Makes a grant of a code with its key, and marks the code as used. */
+export async function insertGrant(
+  trx: Transaction,
   code: CodeRow,
   redirectHost: string,
   { family, rotation }: RefreshHashes,
-  key: NewApiKey,
+  { name, hash, last4, scopes }: GrantKey,
 ): Promise<GrantRow> {
-  const { id } = await insertKey(trx, code.accountId, key);
-  await trx
-    .updateTable('api_keys')
-    .set({ expires_at: inSeconds(grantBounds.accessSeconds) })
-    .where('id', '=', id)
-    .execute();
-  await trx
-    .insertInto('oauth_grants')
+  const { accountId, clientId, clientName, resource } = code;
+  const { id: keyId } = await trx
+    .insertInto('apiKeys')
+    .values({ accountId, name, hash, last4, scopes, expiresAt: inSeconds(grantBounds.accessSeconds) })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  const grant = await trx
+    .insertInto('oauthGrants')
     .values({
-      key_id: id,
-      account_id: code.accountId,
-      client_id: code.clientId,
-      client_name: code.clientName,
-      redirect_host: redirectHost,
+      keyId,
+      accountId,
+      clientId,
+      clientName,
+      redirectHost,
+      resource,
       scopes: code.scopes,
-      resource: code.resource,
-      family_hash: family,
-      refresh_hash: rotation,
-      expires_at: inSeconds(grantBounds.idleSeconds),
+      familyHash: family,
+      refreshHash: rotation,
+      expiresAt: inSeconds(grantBounds.idleSeconds),
     })
-    .execute();
-  await trx.updateTable('oauth_codes').set({ key_id: id }).where('hash', '=', code.hash).execute();
-  const made = await grantsWith(trx).where('g.key_id', '=', id).executeTakeFirstOrThrow();
-  return toGrant(made);
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await trx.updateTable('oauthCodes').set({ keyId }).where('hash', '=', code.hash).execute();
+  return { ...grant, lastUsedAt: null };
 }
 
-export async function lockGrant(trx: Db, id: string): Promise<LockedGrant | null> {
-  const row = await grantsWith(trx)
-    .select(['g.refresh_hash', 'g.previous_hash'])
-    .select(sql<boolean>`k.revoked_at is not null or g.expires_at <= clock_timestamp()`.as('is_over'))
+export const lockGrant = (trx: Transaction, id: string): Promise<LockedGrant | undefined> =>
+  grantsWith(trx)
+    .select(sql<boolean>`k.revoked_at is not null or g.expires_at <= clock_timestamp()`.as('isOver'))
     .select(
-      sql<boolean>`g.rotated_at > clock_timestamp() - ${grantBounds.leewaySeconds} * interval '1 second'`.as(
-        'is_fresh',
-      ),
+      sql<boolean>`g.rotated_at > clock_timestamp() - ${grantBounds.leewaySeconds} * interval '1 second'`.as('isFresh'),
     )
-    .where('g.key_id', '=', id)
+    .where('g.keyId', '=', id)
     .forNoKeyUpdate()
     .executeTakeFirst();
-  if (row === undefined) return null;
-  return {
-    ...toGrant(row),
-    isOver: row.is_over,
-    rotation: row.refresh_hash,
-    previousRotation: row.previous_hash,
-    isFresh: row.is_fresh,
-  };
-}
 
+/** Puts a new access and a new refresh token in place of the present ones. `keepsPrevious`: those before them stay known. */
 export async function renewGrant(
-  trx: Db,
+  trx: Transaction,
   id: string,
   rotation: Uint8Array,
-  { hash, last4, scopes }: NewApiKey,
+  { hash, last4, scopes }: GrantKey,
   keepsPrevious: boolean,
 ): Promise<void> {
   await trx
-    .updateTable('oauth_grants')
+    .updateTable('oauthGrants')
     .set({
-      refresh_hash: rotation,
-      expires_at: inSeconds(grantBounds.idleSeconds),
-      ...(!keepsPrevious && { previous_hash: sql<Uint8Array>`refresh_hash`, rotated_at: sql<Date>`clock_timestamp()` }),
+      refreshHash: rotation,
+      expiresAt: inSeconds(grantBounds.idleSeconds),
+      ...(!keepsPrevious && { previousHash: sql<Uint8Array>`refresh_hash`, rotatedAt: sql<Date>`clock_timestamp()` }),
     })
-    .where('key_id', '=', id)
+    .where('keyId', '=', id)
     .execute();
   await trx
-    .updateTable('api_keys')
-    .set({ hash, last4, scopes, expires_at: inSeconds(grantBounds.accessSeconds) })
+    .updateTable('apiKeys')
+    .set({ hash, last4, scopes, expiresAt: inSeconds(grantBounds.accessSeconds) })
     .where('id', '=', id)
     .execute();
 }
 
-export async function grantOf(
-  db: Db,
+/** Returns the grant of a refresh token's half that stays, or of an access token's hash. */
+export const grantOf = (
+  db: Queries,
   token: { readonly family: Uint8Array } | { readonly access: Uint8Array },
-): Promise<GrantRow | null> {
+): Promise<GrantRow | undefined> => {
   const query = grantsWith(db);
-  const row = await (
-    'family' in token ? query.where('g.family_hash', '=', token.family) : query.where('k.hash', '=', token.access)
+  return (
+    'family' in token ? query.where('g.familyHash', '=', token.family) : query.where('k.hash', '=', token.access)
   ).executeTakeFirst();
-  return row === undefined ? null : toGrant(row);
-}
+};
 
-export async function grantsOf(db: Db, accountId: string): Promise<GrantRow[]> {
-  const rows = await inForce(db, accountId).orderBy('g.created_at', 'desc').orderBy('g.key_id').limit(1_000).execute();
-  return rows.map(toGrant);
-}
+/** Returns grants in force, newest first. */
+export const grantsOf = (db: Queries, accountId: string): Promise<readonly GrantRow[]> =>
+  inForce(db, accountId).orderBy('g.createdAt', 'desc').orderBy('g.keyId').limit(1_000).execute();
 
-export async function grantsBeyond(trx: Db, accountId: string, count: number): Promise<string[]> {
-  const rows = await inForce(trx, accountId)
+/** Returns the grants in force beyond so many, those that were used longest ago. */
+export const grantsBeyond = (trx: Transaction, accountId: string, count: number): Promise<readonly GrantRow[]> =>
+  inForce(trx, accountId)
     .orderBy(sql`greatest(k.last_used_at, g.rotated_at)`, 'desc')
-    .orderBy('g.key_id')
+    .orderBy('g.keyId')
     .offset(count)
     .execute();
-  return rows.map(({ key_id }) => key_id);
-}
 
-export async function pruneCodes(db: Db, limit: number): Promise<void> {
+export async function pruneCodes(db: Queries, limit: number): Promise<void> {
   await sql`
     delete from oauth_codes where hash in (
       select hash from oauth_codes where expires_at < now() - ${codeKeptSeconds} * interval '1 second'
@@ -171,43 +146,11 @@ export async function pruneCodes(db: Db, limit: number): Promise<void> {
   `.execute(db);
 }
 
-const columns = [
-  'g.key_id',
-  'g.account_id',
-  'g.client_id',
-  'g.client_name',
-  'g.redirect_host',
-  'g.scopes',
-  'g.resource',
-  'g.created_at',
-  'g.expires_at',
-  'k.last_used_at',
-] as const;
+const grantsWith = (db: Queries) =>
+  db.selectFrom('oauthGrants as g').innerJoin('apiKeys as k', 'k.id', 'g.keyId').selectAll('g').select('k.lastUsedAt');
 
-const grantsWith = (db: Db) =>
-  db.selectFrom('oauth_grants as g').innerJoin('api_keys as k', 'k.id', 'g.key_id').select(columns);
-
-const inForce = (db: Db, accountId: string) =>
+const inForce = (db: Queries, accountId: string) =>
   grantsWith(db)
-    .where('g.account_id', '=', accountId)
-    .where('k.revoked_at', 'is', null)
-    .where('g.expires_at', '>', sql<Date>`now()`);
-
-type Row = Omit<Selectable<Schema['oauth_grants']>, 'family_hash' | 'refresh_hash' | 'previous_hash' | 'rotated_at'> & {
-  readonly last_used_at: Date | null;
-};
-
-function toGrant(row: Row): GrantRow {
-  return {
-    id: row.key_id,
-    accountId: row.account_id,
-    clientId: row.client_id,
-    clientName: row.client_name,
-    redirectHost: row.redirect_host,
-    scopes: row.scopes,
-    resource: row.resource,
-    createdAt: row.created_at,
-    lastUsedAt: row.last_used_at,
-    expiresAt: row.expires_at,
-  };
-}
+    .where('g.accountId', '=', accountId)
+    .where('k.revokedAt', 'is', null)
+    .where('g.expiresAt', '>', sql<Date>`now()`);

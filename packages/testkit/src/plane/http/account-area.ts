@@ -83,7 +83,7 @@ export async function testWorld(origin = 'http://localhost:8080', registrationOp
   const { app, store } = lodge;
   const owner = new Browser(app, origin);
   owner.email = 'owner@example.com';
-  const token = await createOwnerLink(store.accounts, cryptography.tokens);
+  const token = await createOwnerLink(store.database, cryptography.tokens);
   await owner.call('POST', '/setup', { token, email: owner.email, name: 'Ada', password });
   return {
     ...lodge,

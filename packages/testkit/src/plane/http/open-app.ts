@@ -9,6 +9,7 @@ import type { Scope } from '@lodge/domain';
 import { execute } from '@lodge/testkit/postgres';
 import { openLodge } from '../open-lodge.ts';
 import type { OpenedLodge, OpenLodgeOptions } from '../open-lodge.ts';
+import { insertKey } from '@lodge/store/accounts';
 
 export interface OpenedApp extends OpenedLodge, Pick<OpenedLodge['parts'], 'app' | 'store'> {
   readonly close: () => Promise<void>;
@@ -108,7 +109,7 @@ const namesScopes = (name: string): boolean => scopesOf(name).every(isScope);
 async function makeKey(store: OpenedApp['store'], accountId: string, name: string): Promise<string> {
   const { apiKeys } = cryptography;
   const made = apiKeys.make();
-  const row = { name: 'test', hash: apiKeys.hash(made), last4: apiKeys.lastFour(made), expiresAt: null };
-  await store.apiKeys.insert(accountId, { ...row, scopes: scopesOf(name).filter(isScope) });
+  const row = { accountId, name: 'test', hash: apiKeys.hash(made), last4: apiKeys.lastFour(made) };
+  await store.database.transaction((trx) => insertKey(trx, { ...row, scopes: scopesOf(name).filter(isScope) }));
   return made;
 }

@@ -1,5 +1,5 @@
 import { Account, UpdateAccount } from '@lodge/contract';
-import type { OwnAccounts } from '@lodge/ports';
+import type { Accounts } from '@lodge/engine';
 import type { App } from '../../app-types.ts';
 import { actorOf } from '../../identity/principal.ts';
 import { accountRecord, personalAccount } from './replies.ts';
@@ -8,7 +8,10 @@ const url = '/v1/account';
 const tags = ['Service'];
 
 /** `GET` and `PATCH /v1/account`: the account of the key or session. */
-export function accountRoutes(app: App, { accounts }: { readonly accounts: OwnAccounts }): void {
+export function accountRoutes(
+  app: App,
+  { accounts }: { readonly accounts: Pick<Accounts, 'account' | 'update'> },
+): void {
   app.route({
     method: 'GET',
     url,
@@ -39,7 +42,7 @@ export function accountRoutes(app: App, { accounts }: { readonly accounts: OwnAc
     config: { scopes: ['agents:write'] },
     handler: async ({ principal, body, ip: address, id: requestId }) => {
       const by = { actor: actorOf(principal), address, requestId } as const;
-      const change = { recordsLlmCalls: body.record_llm_calls };
+      const change = { recordLlmCalls: body.record_llm_calls };
       const account = await accounts.update(principal.accountId, change, by);
       return principal.by.kind === 'session' ? personalAccount(account) : accountRecord(account);
     },

@@ -275,7 +275,7 @@ test('registering: refused where it is closed; where it is open it signs in, onc
 
 test('the operator’s reset link signs in with a new password', async () => {
   const me = await world.member();
-  const token = await createResetLink(world.store.accounts, cryptography.tokens, me.email, { removesTotp: false });
+  const token = await createResetLink(world.store.database, cryptography.tokens, me.email, { removesTotp: false });
   const browser = world.browser();
   const reset = await browser.call('POST', '/password-reset', { token, password: 'set by the reset link' });
   assert.equal(reset.status, 200);

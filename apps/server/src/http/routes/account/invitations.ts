@@ -1,9 +1,10 @@
 import { CreateInvitation, CreatedInvitation, Invitation, InvitationList, Nothing } from '@lodge/contract';
-import { linkPath } from '@lodge/ports';
-import type { Accounts, LinkRow } from '@lodge/ports';
+import { linkPath } from '@lodge/domain';
+import type { Accounts, LinkRow } from '@lodge/engine';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
-import { callerOf, signedIn, tags, timeOrNull } from './replies.ts';
+import { toWire } from '../../reply/to-wire.ts';
+import { callerOf, signedIn, tags } from './replies.ts';
 
 interface Needs {
   readonly accounts: Pick<Accounts, 'invitations' | 'invite' | 'endInvitation'>;
@@ -67,13 +68,4 @@ export function invitationRoutes(app: App, { accounts, origin }: Needs): void {
   });
 }
 
-function invitation({ id, email, role, createdAt, expiresAt, usedAt }: LinkRow): Invitation {
-  return {
-    id,
-    email,
-    role,
-    created_at: createdAt.toISOString(),
-    expires_at: expiresAt.toISOString(),
-    accepted_at: timeOrNull(usedAt),
-  };
-}
+const invitation = (row: LinkRow): Invitation => toWire(Invitation, { ...row, acceptedAt: row.usedAt });

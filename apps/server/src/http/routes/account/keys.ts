@@ -1,10 +1,11 @@
 import { CreateKey, CreatedKey, KeyList, KeyRecord } from '@lodge/contract';
-import type { Accounts, ApiKeyRecord } from '@lodge/ports';
+import type { Accounts, KeyRow } from '@lodge/engine';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
 import { actorNote } from '../../identity/change-note.ts';
 import { timeOf } from '../../pipeline/query.ts';
-import { tags, timeOrNull } from './replies.ts';
+import { toWire } from '../../reply/to-wire.ts';
+import { tags } from './replies.ts';
 
 interface Needs {
   readonly accounts: Pick<Accounts, 'keys' | 'currentKey' | 'createKey' | 'revokeKey'>;
@@ -104,16 +105,4 @@ function currentKeyRoutes(app: App, { accounts }: Needs): void {
   });
 }
 
-function keyRecord(record: ApiKeyRecord): KeyRecord {
-  return {
-    id: record.id,
-    name: record.name,
-    last4: record.last4,
-    scopes: [...record.scopes],
-    created_at: record.createdAt.toISOString(),
-    expires_at: timeOrNull(record.expiresAt),
-    revoked_at: timeOrNull(record.revokedAt),
-    last_used_at: timeOrNull(record.lastUsedAt),
-    made_by: record.madeBy,
-  };
-}
+const keyRecord = (row: KeyRow): KeyRecord => toWire(KeyRecord, row);

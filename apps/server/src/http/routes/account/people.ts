@@ -1,7 +1,8 @@
-import { PersonList } from '@lodge/contract';
-import type { Accounts } from '@lodge/ports';
+import { Person, PersonList } from '@lodge/contract';
+import type { Accounts } from '@lodge/engine';
 import type { App } from '../../app-types.ts';
 import { spendLimitRecord } from '../../reply/spend-limit.ts';
+import { toWire } from '../../reply/to-wire.ts';
 import { signedIn, tags } from './replies.ts';
 
 /** `GET /v1/account/people`. */
@@ -18,15 +19,9 @@ export function peopleRoutes(app: App, { accounts }: { readonly accounts: Pick<A
     },
     config: { ...signedIn, errors: ['owner_only'] },
     handler: async ({ me }) => ({
-      data: (await accounts.members(me!)).map(({ id, name, email, role, createdAt, agents, spendLimit }) => ({
-        id,
-        name,
-        email,
-        role,
-        created_at: createdAt.toISOString(),
-        agents,
-        spend_limit: spendLimitRecord(spendLimit),
-      })),
+      data: (await accounts.members(me!)).map((row) =>
+        toWire(Person, { ...row, spendLimit: spendLimitRecord(row.spendLimit) }),
+      ),
     }),
   });
 }

@@ -1,8 +1,11 @@
 /** Parts that the account area's routes share: their configuration, and the records in their replies. */
-import type { PersonalAccount, SessionBody } from '@lodge/contract';
-import type { AccountRow, Accounts, Caller, OpenedSession, SignedIn } from '@lodge/ports';
+import { Account, PersonalAccount } from '@lodge/contract';
+import type { SessionBody } from '@lodge/contract';
+import { sessionEnd } from '@lodge/domain';
+import type { AccountRow, Accounts, Caller, OpenedSession, SignedIn } from '@lodge/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Sessions } from '../../identity/session.ts';
+import { toWire } from '../../reply/to-wire.ts';
 
 export const tags = ['Account area'];
 
@@ -26,7 +29,7 @@ export function sessionBody({ accounts }: Signing, { session, account }: SignedI
     session: {
       id: session.id,
       created_at: session.createdAt.toISOString(),
-      expires_at: session.expiresAt.toISOString(),
+      expires_at: sessionEnd(session).toISOString(),
     },
     account: personalAccount(account),
     csrf_token: accounts.csrfToken(token),
@@ -34,26 +37,15 @@ export function sessionBody({ accounts }: Signing, { session, account }: SignedI
 }
 
 /** The account as an API key sees it. */
-export const accountRecord = ({ id, name, recordsLlmCalls, createdAt }: AccountRow) => ({
-  object: 'account' as const,
-  id,
-  name,
-  record_llm_calls: recordsLlmCalls,
-  created_at: createdAt.toISOString(),
-});
+export const accountRecord = (row: AccountRow) =>
+  toWire(Account, { ...row, email: null, role: null, totpEnabled: null });
 
 /** The account as its person sees it. */
-export const personalAccount = (account: AccountRow): PersonalAccount => ({
-  ...accountRecord(account),
-  email: account.email,
-  role: account.role,
-  totp_enabled: account.totpEnabled,
-});
+export const personalAccount = (row: AccountRow): PersonalAccount =>
+  toWire(PersonalAccount, { ...row, totpEnabled: row.totpSealed !== null });
 
 /** Sets the cookie of a new session, and returns the reply's body. */
 export function begun(signing: Signing, reply: FastifyReply, opened: OpenedSession): SessionBody {
   signing.sessions.write(reply, opened.token);
   return sessionBody(signing, opened, opened.token);
 }
-
-export const timeOrNull = (time: Date | null): string | null => time?.toISOString() ?? null;

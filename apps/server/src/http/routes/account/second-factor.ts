@@ -1,5 +1,5 @@
 import { BeginTotp, ConfirmTotp, Nothing, RecoveryCodes, RemoveTotp, TotpBegun } from '@lodge/contract';
-import type { Accounts } from '@lodge/ports';
+import type { Accounts } from '@lodge/engine';
 import type { App } from '../../app-types.ts';
 import { callerOf, signedIn, tags } from './replies.ts';
 

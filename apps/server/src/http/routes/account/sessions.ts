@@ -1,6 +1,8 @@
-import { Nothing, SessionList } from '@lodge/contract';
+import { Nothing, SessionList, SessionRecord } from '@lodge/contract';
+import { sessionEnd } from '@lodge/domain';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
+import { toWire } from '../../reply/to-wire.ts';
 import { callerOf, signedIn, tags } from './replies.ts';
 import type { Signing } from './replies.ts';
 
@@ -17,15 +19,9 @@ export function sessionRoutes(app: App, { accounts, sessions }: Signing): void {
     },
     config: signedIn,
     handler: async ({ me }) => ({
-      data: (await accounts.sessions(me!)).map((session) => ({
-        id: session.id,
-        created_at: session.createdAt.toISOString(),
-        last_seen_at: session.lastSeenAt.toISOString(),
-        expires_at: session.expiresAt.toISOString(),
-        address: session.address,
-        user_agent: session.userAgent,
-        current: session.id === me!.session.id,
-      })),
+      data: (await accounts.sessions(me!)).map((row) =>
+        toWire(SessionRecord, { ...row, expiresAt: sessionEnd(row), current: row.id === me!.session.id }),
+      ),
     }),
   });
 

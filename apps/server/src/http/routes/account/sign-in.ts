@@ -1,5 +1,5 @@
 import { AccountOptions, NoBody, Nothing, SessionBody, SignIn } from '@lodge/contract';
-import type { Caller } from '@lodge/ports';
+import type { Caller } from '@lodge/engine';
 import type { App } from '../../app-types.ts';
 import { anyone, begun, callerOf, sessionBody, signedIn, tags } from './replies.ts';
 import type { Signing } from './replies.ts';

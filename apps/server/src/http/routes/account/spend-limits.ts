@@ -1,5 +1,6 @@
 import { AccountSpend, Nothing, patterns, SetSpendLimit } from '@lodge/contract';
-import type { Accounts, SpendStore } from '@lodge/ports';
+import type { Accounts } from '@lodge/engine';
+import type { SpendStore } from '@lodge/ports';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
 import { spendLimitOf, spendLimitRecord, spendStanding } from '../../reply/spend-limit.ts';

@@ -2,7 +2,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '@lodge/domain';
 import type { ConsentPage } from '@lodge/engine';
-import type { Log, OwnAccounts } from '@lodge/ports';
+import type { Accounts } from '@lodge/engine';
+import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
 import type { AccountArea } from '../../context.ts';
@@ -17,7 +18,7 @@ import type { ChannelNeeds } from './shared.ts';
 
 interface Needs extends ChannelNeeds {
   readonly log: Log;
-  readonly accounts: Pick<OwnAccounts, 'account'>;
+  readonly accounts: Pick<Accounts, 'account'>;
   /** Identifies signed-in people; without it nobody is signed in. */
   readonly account?: Pick<AccountArea, 'accounts'>;
   readonly sessions: Sessions | null;

@@ -1,11 +1,10 @@
 import { Host as HostReply } from '@lodge/contract';
-import type { Host, HostReport } from '@lodge/engine';
-import type { OwnAccounts } from '@lodge/ports';
+import type { Accounts, Host, HostReport } from '@lodge/engine';
 import type { App } from '../../app-types.ts';
 
 interface Needs {
   readonly host: Host;
-  readonly accounts: Pick<OwnAccounts, 'account'>;
+  readonly accounts: Pick<Accounts, 'account'>;
   readonly version: string;
 }
 

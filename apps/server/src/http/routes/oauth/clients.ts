@@ -1,5 +1,6 @@
 import { Nothing, RegisterClient, RegisteredClient, RevokeToken } from '@lodge/contract';
-import type { Log, OAuth } from '@lodge/ports';
+import type { OAuth } from '@lodge/engine';
+import type { Log } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
 import { callerOf } from '../account/replies.ts';
 import { withForms, withOAuthErrors } from './form.ts';

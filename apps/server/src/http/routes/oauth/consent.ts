@@ -8,11 +8,12 @@ import {
 } from '@lodge/contract';
 import { Refusal } from '@lodge/domain';
 import type { Scope } from '@lodge/domain';
-import type { AuthorizationInput, GrantRow, OAuth } from '@lodge/ports';
+import type { AuthorizationInput, GrantRow, OAuth } from '@lodge/engine';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
 import { actorNote } from '../../identity/change-note.ts';
-import { callerOf, signedIn, tags, timeOrNull } from '../account/replies.ts';
+import { toWire } from '../../reply/to-wire.ts';
+import { callerOf, signedIn, tags } from '../account/replies.ts';
 
 interface Needs {
   readonly accounts: { readonly oauth: OAuth };
@@ -42,12 +43,7 @@ function authorizationRoutes(app: App, oauth: OAuth): void {
     config: { ...signedIn, errors },
     handler: async (request) => {
       const question = await oauth.authorizationQuestion(request.me!, inputOf(request.body));
-      return {
-        client_name: question.clientName,
-        client_host: question.clientHost,
-        redirect_host: question.redirectHost,
-        scopes: [...question.grantable],
-      };
+      return toWire(AuthorizationRequest, { ...question, scopes: question.grantable });
     },
   });
 
@@ -122,12 +118,4 @@ function grantRoutes(app: App, oauth: OAuth): void {
   });
 }
 
-const grantRecord = (grant: GrantRow): Grant => ({
-  id: grant.id,
-  client_name: grant.clientName,
-  redirect_host: grant.redirectHost,
-  scopes: [...grant.scopes],
-  created_at: grant.createdAt.toISOString(),
-  last_used_at: timeOrNull(grant.lastUsedAt),
-  expires_at: grant.expiresAt.toISOString(),
-});
+const grantRecord = (row: GrantRow): Grant => toWire(Grant, { ...row, id: row.keyId });

@@ -6,8 +6,9 @@ import {
   DeviceRequest,
   Nothing,
 } from '@lodge/contract';
-import type { OAuth } from '@lodge/ports';
+import type { OAuth } from '@lodge/engine';
 import type { App } from '../../app-types.ts';
+import { toWire } from '../../reply/to-wire.ts';
 import { callerOf, signedIn, tags as areaTags } from '../account/replies.ts';
 import { decided } from './consent.ts';
 import { withForms } from './form.ts';
@@ -69,13 +70,7 @@ function personRoutes(app: App, oauth: OAuth): void {
     config: { ...signedIn, errors: ['device_code_not_found'] },
     handler: async (request) => {
       const device = await oauth.waitingDevice(request.me!, request.body.user_code, callerOf(request));
-      return {
-        client_name: device.clientName,
-        address: device.address,
-        scopes: [...device.grantable],
-        created_at: device.createdAt.toISOString(),
-        expires_at: device.expiresAt.toISOString(),
-      };
+      return toWire(DeviceRequest, { ...device, scopes: device.grantable });
     },
   });
 

@@ -1,6 +1,7 @@
 import { Token, TokenRequest, grantTypes } from '@lodge/contract';
 import { Refusal } from '@lodge/domain';
-import type { Caller, GrantTokens, Log, OAuth } from '@lodge/ports';
+import type { Caller, GrantTokens, OAuth } from '@lodge/engine';
+import type { Log } from '@lodge/ports';
 import type { App } from '../../app-types.ts';
 import { callerOf } from '../account/replies.ts';
 import { withForms, withOAuthErrors } from './form.ts';

@@ -21,7 +21,7 @@ after(async () => {
   await Promise.all([here.close(), there.close()]);
   await database.drop();
 });
-const accountId = await firstAccount(here.apiKeys);
+const accountId = await firstAccount(here.database);
 
 const newAgent = async (): Promise<string> => (await here.agents.create(someAgent(accountId), admitAll)).id;
 

@@ -1,4 +1,4 @@
-import type { AccountRow, SessionRow } from './account-store.ts';
+import type { AccountRow, SessionRow } from '@lodge/store/accounts';
 
 /** The origin of a request, for sessions and the audit log. */
 export interface Caller {
@@ -11,4 +11,9 @@ export interface Caller {
 export interface SignedIn {
   readonly session: SessionRow;
   readonly account: AccountRow;
+}
+
+/** A session that has just begun. Its token goes into the cookie and is stored nowhere. */
+export interface OpenedSession extends SignedIn {
+  readonly token: string;
 }

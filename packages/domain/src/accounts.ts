@@ -1,0 +1,21 @@
+/** Words and bounds of people's accounts. */
+
+/** Links that open an account (`owner`, `reset`), or invite somebody to one of their own. */
+export type LinkKind = 'owner' | 'invite' | 'reset';
+
+/** Seconds for which each kind of link can be used. */
+export const linkLifetimes: Readonly<Record<LinkKind, number>> = { owner: 86_400, invite: 7 * 86_400, reset: 3_600 };
+
+/** Path of a link's page. The token is in the fragment, which browsers send to no server. */
+export function linkPath(kind: LinkKind, token: string): string {
+  const page = { owner: 'setup', invite: 'join', reset: 'reset' }[kind];
+  return `/account/${page}#token=${token}`;
+}
+
+/** The longest life of a session, and the longest time without use. */
+export const sessionLifetime = { absoluteSeconds: 30 * 86_400, idleSeconds: 7 * 86_400 } as const;
+
+/** The earlier of two ends: that of every session, and that of a session without use. */
+export function sessionEnd({ expiresAt, lastSeenAt }: { readonly expiresAt: Date; readonly lastSeenAt: Date }): Date {
+  return new Date(Math.min(expiresAt.getTime(), lastSeenAt.getTime() + sessionLifetime.idleSeconds * 1000));
+}

@@ -1,0 +1,1 @@
+export { markEffective } from './idempotency.ts';
