@@ -9,7 +9,7 @@ import { RelayHand } from '../../packages/testkit/src/plane/relay-hand.ts';
 let world: World;
 let agentId: string;
 before(async () => {
-  world = await openWorld({ rates: { address: 40 }, bounds: { hooks: { lookEveryMs: 50 } } });
+  world = await openWorld({ rates: { address: 40 }, bounds: { work: { lookEveryMs: 50 } } });
   const made = await send(world.url, 'POST', '/v1/agents', { key: world.key, body: { name: 'Triager' } });
   assert.equal(made.status, 201, made.text);
   agentId = made.body.id;

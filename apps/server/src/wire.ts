@@ -31,7 +31,7 @@ import {
 } from '@lodge/broker';
 import type { BrokerOptions } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
-import type { Accounts, Engine, HookParts } from '@lodge/engine';
+import type { Accounts, Engine } from '@lodge/engine';
 import type { ConnectionParts } from '@lodge/connections';
 import type { CallLedger, KeyChecker, Log, Provider } from '@lodge/ports';
 import { allRuntimes, createGateway } from '@lodge/runtimes';
@@ -188,12 +188,6 @@ async function serveGuests(config: Config, parts: BrokerParts, { agents }: Engin
   return () => broker.close();
 }
 
-const hookParts = (
-  { chatTimeoutMs: turnMs }: Config,
-  { hookTurns: turns }: Store,
-  bounds: HookParts['bounds'],
-): HookParts => ({ turns, bounds: { turnMs, ...bounds } });
-
 function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
   const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
   closing.push(() => loop.stop());
@@ -204,8 +198,11 @@ function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
     events: store.events,
     spend: store.spend,
     hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
-    schedules: { runs: store.scheduleRuns, bounds: { turnMs: config.chatTimeoutMs } },
-    hooks: hookParts(config, store, bounds.hooks),
+    database: store.database,
+    onWork: store.onWork,
+    ...(bounds.work && { work: bounds.work }),
+    schedules: { bounds: { turnMs: config.chatTimeoutMs } },
+    hooks: { bounds: { turnMs: config.chatTimeoutMs, ...bounds.hooks } },
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,
     maxRunningPerAccount: config.maxRunning,

@@ -25,6 +25,7 @@ import type {
   RuntimeVersions,
   VmDriver,
 } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
 import { defaultBounds, pacedBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
@@ -44,11 +45,15 @@ import type { Channels } from './channels/channels.ts';
 import type { ChannelParts } from './channels/deps.ts';
 import { createChannels } from './channels/use-cases.ts';
 import { defaultScheduleBounds } from './schedules/bounds.ts';
-import { createScheduleRunner } from './schedules/runner.ts';
+import { createFiring } from './schedules/firing.ts';
+import { scheduleRuns } from './schedules/runs.ts';
 import type { ScheduleParts } from './schedules/schedules.ts';
 import { defaultHookBounds } from './hooks/bounds.ts';
 import type { HookParts } from './hooks/hooks.ts';
-import { createHookRunner } from './hooks/runner.ts';
+import { hookMessages } from './hooks/messages.ts';
+import { defaultLoopBounds } from './work/bounds.ts';
+import type { LoopBounds } from './work/bounds.ts';
+import { createWorkRunner } from './work/runner.ts';
 import type { AgentsDeps } from './agents/deps.ts';
 import { KeepAwakeLeases } from './turns/keep-awake.ts';
 import { createRunTurn } from './turns/run-turn.ts';
@@ -59,6 +64,7 @@ type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
 export interface EngineDeps
   extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
+  readonly database: Database;
   readonly driver: VmDriver;
   /** Reads the VM's counters before its end; see `Meter`. */
   readonly beforeEnd: BeforeEnd;
@@ -88,6 +94,10 @@ export interface EngineDeps
   readonly onTurn?: (origin: TurnOrigin) => () => void;
   /** Messaging channels; without them there are none. */
   readonly channels?: ChannelParts;
+  /** Calls back when there may be work in the queue, or what it is for may be gone. */
+  readonly onWork: (listener: () => void) => () => void;
+  /** Bounds of the loop that does the work of the queue, where the defaults do not fit. */
+  readonly work?: Partial<LoopBounds>;
   /** Schedules; without them there are none. */
   readonly schedules?: ScheduleParts;
   /** Inbound hooks; without them there are none. */
@@ -202,8 +212,7 @@ function given<Part>(part: Part | undefined, what: string): Part {
 /** Parts that make agents take turns without a waiting request. */
 const askers = (deps: EngineDeps, agents: Agents, runTurn: RunTurn) => [
   ...answering(deps, agents, runTurn),
-  ...scheduling(deps, agents, runTurn),
-  ...hearing(deps, agents, runTurn),
+  ...working(deps, agents, runTurn),
 ];
 
 /** Answers on channels, if there are any. */
@@ -215,20 +224,20 @@ function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTur
   return [createAnswering({ ...channels, bounds, held, agents, runTurn, log, holder: `${holder}/${randomUUID()}` })];
 }
 
-/** Makes runs of schedules, if there are any. */
-function scheduling({ schedules, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
-  if (!schedules) return [];
-  const bounds = { ...defaultScheduleBounds, ...schedules.bounds };
-  const { runs } = schedules;
-  return [createScheduleRunner({ runs, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
-}
-
-/** Makes turns of messages to hooks, if there are any. */
-function hearing({ hooks, holder: host, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
-  if (!hooks) return [];
-  const bounds = { ...defaultHookBounds, ...hooks.bounds };
-  const { turns } = hooks;
-  return [createHookRunner({ turns, bounds, agents, runTurn, log, host, holder: `${host}/${randomUUID()}` })];
+/** Makes turns of what schedules and third parties cause, if there are any. */
+function working({ schedules, hooks, ...deps }: EngineDeps, agents: Agents, runTurn: RunTurn) {
+  if (!schedules && !hooks) return [];
+  const { database, onWork, holder: host, log } = deps;
+  const bounds = { ...defaultLoopBounds, ...deps.work };
+  const { lookEveryMs } = bounds;
+  const ofSchedules = { ...defaultScheduleBounds, ...schedules?.bounds };
+  const kinds = {
+    ...(schedules && { run: scheduleRuns(ofSchedules) }),
+    ...(hooks && { message: hookMessages({ ...defaultHookBounds, ...hooks.bounds }) }),
+  };
+  const firing = schedules ? createFiring({ database, bounds: ofSchedules, lookEveryMs, log }) : [];
+  const holder = `${host}/${randomUUID()}`;
+  return [...firing, createWorkRunner({ database, agents, runTurn, log, kinds, bounds, holder, host, onWork })];
 }
 
 interface LoopParts {

@@ -43,5 +43,3 @@ export * from './log.ts';
 export * from './llm/usage.ts';
 export * from './webhooks/webhook-sender.ts';
 export * from './webhooks/webhook-store.ts';
-export * from './schedules/schedule-runs.ts';
-export * from './turns/claimed-turns.ts';

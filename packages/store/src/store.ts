@@ -13,14 +13,12 @@ import type {
   ChannelTurns,
   DataKeyStore,
   EventStore,
-  HookTurns,
   IdempotencyStore,
   LimitStore,
   Log,
   MailboxNotices,
   OAuthSessionStore,
   RelayStore,
-  ScheduleRuns,
   SealedValueStore,
   SpendStore,
   StoredSizes,
@@ -39,7 +37,6 @@ import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
 import { PostgresMailboxNotices } from './channels/mailbox-notices.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
 import { PostgresChannelTurns } from './channels/turns.ts';
-import { PostgresHookTurns } from './hooks/turns.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
@@ -52,7 +49,6 @@ import { PostgresCallLedger } from './llm/llm-calls.ts';
 import { PostgresAgentDirectory } from './llm/agent-directory.ts';
 import { secretsIn } from './accounts/secrets.ts';
 import { PostgresSpendStore } from './llm/spend.ts';
-import { PostgresScheduleRuns } from './schedules/runs.ts';
 import { PostgresUsageStore } from './usage/usage.ts';
 import { PostgresWebhookQueue } from './webhooks/queue.ts';
 
@@ -82,8 +78,8 @@ export interface Store {
   /** Calls back with what changed on a topic in any process, until the returned function is called. */
   readonly changes: Pick<Changes, 'on'>;
   readonly webhookQueue: WebhookQueue;
-  readonly scheduleRuns: ScheduleRuns;
-  readonly hookTurns: HookTurns;
+  /** Calls back when there may be work in the queue, or what it is for may be gone. */
+  onWork(listener: () => void): () => void;
   /** Returns the present sizes on the database's disk. */
   readonly sizes: () => Promise<StoredSizes>;
   /** Resolves when the database answers. Tried once, for a health check. */
@@ -136,8 +132,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     oauthSessions: new PostgresOAuthSessionStore(database),
     changes,
     webhookQueue: new PostgresWebhookQueue(database, changes),
-    scheduleRuns: new PostgresScheduleRuns(database, changes),
-    hookTurns: new PostgresHookTurns(database, changes),
+    onWork: (listener) => changes.on('work', () => listener()),
     sizes: () => storedSizes(database),
     ping: () => database.ping(),
     close: async () => {

@@ -7,9 +7,12 @@ import { createGateway } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import type { LiveAgent } from '@lodge/engine';
 import { defaultHookBounds } from '../../../packages/engine/src/hooks/bounds.ts';
-import { createHookRunner } from '../../../packages/engine/src/hooks/runner.ts';
+import { hookMessages } from '../../../packages/engine/src/hooks/messages.ts';
 import { defaultScheduleBounds } from '../../../packages/engine/src/schedules/bounds.ts';
-import { createScheduleRunner } from '../../../packages/engine/src/schedules/runner.ts';
+import { createFiring } from '../../../packages/engine/src/schedules/firing.ts';
+import { scheduleRuns } from '../../../packages/engine/src/schedules/runs.ts';
+import { defaultLoopBounds } from '../../../packages/engine/src/work/bounds.ts';
+import { createWorkRunner } from '../../../packages/engine/src/work/runner.ts';
 import { createRunTurn } from '../../../packages/engine/src/turns/run-turn.ts';
 
 export interface TurnsJob {
@@ -51,19 +54,25 @@ export async function makeTurns({ of, connectionString, gatewayUrl }: TurnsJob):
     turn: (_id: string, signal: AbortSignal) => ({ signal, refusal: null, hasModelAnswered: false }),
   };
   const runTurn = createRunTurn({ agents, gateway: createGateway() });
-  const deps = { agents, runTurn, log, holder: String(process.pid), host: 'here' };
-  const bounds = { leaseMs: 2_000, lookEveryMs: 200, turnMs: 30_000 };
-  const runner =
+  const kinds =
     of === 'hooks'
-      ? createHookRunner({
-          ...deps,
-          turns: store.hookTurns,
-          bounds: { ...defaultHookBounds, ...bounds, waitsMs: [200, 400] },
-        })
-      : createScheduleRunner({
-          ...deps,
-          runs: store.scheduleRuns,
-          bounds: { ...defaultScheduleBounds, ...bounds, waitsMs: [200, 400, 800] },
-        });
-  runner.start();
+      ? { message: hookMessages({ ...defaultHookBounds, turnMs: 30_000, waitsMs: [200, 400] }) }
+      : { run: scheduleRuns({ ...defaultScheduleBounds, turnMs: 30_000, waitsMs: [200, 400, 800] }) };
+  const { database, onWork } = store;
+  const bounds = { ...defaultLoopBounds, leaseMs: 2_000, lookEveryMs: 200 };
+  createWorkRunner({
+    database,
+    onWork,
+    kinds,
+    bounds,
+    agents,
+    runTurn,
+    log,
+    holder: String(process.pid),
+    host: 'here',
+  }).start();
+  if (of === 'schedules') {
+    const firing = createFiring({ database, bounds: defaultScheduleBounds, lookEveryMs: 200, log });
+    for (const round of firing) round.start();
+  }
 }

@@ -47,7 +47,8 @@ before(async () => {
     gateway,
     runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
     channels: { files, guestFiles },
-    schedules: { bounds: { lookEveryMs: 50 } },
+    schedules: {},
+    work: { lookEveryMs: 50 },
     spend: world.store.spend,
   });
   for (const name of ['a', 'b', 'c', 'd'] as const) {

@@ -1,5 +1,5 @@
-import { defaultTurnBounds } from '../claimed/turn-bounds.ts';
-import type { TurnBounds } from '../claimed/turn-bounds.ts';
+import { defaultTurnBounds } from '../work/bounds.ts';
+import type { TurnBounds } from '../work/bounds.ts';
 
 /** Bounds of hook messages. A repeated delivery is recognised as long as its message is kept. */
 export type HookBounds = TurnBounds;

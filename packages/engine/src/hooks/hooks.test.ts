@@ -17,7 +17,8 @@ import type { HookInput } from './hooks.ts';
 import type { HookRequest } from './receiving.ts';
 
 const gateway = new FakeGateway();
-const bounds = { lookEveryMs: 50, leaseMs: 1_500, drainMs: 50, waitsMs: [50, 50] };
+const bounds = { waitsMs: [50, 50] };
+const work = { lookEveryMs: 50, leaseMs: 1_500, drainMs: 50 };
 const host = new FakeHost();
 
 let world: World;
@@ -30,6 +31,7 @@ const plain = () =>
     runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
     channels: {},
     hooks: { bounds },
+    work,
   });
 
 before(async () => {

@@ -5,7 +5,7 @@
 import { Refusal, base64KeyOf, maxHooks, parseTemplate } from '@lodge/domain';
 import type { OwnSignature, SignatureKind } from '@lodge/domain';
 import { hookSecretContext } from '@lodge/ports';
-import type { ActorNote, Delivery, HookTurns, SecretBox, Tokens } from '@lodge/ports';
+import type { ActorNote, Delivery, SecretBox, Tokens } from '@lodge/ports';
 import { lockAgent } from '@lodge/store/agents';
 import { notify } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
@@ -23,9 +23,8 @@ export interface HooksDeps extends ReceivingDeps {
   readonly tokens: Pick<Tokens, 'make' | 'isWellFormed' | 'hash'>;
 }
 
-/** Dependencies of the loop, beside the engine's own. */
+/** Bounds of the loop, beside the engine's own. */
 export interface HookParts {
-  readonly turns: HookTurns;
   readonly bounds?: Partial<HookBounds>;
 }
 
@@ -85,7 +84,7 @@ export function createHooks(deps: HooksDeps) {
       await database.transaction(async (trx) => {
         const gone = await deleteHook(trx, place);
         if (gone === undefined) throw notFound();
-        await notify(trx, place.agentId, 'hook_work');
+        await notify(trx, place.agentId, 'work');
         await writeNote(trx, place, { type: 'hook.removed', data: { hook_id: gone.id, name: gone.name } }, note);
       });
     },

@@ -1,5 +1,5 @@
-import { defaultTurnBounds } from '../claimed/turn-bounds.ts';
-import type { TurnBounds } from '../claimed/turn-bounds.ts';
+import { defaultTurnBounds } from '../work/bounds.ts';
+import type { TurnBounds } from '../work/bounds.ts';
 
 /** Bounds of the runs that schedules make. */
 export interface ScheduleBounds extends TurnBounds {

@@ -17,7 +17,8 @@ import { createToyRuntime } from '../../../testkit/src/plane/toy-runtime/toy-run
 import type { ScheduleInput } from './plans.ts';
 
 const gateway = new FakeGateway();
-const bounds = { lookEveryMs: 50, replanEveryMs: 100, leaseMs: 1_500, drainMs: 50, waitsMs: [50, 50, 50] };
+const bounds = { replanEveryMs: 100, waitsMs: [50, 50, 50] };
+const work = { lookEveryMs: 50, leaseMs: 1_500, drainMs: 50 };
 const host = new FakeHost();
 const dayMs = 24 * 60 * 60_000;
 
@@ -32,6 +33,7 @@ const plain = () =>
     runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
     channels: {},
     schedules: { bounds },
+    work,
     spend: world.store.spend,
     maxRunningPerAccount: 2,
   });

@@ -3,7 +3,7 @@
  * where the account has no such agent, and with `schedule_not_found` where the agent has no such schedule.
  */
 import { Refusal, maxSchedules } from '@lodge/domain';
-import type { ActorNote, ScheduleRuns } from '@lodge/ports';
+import type { ActorNote } from '@lodge/ports';
 import { lockAgent } from '@lodge/store/agents';
 import { databaseTime, notify } from '@lodge/store/database';
 import type { Database, Transaction } from '@lodge/store/database';
@@ -34,7 +34,6 @@ export interface SchedulesDeps {
 
 /** Dependencies of the loop, beside the engine's own. */
 export interface ScheduleParts {
-  readonly runs: ScheduleRuns;
   readonly bounds?: Partial<ScheduleBounds>;
 }
 
@@ -58,7 +57,7 @@ export function createSchedules({ database, agents }: SchedulesDeps) {
         const settings = planNew(input, now);
         if (input.deliver) await checkDelivery(trx, place, input.deliver);
         const made = await insertSchedule(trx, { ...settings, id, agentId, accountId });
-        await notify(trx, agentId, 'schedule_work');
+        await notify(trx, agentId, 'work');
         await writeNote(trx, place, { type: 'schedule.created', data: { schedule_id: id, name: made.name } }, note);
         return made;
       });
@@ -75,7 +74,7 @@ export function createSchedules({ database, agents }: SchedulesDeps) {
         if (input.deliver && isMoved(row, input.deliver)) await checkDelivery(trx, place, input.deliver);
         if (!(input.enabled ?? row.enabled)) await skipWaitingRun(trx, row.id, disabled);
         const changed = await updateSchedule(trx, row.id, changes);
-        await notify(trx, place.agentId, 'schedule_work');
+        await notify(trx, place.agentId, 'work');
         const data = { schedule_id: row.id, name: changed.name };
         await writeNote(trx, place, { type: 'schedule.updated', data }, note);
         return changed;
@@ -87,7 +86,7 @@ export function createSchedules({ database, agents }: SchedulesDeps) {
       await database.transaction(async (trx) => {
         const { id, name } = await locked(trx, place);
         await deleteSchedule(trx, id);
-        await notify(trx, place.agentId, 'schedule_work');
+        await notify(trx, place.agentId, 'work');
         await writeNote(trx, place, { type: 'schedule.deleted', data: { schedule_id: id, name } }, note);
       });
     },

@@ -1,6 +1,5 @@
-import { everyMsOf, firingOf, jitterMs, nextTime, timeAgain } from '@lodge/domain';
+import { everyMsOf, nextTime } from '@lodge/domain';
 import type { Timing } from '@lodge/domain';
-import type { DueSchedule, FiringPlan, ReplannedTime } from '@lodge/ports';
 import type { ScheduleRow } from '@lodge/store/schedules';
 
 type Timed = Pick<ScheduleRow, 'cron' | 'every' | 'at' | 'timeZone' | 'anchor'>;
@@ -15,13 +14,3 @@ export function timingOf({ cron, every, at, timeZone, anchor }: Timed): Timing {
 /** The next time from now on; null if the schedule is not enabled. */
 export const nextRunAt = (settings: Timed & { readonly enabled: boolean }, now: Date): Date | null =>
   settings.enabled ? nextTime(timingOf(settings), now) : null;
-
-export const planFiring = (due: DueSchedule, now: Date, agents: number): FiringPlan => ({
-  ...firingOf(timingOf(due), due.due, now),
-  jitterMs: jitterMs(due.agentId, agents),
-});
-
-export const planAgain = (due: DueSchedule, now: Date, taken: ReadonlySet<number>): ReplannedTime => ({
-  anchor: due.every === null ? due.anchor : now,
-  next: timeAgain(timingOf(due), now, taken),
-});

@@ -6,7 +6,8 @@
  */
 import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
 import { maxJoined, maxJoinedBytes } from '@lodge/ports';
-import type { Aside, ChannelTurns, TurnClaim, WaitingConversation, WaitingFile } from '@lodge/ports';
+import type { Aside, ChannelTurns, WaitingConversation, WaitingFile } from '@lodge/ports';
+import type { WorkClaim } from '../work/leases.ts';
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import type { Database } from '../database/connection.ts';
@@ -47,11 +48,11 @@ export class PostgresChannelTurns implements ChannelTurns {
     });
   }
 
-  renew(claims: readonly TurnClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
+  renew(claims: readonly WorkClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
     return this.database.repeatable((db) => renewClaims(db, sql`channel_conversations`, claims, leaseMs));
   }
 
-  async tell({ id, claim }: TurnClaim, said: string): Promise<boolean> {
+  async tell({ id, claim }: WorkClaim, said: string): Promise<boolean> {
     const { numAffectedRows } = await this.database.repeatable((db) =>
       sql`
         update channel_conversations set said = ${storable(said)}
@@ -61,11 +62,11 @@ export class PostgresChannelTurns implements ChannelTurns {
     return numAffectedRows === 1n;
   }
 
-  answer(claim: TurnClaim, result: Parameters<ChannelTurns['answer']>[1]): Promise<boolean> {
+  answer(claim: WorkClaim, result: Parameters<ChannelTurns['answer']>[1]): Promise<boolean> {
     return this.database.transaction((trx) => answerClaim(trx, claim, result));
   }
 
-  postpone({ id, claim }: TurnClaim, at: Date, reason: string): Promise<boolean> {
+  postpone({ id, claim }: WorkClaim, at: Date, reason: string): Promise<boolean> {
     return this.database.transaction(async (trx) => {
       const { numAffectedRows } = await sql`
         update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}, said = null
@@ -80,7 +81,7 @@ export class PostgresChannelTurns implements ChannelTurns {
     });
   }
 
-  async stopsWanted(claims: readonly TurnClaim[]): Promise<ReadonlySet<string>> {
+  async stopsWanted(claims: readonly WorkClaim[]): Promise<ReadonlySet<string>> {
     if (claims.length === 0) return new Set();
     const { rows } = await this.database.repeatable((db) =>
       sql<{ id: string }>`

@@ -1,2 +1,3 @@
+export * from './ends.ts';
 export * from './hooks.ts';
 export * from './messages.ts';

@@ -109,6 +109,6 @@ export async function insertHookMessage(
     )
     ${putWork('message')} returning id
   `.execute(trx);
-  await notify(trx, agentId, 'hook_work');
+  await notify(trx, agentId, 'work');
   return rows[0]!.id;
 }

@@ -2,7 +2,7 @@ import { hookSecretContext } from '@lodge/ports';
 import type { StoredResource } from '../database/stored-resource.ts';
 
 export const hookTables = {
-  topics: ['hook_work'],
+  topics: [],
   sealed: [{ table: 'hooks', column: 'secret_sealed', key: ['id'], context: hookSecretContext }],
   columns: {
     'hook_messages.status': 'domain.HookMessageEnd',

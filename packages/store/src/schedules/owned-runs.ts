@@ -99,7 +99,7 @@ export async function insertRequestedRun(
     ${putWork('run')}
   `.execute(trx);
   if (numAffectedRows !== 1n) return undefined;
-  await notify(trx, agentId, 'schedule_work');
+  await notify(trx, agentId, 'work');
   const [run] = await selectRuns(trx, sql`r.id = ${runId}`);
   return run;
 }

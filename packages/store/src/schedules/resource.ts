@@ -1,7 +1,7 @@
 import type { StoredResource } from '../database/stored-resource.ts';
 
 export const scheduleTables = {
-  topics: ['schedule_work'],
+  topics: [],
   sealed: [],
   columns: {
     'schedule_runs.status': 'domain.RunStatus',

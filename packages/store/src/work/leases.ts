@@ -1,8 +1,12 @@
 /** Times and claims by the database's clock, which alone decides when they end. A claim's number fences its writes. */
-import type { TurnClaim } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder, SqlBool } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+
+/** A claim's number fences the writes of its holder. */
+export interface WorkClaim {
+  readonly id: string;
+  readonly claim: number;
+}
 
 export const inMs = (ms: number): RawBuilder<Date> => sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;
 
@@ -25,15 +29,15 @@ export const released = (of: string): RawBuilder<unknown> => sql`
 `;
 
 /** A table `k` of claims. */
-export const claimRows = (claims: readonly TurnClaim[]): RawBuilder<unknown> => sql`
+export const claimRows = (claims: readonly WorkClaim[]): RawBuilder<unknown> => sql`
   unnest(${claims.map(({ id }) => id)}::text[], ${claims.map(({ claim }) => claim)}::integer[]) k (id, claim)
 `;
 
 /** Renews claims of rows `r` of a table and returns the ids of those still held. */
 export async function renewClaims(
-  db: Kysely<Schema>,
+  db: Pick<Kysely<unknown>, 'getExecutor'>,
   table: RawBuilder<unknown>,
-  claims: readonly TurnClaim[],
+  claims: readonly WorkClaim[],
   leaseMs: number,
 ): Promise<ReadonlySet<string>> {
   if (claims.length === 0) return new Set();

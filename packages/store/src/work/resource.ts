@@ -1,7 +1,7 @@
 import type { StoredResource } from '../database/stored-resource.ts';
 
 export const workTables = {
-  topics: [],
+  topics: ['work'],
   sealed: [],
   columns: {
     'work.kind': "import('../work/tables.ts').WorkKind",

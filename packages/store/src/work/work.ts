@@ -5,15 +5,20 @@
  *
  * A transaction that locks both rows of a piece locks that of its kind first, as a removal does, whose trigger deletes work.
  */
-import type { Postponement, TurnClaim } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import { inMs } from './leases.ts';
+import type { WorkClaim } from './leases.ts';
+import { kinds } from './kinds.ts';
 import { storable } from '../channels/text.ts';
 import type { WorkKind } from './tables.ts';
 
-/** The tables in which the kinds have their ends. */
-export const tableOf = { run: 'schedule_runs', message: 'hook_messages' } as const satisfies Record<WorkKind, string>;
+export interface Postponement {
+  readonly afterMs: number;
+  readonly reason: string;
+  /** Whether the turn had begun. */
+  readonly mayHaveActed: boolean;
+}
 
 const maxReasonChars = 1_000;
 
@@ -32,22 +37,22 @@ export const joinWork = (kind: WorkKind, of: string): RawBuilder<unknown> => sql
 `;
 
 /** A table `locked` with the id of the piece under this claim, and a condition on a row `w` of work that it still holds. */
-const lockedBy = (kind: WorkKind, { id }: TurnClaim): RawBuilder<unknown> => sql`
-  locked as materialized (select id from ${sql.table(tableOf[kind])} where id = ${id} for no key update)
+const lockedBy = (kind: WorkKind, { id }: WorkClaim): RawBuilder<unknown> => sql`
+  locked as materialized (select id from ${sql.table(kinds[kind].table)} where id = ${id} for no key update)
 `;
-const isUnder = (kind: WorkKind, { claim }: TurnClaim): RawBuilder<unknown> => sql`
+const isUnder = (kind: WorkKind, { claim }: WorkClaim): RawBuilder<unknown> => sql`
   w.kind = ${kind} and w.id = locked.id and w.claim = ${claim} and w.claim_until is not null
 `;
 
 /** Tables `locked` and `ended`, which has the piece and deletes it. It is empty when the claim was lost. */
-export const endedWork = (kind: WorkKind, claim: TurnClaim): RawBuilder<unknown> => sql`
+export const endedWork = (kind: WorkKind, claim: WorkClaim): RawBuilder<unknown> => sql`
   ${lockedBy(kind, claim)}, ended as (delete from work w using locked where ${isUnder(kind, claim)} returning w.*)
 `;
 
 /** Tables `locked` and `postponed`, which ends a claim. It is empty when the claim was lost. */
 export const postponedWork = (
   kind: WorkKind,
-  claim: TurnClaim,
+  claim: WorkClaim,
   { afterMs, reason, mayHaveActed }: Postponement,
 ): RawBuilder<unknown> => sql`
   ${lockedBy(kind, claim)}, postponed as (
@@ -56,3 +61,17 @@ export const postponedWork = (
     from locked where ${isUnder(kind, claim)} returning w.id
   )
 `;
+
+/** Tables `locked` and `ended`, which has one piece that nobody began within `maxWaitMs`, and deletes it. It may be empty. */
+export function vainWork(kind: WorkKind, maxWaitMs: number): RawBuilder<unknown> {
+  const isVain = sql`
+    w.kind = ${kind} and w.attempts = 0 and w.claim_holder is null
+    and w.due_at < clock_timestamp() - ${maxWaitMs} * interval '1 millisecond'
+  `;
+  return sql`
+    locked as materialized (
+      select id from ${sql.table(kinds[kind].table)}
+      where id = (select w.id from work w where ${isVain} order by w.due_at limit 1) for no key update
+    ), ended as (delete from work w using locked where w.id = locked.id and ${isVain} returning w.*)
+  `;
+}

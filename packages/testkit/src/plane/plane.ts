@@ -147,6 +147,8 @@ export async function startPlane(
   const secrets = createSecretBox(randomBytes(32));
   const engine = createEngine({
     store,
+    database: mortal(opened.database, life),
+    onWork: opened.onWork,
     logs: mortal(opened.agentLogs, life),
     events: mortal(opened.events, life),
     driver: mortal(driver, local),
@@ -170,16 +172,10 @@ export async function startPlane(
     ...(channels && { channels: channelParts(rooms, channels) }),
     ...(schedules && {
       schedules: {
-        runs: mortal(opened.scheduleRuns, life),
         ...schedules,
       },
     }),
-    ...(hooks && {
-      hooks: {
-        turns: mortal(opened.hookTurns, life),
-        ...hooks,
-      },
-    }),
+    ...(hooks && { hooks }),
     ...changes,
   });
   await driver.start();

@@ -1,9 +1,9 @@
 /** Answers channel messages: makes a turn of each conversation in which messages wait (`ClaimedWork`). */
 import type { ChannelTurns, WaitingConversation, Log } from '@lodge/ports';
-import { attempt } from '../../claimed/attempt.ts';
-import { TurnCut } from '../../claimed/cut.ts';
-import { ClaimedWork } from '../../claimed/work.ts';
-import type { Cuttable } from '../../claimed/work.ts';
+import { attempt } from '../../work/attempt.ts';
+import { TurnCut } from '../../work/cut.ts';
+import { ClaimedWork } from '../../work/claimed-work.ts';
+import type { Cuttable } from '../../work/claimed-work.ts';
 import { conversing } from './converse.ts';
 import type { ConverseDeps } from './converse.ts';
 import type { Agents } from '../../agents/agents.ts';
@@ -15,7 +15,7 @@ export interface AnsweringDeps extends ConverseDeps {
   readonly holder: string;
 }
 
-export function createAnswering(deps: AnsweringDeps): ClaimedWork<WaitingConversation> {
+export function createAnswering(deps: AnsweringDeps): ClaimedWork<WaitingConversation, 'conversation'> {
   const { turns, bounds, holder, log } = deps;
   const { turnsPerAgent: perAgent, leaseMs } = bounds;
   const parts = conversing(deps);
@@ -25,7 +25,9 @@ export function createAnswering(deps: AnsweringDeps): ClaimedWork<WaitingConvers
       await cutStopped(turns, underWay);
       await answerAsides(deps);
     },
-    claim: (limit) => turns.claim({ holder, limit, perAgent, leaseMs }),
+    places: { conversation: bounds.atOnce },
+    kindOf: () => 'conversation',
+    claim: ({ conversation: limit = 0 }) => turns.claim({ holder, limit, perAgent, leaseMs }),
     renew: (claims) => turns.renew(claims, leaseMs),
     perform: (claimed, cut) => attempt(parts, claimed, cut),
     onWork: (listener) => turns.onWork(listener),

@@ -1,7 +1,9 @@
-import type { WorkBounds } from '../../claimed/work.ts';
+import type { WorkBounds } from '../../work/claimed-work.ts';
 
 /** Bounds of the turns that messages make. A look finds work without a notification, and `/stop`. */
 export interface AnsweringBounds extends WorkBounds {
+  /** Concurrent turns in this process. */
+  readonly atOnce: number;
   /** Concurrent turns of one agent. */
   readonly turnsPerAgent: number;
   /** Bound on one turn with its files. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal } from '@lodge/domain';
-import { failureOf } from '../../claimed/failure.ts';
+import { failureOf } from '../../work/failure.ts';
 import { conversationRetries, textOf } from './converse.ts';
 
 const rules = conversationRetries([10, 20]);

@@ -4,7 +4,7 @@
 import { helpText } from '@lodge/domain';
 import type { ChannelCommand } from '@lodge/domain';
 import type { AgentRow } from '@lodge/ports';
-import { workReasons } from '../../claimed/failure.ts';
+import { workReasons } from '../../work/failure.ts';
 
 export const sayings = {
   cannot: 'I cannot answer right now.',

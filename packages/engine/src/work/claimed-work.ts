@@ -9,8 +9,6 @@ import type { Log } from '@lodge/ports';
 import { TurnCut } from './cut.ts';
 
 export interface WorkBounds {
-  /** Concurrent pieces in this process. */
-  readonly atOnce: number;
   /** How long a claim holds without being renewed. */
   readonly leaseMs: number;
   readonly lookEveryMs: number;
@@ -18,10 +16,16 @@ export interface WorkBounds {
   readonly drainMs: number;
 }
 
-export interface WorkParts<Piece extends { readonly id: string }> {
+/** Most pieces of each kind. */
+export type WorkPlaces<Kind extends string> = Readonly<Partial<Record<Kind, number>>>;
+
+export interface WorkParts<Piece extends { readonly id: string }, Kind extends string> {
   readonly bounds: WorkBounds;
+  /** Concurrent pieces in this process. A kind whose places are taken delays no other. */
+  readonly places: WorkPlaces<Kind>;
+  readonly kindOf: (piece: Piece) => Kind;
   /** Claims pieces. Those in `except` are running here. */
-  readonly claim: (limit: number, except: readonly string[]) => Promise<readonly Piece[]>;
+  readonly claim: (places: WorkPlaces<Kind>, except: readonly string[]) => Promise<readonly Piece[]>;
   /** Returns the ids whose claims still hold. */
   readonly renew: (pieces: readonly Piece[]) => Promise<ReadonlySet<string>>;
   /** Does the piece and writes its outcome. `cut` aborts with a `TurnCut`. */
@@ -47,8 +51,8 @@ interface UnderWay<Piece> extends Cuttable<Piece> {
   readonly done: Promise<void>;
 }
 
-export class ClaimedWork<Piece extends { readonly id: string }> {
-  private readonly parts: WorkParts<Piece>;
+export class ClaimedWork<Piece extends { readonly id: string }, Kind extends string> {
+  private readonly parts: WorkParts<Piece, Kind>;
   private readonly underWay = new Set<UnderWay<Piece>>();
   private looking: Promise<void> | null = null;
   private isWanted = false;
@@ -59,7 +63,7 @@ export class ClaimedWork<Piece extends { readonly id: string }> {
   private timers: NodeJS.Timeout[] = [];
   private unsubscribe: () => void = () => undefined;
 
-  constructor(parts: WorkParts<Piece>) {
+  constructor(parts: WorkParts<Piece, Kind>) {
     this.parts = parts;
   }
 
@@ -109,18 +113,22 @@ export class ClaimedWork<Piece extends { readonly id: string }> {
   }
 
   private async round(): Promise<void> {
-    const { before, claim, bounds } = this.parts;
+    const { before, claim } = this.parts;
     await before?.([...this.underWay]);
-    for (;;) {
-      const limit = bounds.atOnce - this.underWay.size;
-      if (limit <= 0 || this.isStopping) return;
-      const claimed = await claim(
-        limit,
-        [...this.underWay].map(({ piece }) => piece.id),
-      );
-      for (const piece of claimed) this.begin(piece);
-      if (claimed.length < limit) return;
-    }
+    const free = this.free();
+    if (Object.keys(free).length === 0 || this.isStopping) return;
+    const ids = [...this.underWay].map(({ piece }) => piece.id);
+    for (const piece of await claim(free, ids)) this.begin(piece);
+  }
+
+  /** Returns the kinds with free places, and how many. */
+  private free(): WorkPlaces<Kind> {
+    const { places, kindOf } = this.parts;
+    const taken = [...this.underWay].map(({ piece }) => kindOf(piece));
+    const all = Object.entries<number | undefined>(places).map(
+      ([kind, count = 0]) => [kind, count - taken.filter((each) => each === kind).length] as const,
+    );
+    return Object.fromEntries(all.filter(([, count]) => count > 0)) as WorkPlaces<Kind>;
   }
 
   private begin(piece: Piece): void {

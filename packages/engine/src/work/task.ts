@@ -1,13 +1,15 @@
 /** A task of a schedule or a hook: the agent's work, and how an attempt does it and ends. */
 import type { ErrorCode } from '@lodge/domain';
-import type { AgentRow, ClaimedTurn, ClaimedTurns, Log, TurnEnd } from '@lodge/ports';
+import type { AgentRow, Log } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
+import type { ClaimedPiece } from '@lodge/store/work';
 import type { Agents } from '../agents/agents.ts';
 import { plainAnswer } from '../turns/answer.ts';
 import { message } from '../turns/run-turn.ts';
 import type { RunTurn, TurnOrigin } from '../turns/run-turn.ts';
 import type { AttemptParts } from './attempt.ts';
 import type { RetryRules } from './failure.ts';
-import type { TurnBounds } from './turn-bounds.ts';
+import type { Kind, TurnEnd } from './kind.ts';
 
 export interface Task {
   readonly accountId: string;
@@ -23,14 +25,10 @@ export interface Task {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-export interface TaskDeps<Piece extends ClaimedTurn> {
+export interface TaskDeps {
+  readonly database: Database;
   readonly agents: Pick<Agents, 'get'>;
   readonly runTurn: RunTurn;
-  readonly turns: Pick<ClaimedTurns<Piece>, 'end' | 'postpone'>;
-  readonly taskOf: (piece: Piece) => Task;
-  readonly bounds: Pick<TurnBounds, 'turnMs' | 'wakeMs' | 'waitsMs'>;
-  /** Names the work in the log. */
-  readonly what: string;
   readonly log: Log;
 }
 
@@ -50,25 +48,30 @@ export const taskRetries = (waitsMs: readonly number[]): RetryRules => ({
   mayPass: ({ code }) => !final.includes(code),
 });
 
-export function attemptOf<Piece extends ClaimedTurn>(deps: TaskDeps<Piece>): AttemptParts<Piece, TurnEnd> {
-  const { turns, taskOf, bounds, what, log } = deps;
+export function attemptOf(deps: TaskDeps, kind: Kind<ClaimedPiece>): AttemptParts<ClaimedPiece, TurnEnd> {
+  const { database, log } = deps;
   return {
-    turn: (piece, cut, begins) => turnOf(deps, piece, cut, begins),
+    turn: (piece, cut, begins) => turnOf(deps, kind, piece, { cut, begins }),
     failed: (piece, { reason, mayHaveActed }) => failed(reason, mayHaveActed || piece.mayHaveActed),
-    end: (piece, end) => turns.end(piece, end),
-    postpone: (piece, postponement) => turns.postpone(piece, postponement),
-    rules: taskRetries(bounds.waitsMs),
-    what,
-    fields: (piece) => taskOf(piece).fields,
+    end: (piece, end) => database.transaction((trx) => kind.end(trx, piece, end)),
+    postpone: (piece, wait) => database.transaction((trx) => kind.postpone(trx, piece, wait)),
+    rules: taskRetries(kind.bounds.waitsMs),
+    what: kind.what,
+    fields: (piece) => kind.taskOf(piece).fields,
     log,
   };
 }
 
-async function turnOf<Piece extends ClaimedTurn>(
-  { agents, runTurn, taskOf, bounds }: TaskDeps<Piece>,
-  piece: Piece,
-  cut: AbortSignal,
-  begins: () => void,
+interface Turning {
+  readonly cut: AbortSignal;
+  readonly begins: () => void;
+}
+
+async function turnOf(
+  { agents, runTurn }: TaskDeps,
+  { taskOf, bounds }: Kind<ClaimedPiece>,
+  piece: ClaimedPiece,
+  { cut, begins }: Turning,
 ): Promise<TurnEnd> {
   const { accountId, agentId, conversation, origin, text, wakes, asleep } = taskOf(piece);
   const agent = await agents.get(accountId, agentId);

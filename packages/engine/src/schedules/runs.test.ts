@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { firingOf, timeAgain } from '@lodge/domain';
-import type { Timing } from '@lodge/domain';
-import type { ClaimedRun, DueSchedule } from '@lodge/ports';
 import { jumpingClock } from '@lodge/testkit/jumping-clock';
 import { execute } from '@lodge/testkit/postgres';
-import { agentWithChannel, inbound, leasesOf } from '../testing/channel-fixture.ts';
-import { admitAll, finishedCall, firstAccount, newAgent } from '../testing/fixture.ts';
+import { crowd, deleteSchedule, lockDue, makeRuns, schedulesOf, skipWaitingRun } from '@lodge/store/schedules';
+import type { ScheduleRow } from '@lodge/store/schedules';
+import type { ClaimedRun } from '@lodge/store/work';
+import { agentWithChannel, inbound, leasesOf } from '../../../store/src/testing/channel-fixture.ts';
+import { admitAll, finishedCall, firstAccount, newAgent } from '../../../store/src/testing/fixture.ts';
 import {
   changeSchedule,
   makeSchedule,
@@ -14,10 +14,12 @@ import {
   requestRun,
   runsOf,
   scheduleId,
-} from '../testing/schedule-fixture.ts';
-import { testStore } from '../testing/test-store.ts';
-import { deleteSchedule, schedulesOf, skipWaitingRun } from './index.ts';
-import type { ScheduleRow } from './index.ts';
+} from '../../../store/src/testing/schedule-fixture.ts';
+import { testStore } from '../../../store/src/testing/test-store.ts';
+import { WorkHand } from '../../../testkit/src/plane/work-hand.ts';
+import { defaultScheduleBounds } from './bounds.ts';
+import { fire as fireSchedules, replan as replanSchedules } from './firing.ts';
+import { scheduleRuns } from './runs.ts';
 
 const { database, store: first, another } = await testStore();
 const setAhead = await jumpingClock(database);
@@ -41,20 +43,22 @@ const events = async (agentId: string) =>
     types: ['schedule.ran', 'schedule.failed', 'schedule.missed'],
   });
 
-const timingOf = ({ cron, at, timeZone, anchor }: DueSchedule): Timing => {
-  if (cron !== null) return { kind: 'cron', cron, timeZone };
-  return at === null ? { kind: 'every', everyMs: 15 * minuteMs, anchor } : { kind: 'at', at };
-};
-const fire = (by = store, limit = 1_000) =>
-  by.scheduleRuns.fire(limit, (due, now) => ({ ...firingOf(timingOf(due), due.due, now), jitterMs: 0 }));
-const claim = (by = store, given: { limit?: number; leaseMs?: number; except?: readonly string[] } = {}) =>
-  by.scheduleRuns.claim({ holder: 'h', host: 'here', limit: 100, leaseMs: 30_000, except: [], ...given });
+const [runs, otherRuns] = [store, other].map(
+  (of) => new WorkHand<ClaimedRun>(of, 'run', scheduleRuns(defaultScheduleBounds)),
+) as [WorkHand<ClaimedRun>, WorkHand<ClaimedRun>];
+/** Runs of many agents are put off; here none waits for that. */
+async function fire(by = store): Promise<number> {
+  const fired = await fireSchedules(by.database, 1_000);
+  await execute(database.connectionString, `update work set due_at = due_at - interval '1 minute' where attempts = 0`);
+  return fired;
+}
+const claim = (by = runs, given: Parameters<typeof runs.claim>[0] = {}) => by.claim(given);
 /** Claims until the schedule's run is among the claims; the others end. */
-async function claimOf(row: ScheduleRow, by = store): Promise<ClaimedRun> {
+async function claimOf(row: ScheduleRow, by = runs): Promise<ClaimedRun> {
   for (;;) {
     const claimed = await claim(by);
-    const found = claimed.find(({ schedule }) => schedule.id === row.id);
-    for (const run of claimed) if (run !== found) await by.scheduleRuns.end(run, ok);
+    const found = claimed.find(({ facts: { schedule } }) => schedule.id === row.id);
+    for (const run of claimed) if (run !== found) await by.end(run, ok);
     if (found) return found;
     assert.ok(claimed.length > 0, 'nothing to claim');
   }
@@ -81,12 +85,23 @@ test('a time that has come becomes one run, and the schedule waits for its next 
 test('who plans is told how many agents are due at once, and a run waits as long as it is put off', async () => {
   const rows = await Promise.all(Array.from({ length: 8 }, async () => made(await agent())));
   const counts: number[] = [];
-  await store.scheduleRuns.fire(1_000, (due, now, agents) => {
-    counts.push(agents);
-    return { ...firingOf(timingOf(due), due.due, now), jitterMs: 60_000 };
-  });
+  const fireOne = () =>
+    store.database.transaction(async (trx) => {
+      const due = await lockDue(trx, 1_000);
+      if (due.length === 0) return false;
+      counts.push((await crowd(trx)).agents);
+      await makeRuns(
+        trx,
+        due.map((each) => ({ ...each, scheduledFor: each.due, next: soon(dayMs), jitterMs: 60_000 })),
+      );
+      return true;
+    });
+  while (await fireOne());
   assert.ok(counts.length === 8 && counts.every((agents) => agents >= 8), String(counts));
-  assert.equal((await claim()).filter(({ schedule }) => rows.some(({ id }) => id === schedule.id)).length, 0);
+  assert.equal(
+    (await claim()).filter(({ facts: { schedule } }) => rows.some(({ id }) => id === schedule.id)).length,
+    0,
+  );
   await Promise.all(rows.map((row) => store.database.transaction((trx) => deleteSchedule(trx, row.id))));
 });
 
@@ -108,7 +123,7 @@ test('a time that comes while the run before is not over is skipped', async () =
   await due(soon(-1_000));
   await fire();
   assert.deepEqual(await statuses(row), ['skipped', null]);
-  assert.ok(await store.scheduleRuns.end(held, ok));
+  assert.ok(await runs.end(held, ok));
   await due(soon(-500));
   await fire();
   assert.deepEqual(await statuses(row), [null, 'skipped', 'ok']);
@@ -118,14 +133,14 @@ test('one run of an agent at a time, and no account before all others', async ()
   const agentId = await agent();
   const [one, two] = [await made(agentId), await made(agentId)];
   await fire();
-  const claimed = (await claim()).filter(({ schedule }) => schedule.agentId === agentId);
+  const claimed = (await claim()).filter(({ facts: { schedule } }) => schedule.agentId === agentId);
   assert.deepEqual(
-    claimed.map(({ schedule }) => schedule.id),
+    claimed.map(({ facts: { schedule } }) => schedule.id),
     [one.id],
   );
-  assert.equal((await claim(other)).filter(({ schedule }) => schedule.agentId === agentId).length, 0);
-  await store.scheduleRuns.end(claimed[0]!, ok);
-  assert.equal((await claimOf(two)).schedule.id, two.id);
+  assert.equal((await claim(otherRuns)).filter(({ facts: { schedule } }) => schedule.agentId === agentId).length, 0);
+  await runs.end(claimed[0]!, ok);
+  assert.equal((await claimOf(two)).facts.schedule.id, two.id);
 });
 
 test('what an earlier claimer writes is refused; who claims after it knows that it may have acted', async () => {
@@ -133,16 +148,16 @@ test('what an earlier claimer writes is refused; who claims after it knows that 
   await fire();
   const old = await claimOf(row);
   await execute(database.connectionString, `update work set claim_until = now() where id = '${old.id}'`);
-  assert.equal((await claim(store, { except: [old.id] })).length, 0, 'what is under way here is not taken again');
-  const again = await claimOf(row, other);
+  assert.equal((await claim(runs, { except: [old.id] })).length, 0, 'what is under way here is not taken again');
+  const again = await claimOf(row, otherRuns);
   assert.deepEqual([again.id, again.attempts, again.mayHaveActed], [old.id, 1, true]);
-  assert.equal(await store.scheduleRuns.end(old, ok), false);
-  assert.equal(await store.scheduleRuns.postpone(old, { afterMs: 0, reason: 'x', mayHaveActed: false }), false);
-  assert.deepEqual([...(await store.scheduleRuns.renew([old, again], 30_000))], [again.id]);
+  assert.equal(await runs.end(old, ok), false);
+  assert.equal(await runs.postpone(old, { afterMs: 0, reason: 'x', mayHaveActed: false }), false);
+  assert.deepEqual([...(await runs.renew([old, again], 30_000))], [again.id]);
   await execute(database.connectionString, `update work set claim = 9 where id = '${old.id}'`);
-  assert.equal((await store.scheduleRuns.renew([again], 30_000)).size, 0);
+  assert.equal((await runs.renew([again], 30_000)).size, 0);
   await execute(database.connectionString, `update work set claim = ${again.claim} where id = '${old.id}'`);
-  assert.equal(await store.scheduleRuns.end(again, ok), true);
+  assert.equal(await runs.end(again, ok), true);
   assert.deepEqual(await statuses(row), ['ok']);
 });
 
@@ -150,11 +165,11 @@ test('a run that is put off waits so long, with the reason', async () => {
   const row = await made(await agent());
   await fire();
   const run = await claimOf(row);
-  await store.scheduleRuns.postpone(run, { afterMs: 60_000, reason: 'Not now.', mayHaveActed: false });
+  await runs.postpone(run, { afterMs: 60_000, reason: 'Not now.', mayHaveActed: false });
   assert.equal((await claim()).filter(({ id }) => id === run.id).length, 0);
   const [kept] = await runsOf(store, row);
   assert.deepEqual([kept?.status, kept?.error, kept?.attempts], [null, 'Not now.', 1]);
-  await store.scheduleRuns.end(run, ok);
+  await runs.end(run, ok);
 });
 
 test('a run costs what its agent spent in all its attempts, and its event says so', async () => {
@@ -166,7 +181,7 @@ test('a run costs what its agent spent in all its attempts, and its event says s
   await fire();
   const run = await claimOf(row);
   await call('0.25');
-  await store.scheduleRuns.postpone(run, { afterMs: 0, reason: 'x', mayHaveActed: true });
+  await runs.postpone(run, { afterMs: 0, reason: 'x', mayHaveActed: true });
   const again = await claimOf(row);
   assert.equal(again.mayHaveActed, true);
   await execute(
@@ -175,7 +190,7 @@ test('a run costs what its agent spent in all its attempts, and its event says s
   );
   await call('0.5');
   await call(null);
-  await store.scheduleRuns.end(again, { ...ok, answer: 'x'.repeat(20_000) });
+  await runs.end(again, { ...ok, answer: 'x'.repeat(20_000) });
   const [ended] = await runsOf(store, row);
   assert.deepEqual([ended?.status, ended?.cost, ended?.attempts], ['ok', '0.75', 2]);
   assert.equal(ended?.answerPreview?.length, 1_000);
@@ -190,7 +205,7 @@ test('an answer is in its conversation with the end of the run, or the run has f
   await store.relay.receive(lease!, [inbound()]);
   const row = await made(agentId, { deliverTo: 'channel', deliverChannel: 'telegram', deliverConversation: 'c1' });
   await fire();
-  await store.scheduleRuns.end(await claimOf(row), ok);
+  await runs.end(await claimOf(row), ok);
   const parts = await store.relay.partsToSend([lease!], 9);
   assert.deepEqual(
     parts.map(({ content }) => content),
@@ -201,7 +216,7 @@ test('an answer is in its conversation with the end of the run, or the run has f
   await store.channels.remove(accountId, agentId, 'telegram');
   await changeSchedule(store, row, { nextRunAt: soon(-1_000) });
   await fire();
-  await store.scheduleRuns.end(await claimOf(row), ok);
+  await runs.end(await claimOf(row), ok);
   const [failed] = await runsOf(store, row);
   assert.equal(failed?.status, 'failed');
   assert.match(failed?.error ?? '', /conversation that the answer goes to is not there/);
@@ -214,8 +229,8 @@ test('a schedule that is removed takes its run with it, and one that is disabled
   await fire();
   const run = await claimOf(gone);
   await store.database.transaction((trx) => deleteSchedule(trx, gone.id));
-  assert.equal((await store.scheduleRuns.renew([run], 30_000)).size, 0);
-  assert.equal(await store.scheduleRuns.end(run, ok), false);
+  assert.equal((await runs.renew([run], 30_000)).size, 0);
+  assert.equal(await runs.end(run, ok), false);
   await store.database.transaction((trx) => skipWaitingRun(trx, off.id, 'Off.'));
   const [ended] = await runsOf(store, off);
   assert.ok(ended?.status === 'skipped' || ended?.status === 'ok', String(ended?.status));
@@ -225,7 +240,7 @@ test('old runs are deleted, and one that nobody began for long is missed', async
   const row = await made(await agent(), { ...inTheFuture });
   for (let n = 0; n < 6; n += 1) {
     await requestRun(store, row);
-    await store.scheduleRuns.end(await claimOf(row), ok);
+    await runs.end(await claimOf(row), ok);
   }
   const waiting = await made(await agent());
   await fire();
@@ -233,7 +248,7 @@ test('old runs are deleted, and one that nobody began for long is missed', async
     database.connectionString,
     `update work set due_at = due_at - interval '2 days' where id in (select id from schedule_runs where schedule_id = '${waiting.id}')`,
   );
-  await store.scheduleRuns.tidy({ maxWaitMs: dayMs, kept: 4, maxAgeMs: dayMs });
+  await runs.tidy({ ...defaultScheduleBounds, kept: 4, maxAgeMs: dayMs });
   assert.equal((await runsOf(store, row)).length, 4);
   const [missed] = await runsOf(store, waiting);
   assert.deepEqual([missed?.status, missed?.error], ['missed', 'The run could not begin within 24 hours.']);
@@ -247,11 +262,7 @@ test('the clock goes ahead by a day, and back: each time has one run, and no sch
     anchor: new Date(),
     nextRunAt: soon(15 * minuteMs),
   });
-  const replan = () =>
-    store.scheduleRuns.replan((due, now, taken) => ({
-      anchor: now,
-      next: timeAgain(timingOf(due), now, taken),
-    }));
+  const replan = () => replanSchedules(store.database);
   assert.equal(await replan(), 0, 'a clock that stands right changes nothing');
   await setAhead(dayMs);
   await fire();

@@ -3,7 +3,8 @@
  * the store: a process that dies leaves a claim that ends by itself, and the turn is begun again, as often as there are waits.
  */
 import { Refusal } from '@lodge/domain';
-import type { Log, Postponement } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { Postponement } from '@lodge/store/work';
 import { cutOf } from './cut.ts';
 import { failureOf, workReasons } from './failure.ts';
 import type { RetryRules, Tried, WorkFailure } from './failure.ts';

@@ -1,0 +1,38 @@
+/** A kind of work that is turns of agents: what it adds to the queue. Each function of a transaction is the whole of it. */
+import type { Transaction } from '@lodge/store/database';
+import type { ClaimedPiece, Postponement, WorkClaim } from '@lodge/store/work';
+import type { TurnBounds } from './bounds.ts';
+import type { Task } from './task.ts';
+
+export interface TurnEnd {
+  /** `skipped` means that the agent did not run and was not to be woken. */
+  readonly outcome: 'answered' | 'failed' | 'skipped';
+  /** One sentence for the owner; null with `answered`. */
+  readonly reason: string | null;
+  /** The whole answer, or null. */
+  readonly answer: string | null;
+}
+
+export interface Kind<Piece extends ClaimedPiece> {
+  readonly bounds: TurnBounds;
+  /** Names the work in the log. */
+  readonly what: string;
+  taskOf(piece: Piece): Task;
+  /**
+   * Ends a piece: delivers its answer and writes its event and log lines. False when the claim was lost; then nothing is
+   * written. An answer that its conversation does not accept makes the work failed.
+   */
+  end(trx: Transaction, claim: WorkClaim, end: TurnEnd): Promise<boolean>;
+  /** Ends only the claim, and the piece waits. False when the claim was lost. */
+  postpone(trx: Transaction, claim: WorkClaim, wait: Postponement): Promise<boolean>;
+  /** Ends one piece that nobody began within `bounds.maxWaitMs`. False when there is none. */
+  endVain(trx: Transaction): Promise<boolean>;
+}
+
+export interface Kinds {
+  readonly run?: Kind<Extract<ClaimedPiece, { readonly kind: 'run' }>>;
+  readonly message?: Kind<Extract<ClaimedPiece, { readonly kind: 'message' }>>;
+}
+
+/** Returns the piece's kind, which made it. */
+export const kindOf = (kinds: Kinds, piece: ClaimedPiece): Kind<ClaimedPiece> => kinds[piece.kind]!;
