@@ -79,7 +79,7 @@ export interface Store {
   readonly changes: Pick<Changes, 'on'>;
   readonly webhookQueue: WebhookQueue;
   /** Calls back when there may be work in the queue, or what it is for may be gone. */
-  onWork(listener: () => void): () => void;
+  readonly onWork: (listener: () => void) => () => void;
   /** Returns the present sizes on the database's disk. */
   readonly sizes: () => Promise<StoredSizes>;
   /** Resolves when the database answers. Tried once, for a health check. */

@@ -12,7 +12,7 @@ import type { ClaimedMessage, WorkClaim } from '@lodge/store/work';
 import { deliverAnswer, deliveryFacts } from '../work/delivery.ts';
 import { workReasons } from '../work/failure.ts';
 import type { Kind, TurnEnd } from '../work/kind.ts';
-import type { Task } from '../work/task.ts';
+import type { Task } from '../work/kind.ts';
 import type { HookBounds } from './bounds.ts';
 
 export const hookMessages = (bounds: HookBounds): Kind<ClaimedMessage> => ({

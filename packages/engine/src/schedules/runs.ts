@@ -11,7 +11,7 @@ import { storableReason } from '@lodge/store/work';
 import type { ClaimedRun, WorkClaim } from '@lodge/store/work';
 import { deliverAnswer, deliveryFacts } from '../work/delivery.ts';
 import type { Kind, TurnEnd } from '../work/kind.ts';
-import type { Task } from '../work/task.ts';
+import type { Task } from '../work/kind.ts';
 import type { ScheduleBounds } from './bounds.ts';
 
 export const scheduleRuns = (bounds: ScheduleBounds): Kind<ClaimedRun> => ({

@@ -1,8 +1,24 @@
 /** A kind of work that is turns of agents: what it adds to the queue. Each function of a transaction is the whole of it. */
+import type { AgentRow } from '@lodge/ports';
 import type { Transaction } from '@lodge/store/database';
 import type { ClaimedPiece, Postponement, WorkClaim } from '@lodge/store/work';
 import type { TurnBounds } from './bounds.ts';
-import type { Task } from './task.ts';
+import type { TurnOrigin } from '../turns/run-turn.ts';
+
+/** The turn that a piece asks for. */
+export interface Task {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly conversation: string;
+  readonly origin: TurnOrigin;
+  readonly text: string;
+  /** Whether the task wakes an agent that does not run. */
+  readonly wakes: (agent: AgentRow) => boolean;
+  /** Why the task does not wake the agent. */
+  readonly asleep: string;
+  /** Fields for the log. */
+  readonly fields: Readonly<Record<string, unknown>>;
+}
 
 export interface TurnEnd {
   /** `skipped` means that the agent did not run and was not to be woken. */

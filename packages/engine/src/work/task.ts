@@ -1,4 +1,4 @@
-/** A task of a schedule or a hook: the agent's work, and how an attempt does it and ends. */
+/** How an attempt does the task of a piece, and how it ends. */
 import type { ErrorCode } from '@lodge/domain';
 import type { AgentRow, Log } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
@@ -6,24 +6,10 @@ import type { ClaimedPiece } from '@lodge/store/work';
 import type { Agents } from '../agents/agents.ts';
 import { plainAnswer } from '../turns/answer.ts';
 import { message } from '../turns/run-turn.ts';
-import type { RunTurn, TurnOrigin } from '../turns/run-turn.ts';
+import type { RunTurn } from '../turns/run-turn.ts';
 import type { AttemptParts } from './attempt.ts';
 import type { RetryRules } from './failure.ts';
 import type { Kind, TurnEnd } from './kind.ts';
-
-export interface Task {
-  readonly accountId: string;
-  readonly agentId: string;
-  readonly conversation: string;
-  readonly origin: TurnOrigin;
-  readonly text: string;
-  /** Whether the task wakes an agent that does not run. */
-  readonly wakes: (agent: AgentRow) => boolean;
-  /** Why the task does not wake the agent. */
-  readonly asleep: string;
-  /** Fields for the log. */
-  readonly fields: Readonly<Record<string, unknown>>;
-}
 
 export interface TaskDeps {
   readonly database: Database;
@@ -69,11 +55,11 @@ interface Turning {
 
 async function turnOf(
   { agents, runTurn }: TaskDeps,
-  { taskOf, bounds }: Kind<ClaimedPiece>,
+  kind: Kind<ClaimedPiece>,
   piece: ClaimedPiece,
   { cut, begins }: Turning,
 ): Promise<TurnEnd> {
-  const { accountId, agentId, conversation, origin, text, wakes, asleep } = taskOf(piece);
+  const { accountId, agentId, conversation, origin, text, wakes, asleep } = kind.taskOf(piece);
   const agent = await agents.get(accountId, agentId);
   if (agent.status === 'error') return failed(inError(agent), piece.mayHaveActed);
   const wake = wakes(agent);
@@ -87,8 +73,8 @@ async function turnOf(
       origin,
       said: message(text),
       wake,
-      wakeTimeoutMs: bounds.wakeMs,
-      timeoutMs: bounds.turnMs,
+      wakeTimeoutMs: kind.bounds.wakeMs,
+      timeoutMs: kind.bounds.turnMs,
       signal: cut,
     });
     begins();

@@ -21,11 +21,10 @@ export class WorkHand<Piece extends ClaimedPiece> {
     this.kind = kind;
   }
 
-  claim({ limit = 100, leaseMs = 30_000, except = [] }: Claiming = {}): Promise<readonly Piece[]> {
+  async claim({ limit = 100, leaseMs = 30_000, except = [] }: Claiming = {}): Promise<readonly Piece[]> {
     const options = { holder: 'h', host: 'here', places: { [this.name]: limit }, leaseMs, except };
-    return this.database.transaction((trx) => claimWork(trx, options)) as Promise<readonly ClaimedPiece[]> as Promise<
-      readonly Piece[]
-    >;
+    const pieces = await this.database.transaction((trx) => claimWork(trx, options));
+    return pieces as readonly ClaimedPiece[] as readonly Piece[];
   }
 
   renew(claims: readonly WorkClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
