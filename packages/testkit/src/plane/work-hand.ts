@@ -24,7 +24,7 @@ export class WorkHand<Piece extends ClaimedPiece> {
   async claim({ limit = 100, leaseMs = 30_000, except = [] }: Claiming = {}): Promise<readonly Piece[]> {
     const options = { holder: 'h', host: 'here', places: { [this.name]: limit }, leaseMs, except };
     const pieces = await this.database.transaction((trx) => claimWork(trx, options));
-    return pieces as readonly ClaimedPiece[] as readonly Piece[];
+    return pieces as readonly Piece[];
   }
 
   renew(claims: readonly WorkClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
