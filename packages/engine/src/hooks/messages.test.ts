@@ -19,7 +19,7 @@ const bounds = { ...defaultHookBounds, maxWaitMs: hourMs };
 const [turns, otherTurns] = [store, other].map(
   (of) => new WorkHand<ClaimedMessage>(of, 'message', messagesKind(bounds)),
 ) as [WorkHand<ClaimedMessage>, WorkHand<ClaimedMessage>];
-const accountId = await firstAccount(store.apiKeys);
+const accountId = await firstAccount(store.database);
 
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const made = (agentId: string, given: Parameters<typeof makeHook>[2] = {}) =>
