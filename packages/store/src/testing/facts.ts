@@ -29,14 +29,17 @@ const facts = `
     execute function note_fact('change');
   create trigger t after insert on accounts for each row execute function note_fact('account');
   create trigger t2 after update on accounts for each row when (
-    (old.name, old.email, old.password_hash, old.role, old.totp_sealed, old.spend_limit, old.record_llm_calls)
-    is distinct from (new.name, new.email, new.password_hash, new.role, new.totp_sealed, new.spend_limit, new.record_llm_calls)
+    (old.name, old.email, old.password_hash, old.role, old.totp_sealed, old.totp_pending_sealed, old.spend_limit, old.record_llm_calls)
+    is distinct from (new.name, new.email, new.password_hash, new.role, new.totp_sealed, new.totp_pending_sealed, new.spend_limit, new.record_llm_calls)
   ) execute function note_fact('change');
   create trigger t after insert or update or delete on agent_ports for each row execute function note_fact('change');
   create trigger t after insert or delete on llm_keys for each row execute function note_fact('change');
   create trigger t after insert on agent_visits for each row execute function note_fact('change');
   create trigger t after insert or delete on sessions for each row execute function note_fact('change');
-  create trigger t after insert on account_links for each row execute function note_fact('change');
+  create trigger t after insert or delete on account_links for each row execute function note_fact('change');
+  create trigger t after insert on oauth_codes for each row execute function note_fact('change');
+  create trigger t after update on oauth_devices for each row when (old.account_id is distinct from new.account_id)
+    execute function note_fact('change');
   create trigger t after update on spend_windows for each row when (old.warned_for is distinct from new.warned_for)
     execute function note_fact('warned');
   create trigger t2 after update on spend_windows for each row when (old.reached_for is distinct from new.reached_for)
