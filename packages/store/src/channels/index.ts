@@ -1,17 +1,19 @@
 import type { ChannelDestination, Delivery, Unsayable } from '@lodge/ports';
 import { snake } from '../database/database.ts';
 import type { Transaction } from '../database/database.ts';
-import { whyUndeliverable as why } from './deliver.ts';
-import { sayInConversation as say } from './say.ts';
+import { sayInConversation as say, whyUnsayable } from './say.ts';
 
 export { storable } from './text.ts';
 
 /** Returns null when an answer could be delivered now, or goes into no conversation. */
-export const whyUndeliverable = (
+export async function whyUndeliverable(
   trx: Transaction,
   agent: { readonly accountId: string; readonly agentId: string },
-  deliver: Delivery,
-): Promise<Unsayable | null> => why(snake(trx), agent, deliver);
+  { channel, conversation: conversationId }: Delivery,
+): Promise<Unsayable | null> {
+  if (channel === null || conversationId === null) return null;
+  return whyUnsayable(snake(trx), { ...agent, channel, conversationId });
+}
 
 /** Queues a text for a conversation, or returns why that cannot be. */
 export const sayInConversation = (

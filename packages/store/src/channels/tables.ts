@@ -1,11 +1,4 @@
-import type {
-  ChannelAccess,
-  ChannelIdentity,
-  ChannelName,
-  ChannelReasonCode,
-  ChannelStatus,
-  DeliverTarget,
-} from '@lodge/domain';
+import type { ChannelAccess, ChannelIdentity, ChannelName, ChannelReasonCode, ChannelStatus } from '@lodge/domain';
 import type { ConversationKind, Json, MessageState } from '@lodge/domain';
 import type { WaitingFile } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
@@ -183,12 +176,4 @@ export interface OAuthSessionsTable {
   return_url: string | null;
   created_at: Generated<Date>;
   expires_at: Date;
-}
-
-/** Columns of a table whose rows have answers with a destination. */
-export interface DeliverColumns {
-  readonly deliver_to: DeliverTarget;
-  readonly deliver_channel: ChannelName | null;
-  /** The platform's id. */
-  readonly deliver_conversation: string | null;
 }
