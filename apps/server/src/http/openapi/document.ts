@@ -15,7 +15,7 @@ function uncalled<T extends object>(values: Partial<T> = {}): T {
 const origin = (): string => 'http://localhost';
 
 /** An account area whose routes exist and do nothing. */
-export const noAccountArea: AccountArea = {
+const noAccountArea: AccountArea = {
   accounts: uncalled(),
   spend: uncalled<AccountArea['spend']>({ defaults: noSpendDefaults }),
   origin,
