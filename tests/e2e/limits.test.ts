@@ -193,8 +193,10 @@ test('what was refused for a while may be tried again with the same key', async 
   const headers = { 'idempotency-key': 'later' };
   const refused = await send(one.url, 'POST', `${path}/restart`, { key, headers });
   assert.equal(refused.body.error.code, 'agent_not_running');
-  await send(one.url, 'POST', `${path}/start`, { key });
-  assert.equal((await send(two.url, 'POST', `${path}/restart`, { key, headers })).status, 200);
+  const started = await send(one.url, 'POST', `${path}/start`, { key });
+  assert.equal(started.body.status, 'running', started.text);
+  const restarted = await send(two.url, 'POST', `${path}/restart`, { key, headers });
+  assert.equal(restarted.status, 200, restarted.text);
   assert.equal(
     (await send(two.url, 'POST', `${path}/restart`, { key, headers })).headers.get('idempotent-replayed'),
     'true',
