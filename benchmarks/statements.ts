@@ -8,6 +8,7 @@
  * `--list` prints each request's statements.
  */
 import assert from 'node:assert/strict';
+import { randomInt } from 'node:crypto';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,6 +21,8 @@ import { Client } from '../tests/e2e/contract/states.ts';
 const { values } = parseArgs({ options: { rounds: { type: 'string', default: '15' }, list: { type: 'boolean' } } });
 /** Everything that a request leads to is over by then. */
 const windowMs = 2_000;
+/** Before the first statement of a transaction. */
+const begin = 'begin; ';
 const nothing = 'nothing, of the loops in each window';
 
 interface Kind {
@@ -40,14 +43,16 @@ const world = await openWorld({
 });
 const client = new Client(world);
 const log = await open(join(dirname(decodeURIComponent(new URL(world.connectionString).hostname)), 'postgres.log'));
-for (const setting of ["log_statement = 'all'", "log_line_prefix = '@@%a@'", 'log_parameter_max_length = 0'])
+for (const setting of ["log_statement = 'all'", "log_line_prefix = '@@%a@%p@'", 'log_parameter_max_length = 0'])
   await world.sql.query(`alter system set ${setting}`);
 await world.sql.query('select pg_reload_conf()');
 try {
   const kinds = await prepare();
   const counts = new Map(kinds.map(({ name }) => [name, [] as Map<string, number>[]]));
   for (let round = -1; round < Number(values.rounds); round += 1) {
-    for (const kind of kinds) {
+    // In turns at random: a loop whose time has come would meet the same kind each time.
+    for (const kind of kinds.toSorted(() => Math.random() - 0.5)) {
+      await sleep(randomInt(1_000));
       const counted = await countOf(kind);
       // The first round fills what is kept in memory.
       if (round >= 0) counts.get(kind.name)!.push(counted);
@@ -142,9 +147,15 @@ async function countOf(kind: Kind): Promise<Map<string, number>> {
   const { buffer } = await log.read({ buffer: Buffer.alloc(to - from), position: from });
   await kind.check?.();
   const counts = new Map<string, number>();
+  const begun = new Set<string>();
   for (const entry of buffer.toString().split(/^@@/m)) {
-    const [, text] = /^lodge@LOG: {2}(?:statement|execute [^:]*): ([^]*)$/.exec(entry) ?? [];
-    if (text !== undefined) counts.set(text, (counts.get(text) ?? 0) + 1);
+    const [, session, text] = /^lodge@(\d+)@LOG: {2}(?:statement|execute [^:]*): ([^]*)$/.exec(entry) ?? [];
+    if (session === undefined || text === undefined || /^(commit|rollback)/.test(text)) continue;
+    if (/^(begin|start transaction)/.test(text)) begun.add(session);
+    else {
+      const counted = begun.delete(session) ? `${begin}${text}` : text;
+      counts.set(counted, (counts.get(counted) ?? 0) + 1);
+    }
   }
   return counts;
 }
@@ -162,12 +173,10 @@ function report(counts: ReadonlyMap<string, readonly ReadonlyMap<string, number>
     const list: string[] = [];
     for (const text of new Set(windows.flatMap((each) => [...each.keys()]))) {
       const times = Math.round(meanOf(windows, text) - (name === nothing ? 0 : meanOf(idle, text)));
-      if (times <= 0 || /^(commit|rollback)/.test(text)) continue;
-      if (/^(begin|start transaction)/.test(text)) transactions += times;
-      else {
-        statements += times;
-        list.push(`    ${times} × ${text.replaceAll(/\s+/g, ' ').trim().slice(0, 160)}`);
-      }
+      if (times <= 0) continue;
+      statements += times;
+      if (text.startsWith(begin)) transactions += times;
+      list.push(`    ${times} × ${text.replaceAll(/\s+/g, ' ').trim().slice(0, 160)}`);
     }
     console.log(`| ${name} | ${statements} | ${transactions} |`);
     if (values.list) console.log(list.join('\n'));
