@@ -1,4 +1,4 @@
-import { Refusal, checkHasDashboard, fits, makeAgentId, publicEgress } from '@lodge/domain';
+import { Refusal, checkHasDashboard, fits, lastFour, makeAgentId, publicEgress } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { HostDisk, HostMemory } from '@lodge/domain';
 import type { CreateAgentInput, CreateOptions } from './agents.ts';
@@ -67,11 +67,6 @@ export function sealKey(
     sealed: secrets.seal(apiKey, llmKeyContext(agentId, provider)),
     last4: lastFour(apiKey),
   };
-}
-
-/** The end of a key, by which a person recognises it. A short one (a local server's password, say) shows nothing. */
-function lastFour(apiKey: string): string {
-  return apiKey.length >= 12 ? apiKey.slice(-4) : '';
 }
 
 type Quotas = Pick<AgentsDeps, 'maxAgentsPerAccount' | 'maxRunningPerAccount'>;

@@ -1,6 +1,6 @@
 /** A channel's credentials: finds missing ones, asks the platform about them, and seals them. */
 import { hash } from 'node:crypto';
-import { accountOfToken, channelCredentials, channelTitles, Refusal, unverifiedAccount } from '@lodge/domain';
+import { accountOfToken, channelCredentials, channelTitles, lastFour, Refusal, unverifiedAccount } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { ChannelFailure, channelCredentialContext } from '@lodge/ports';
 import type { ChannelChange, ChannelRow, ChannelSecrets, SecretBox, Verified } from '@lodge/ports';
@@ -88,7 +88,7 @@ export function sealedOf(
   return Object.entries(credentials).map(([name, value]) => ({
     name,
     sealed: secrets.seal(value, channelCredentialContext(agentId, channel, name)),
-    last4: value.length >= 12 ? value.slice(-4) : '',
+    last4: lastFour(value),
   }));
 }
 

@@ -1,7 +1,6 @@
 /** A connection takes the place of one with its name. Stored credentials never go where they were not given for. */
 import { Refusal, connectionBounds } from '@lodge/domain';
 import type { ActorNote, ConnectionRow } from '@lodge/ports';
-import { lockAgent } from '@lodge/store/agents';
 import {
   connectionsOf,
   deleteOAuth,
@@ -13,7 +12,7 @@ import {
 } from '@lodge/store/connections';
 import type { Transaction } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
-import { notFound } from '../agents/reading.ts';
+import { lockOwnAgent } from '../agents/lock.ts';
 import type { ConnectionChange } from './input.ts';
 
 export async function putConnection(
@@ -22,9 +21,7 @@ export async function putConnection(
   note: ActorNote | undefined,
 ): Promise<ConnectionRow> {
   const { accountId, agentId, name, kind, url, allow, tools, enabled, headers } = change;
-  // The lock serialises puts, so they are counted correctly.
-  const agent = await lockAgent(trx, agentId);
-  if (agent?.accountId !== accountId || agent.desired === 'deleted') throw notFound(agentId);
+  await lockOwnAgent(trx, change);
   const all = await connectionsOf(trx, accountId, agentId);
   const before = all.find((each) => each.name === name);
   if (before === undefined && all.length >= connectionBounds.perAgent) {

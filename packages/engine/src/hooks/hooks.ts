@@ -2,16 +2,16 @@
  * Inbound hooks, as their owners see them. Each use-case refuses with `agent_not_found` where the account has no such agent, and
  * with `hook_not_found` where the agent has no such hook.
  */
-import { Refusal, base64KeyOf, maxHooks, parseTemplate } from '@lodge/domain';
+import { Refusal, base64KeyOf, lastFour, maxHooks, parseTemplate } from '@lodge/domain';
 import type { OwnSignature, SignatureKind } from '@lodge/domain';
 import { hookSecretContext } from '@lodge/ports';
 import type { ActorNote, Delivery, SecretBox, Tokens } from '@lodge/ports';
-import { lockAgent } from '@lodge/store/agents';
 import { notify } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
 import { countHooks, deleteHook, findHook, hookMessages, hooksOf, insertHook } from '@lodge/store/hooks';
 import type { HookMessageRow, HookPlace, HookRow } from '@lodge/store/hooks';
 import type { Agents } from '../agents/agents.ts';
+import { lockOwnAgent } from '../agents/lock.ts';
 import { deliverColumns } from '../channels/deliver-columns.ts';
 import { checkDelivery } from '../channels/not-found.ts';
 import type { HookBounds } from './bounds.ts';
@@ -65,9 +65,7 @@ export function createHooks(deps: HooksDeps) {
       const token = tokens.make();
       const columns = { ...columnsOf(place, input, secrets), tokenHash: tokens.hash(token), last4: token.slice(-4) };
       const hook = await database.transaction(async (trx) => {
-        // The lock serialises creates, so they are counted correctly.
-        const agent = await lockAgent(trx, place.agentId);
-        if (agent?.accountId !== place.accountId || agent.desired === 'deleted') throw noAgent();
+        await lockOwnAgent(trx, place);
         if ((await countHooks(trx, place.agentId)) >= maxHooks) {
           throw new Refusal('quota_exceeded', `An agent may have ${maxHooks} hooks.`);
         }
@@ -103,7 +101,6 @@ export function createHooks(deps: HooksDeps) {
 }
 
 const notFound = (): Refusal => new Refusal('hook_not_found', 'The agent has no such hook.');
-const noAgent = (): Refusal => new Refusal('agent_not_found', 'No agent has this id.');
 
 function checkInput({ template, signature }: HookInput): void {
   const parsed = template === null ? [] : parseTemplate(template);
@@ -131,6 +128,6 @@ const columnsOf = (
     signatureEncoding: signature.own?.encoding ?? null,
     signaturePrefix: signature.own?.prefix ?? null,
     secretSealed: secrets.seal(signature.secret, hookSecretContext(id)),
-    secretLast4: signature.secret.length >= 12 ? signature.secret.slice(-4) : '',
+    secretLast4: lastFour(signature.secret),
   }),
 });

@@ -6,13 +6,11 @@ import { appendEvent } from '@lodge/store/events';
 import { endMessage, failMessage, failVainMessage, postponeMessage } from '@lodge/store/hooks';
 import type { EndedMessage } from '@lodge/store/hooks';
 import { appendLog } from '@lodge/store/logs';
-import { notify } from '@lodge/store/database';
 import { storableReason } from '@lodge/store/work';
 import type { ClaimedMessage, WorkClaim } from '@lodge/store/work';
-import { deliverAnswer, deliveryFacts } from '../work/delivery.ts';
+import { deliverEnd, deliveryFacts } from '../work/delivery.ts';
 import { workReasons } from '../work/failure.ts';
-import type { Kind, TurnEnd } from '../work/kind.ts';
-import type { Task } from '../work/kind.ts';
+import type { Kind, Task, TurnEnd } from '../work/kind.ts';
 import type { HookBounds } from './bounds.ts';
 
 export const hookMessages = (bounds: HookBounds): Kind<ClaimedMessage> => ({
@@ -45,16 +43,12 @@ async function end(trx: Transaction, claim: WorkClaim, { outcome, ...given }: Tu
   const reason = given.reason && storableReason(given.reason);
   const message = await endMessage(trx, claim, { status: outcome, reason });
   if (message === undefined) return false;
-  const trouble = await deliverAnswer(trx, message, answer);
-  if (trouble !== null) await failMessage(trx, message.id, trouble);
-  // The agent may have another waiting message.
-  await notify(trx, message.agentId, 'work');
+  const known = await deliverEnd(trx, message, { outcome, reason, answer }, failMessage);
   if (answer !== null && answer !== '') {
     const line = `Hook "${message.name}" was answered: ${redact(oneLine(answer))}`;
     await appendLog(trx, message.agentId, [{ level: 'info', source: 'system', message: line }]);
   }
-  const known = trouble === null ? { outcome, reason } : ({ outcome: 'failed', reason: trouble } as const);
-  await writeEvent(trx, message, { ...known, answer });
+  await writeEvent(trx, message, known);
   return true;
 }
 

@@ -2,16 +2,14 @@
 import { previewOf, scheduledPromptOf } from '@lodge/domain';
 import type { RunStatus } from '@lodge/domain';
 import { storable } from '@lodge/store/channels';
-import { notify } from '@lodge/store/database';
 import type { Transaction } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
 import { endRun, failRun, missVainRun, postponeRun } from '@lodge/store/schedules';
 import type { EndedRun } from '@lodge/store/schedules';
 import { storableReason } from '@lodge/store/work';
 import type { ClaimedRun, WorkClaim } from '@lodge/store/work';
-import { deliverAnswer, deliveryFacts } from '../work/delivery.ts';
-import type { Kind, TurnEnd } from '../work/kind.ts';
-import type { Task } from '../work/kind.ts';
+import { deliverEnd, deliveryFacts } from '../work/delivery.ts';
+import type { Kind, Task, TurnEnd } from '../work/kind.ts';
 import type { ScheduleBounds } from './bounds.ts';
 
 export const scheduleRuns = (bounds: ScheduleBounds): Kind<ClaimedRun> => ({
@@ -50,12 +48,7 @@ async function end(trx: Transaction, claim: WorkClaim, { outcome, ...given }: Tu
   const answerPreview = answer === null ? null : previewOf(answer);
   const run = await endRun(trx, claim, { status: statuses[outcome], error: reason, answerPreview });
   if (run === undefined) return false;
-  const trouble = await deliverAnswer(trx, run, answer);
-  if (trouble !== null) await failRun(trx, run.id, trouble);
-  // The agent may have another waiting run.
-  await notify(trx, run.agentId, 'work');
-  const known = trouble === null ? { outcome, reason } : ({ outcome: 'failed', reason: trouble } as const);
-  await writeEvent(trx, run, { ...known, answer });
+  await writeEvent(trx, run, await deliverEnd(trx, run, { outcome, reason, answer }, failRun));
   return true;
 }
 

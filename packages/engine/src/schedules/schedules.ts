@@ -4,7 +4,6 @@
  */
 import { Refusal, maxSchedules } from '@lodge/domain';
 import type { ActorNote } from '@lodge/ports';
-import { lockAgent } from '@lodge/store/agents';
 import { databaseTime, notify } from '@lodge/store/database';
 import type { Database, Transaction } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
@@ -22,6 +21,7 @@ import {
 } from '@lodge/store/schedules';
 import type { SchedulePlace, ScheduleRow, ScheduleRunRow } from '@lodge/store/schedules';
 import type { Agents } from '../agents/agents.ts';
+import { lockOwnAgent } from '../agents/lock.ts';
 import { checkDelivery } from '../channels/not-found.ts';
 import type { ScheduleBounds } from './bounds.ts';
 import { isMoved, planChange, planNew } from './plans.ts';
@@ -47,9 +47,7 @@ export function createSchedules({ database, agents }: SchedulesDeps) {
       const { accountId, agentId, scheduleId: id } = place;
       await agents.get(accountId, agentId);
       return database.transaction(async (trx) => {
-        // The lock serialises creates, so they are counted correctly.
-        const agent = await lockAgent(trx, agentId);
-        if (agent?.accountId !== accountId || agent.desired === 'deleted') throw noAgent();
+        await lockOwnAgent(trx, place);
         const { count, now } = await countSchedules(trx, agentId);
         if (count >= maxSchedules) {
           throw new Refusal('quota_exceeded', `An agent may have ${maxSchedules} schedules.`);
@@ -134,7 +132,6 @@ const createReads = ({ database, agents }: SchedulesDeps) => ({
 });
 
 const notFound = (): Refusal => new Refusal('schedule_not_found', 'The agent has no such schedule.');
-const noAgent = (): Refusal => new Refusal('agent_not_found', 'No agent has this id.');
 
 async function locked(trx: Transaction, place: SchedulePlace): Promise<ScheduleRow> {
   const row = await lockSchedule(trx, place);
