@@ -157,13 +157,20 @@ describe('a turn that streams', () => {
   });
 
   test('a gateway that dies in the midst is an error event and the end', async () => {
+    const dying = Promise.withResolvers<() => void>();
     gateway.answer = (res) => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write(event(chunk('half')));
-      setTimeout(() => res.destroy(), 50);
+      dying.resolve(() => res.destroy());
     };
-    const text = await (await post({ ...chatBody, stream: true })).text();
-    const [first, last, nothing] = text.split('\n\n');
+    const response = await post({ ...chatBody, stream: true });
+    const die = await dying.promise;
+    let text = '';
+    for await (const part of response.body!.pipeThrough(new TextDecoderStream())) {
+      text += part;
+      if (text.includes('half')) die();
+    }
+    const [first, last, nothing] = text.replaceAll(': working\n\n', '').split('\n\n');
     assert.match(first!, /half/);
     assert.equal(nothing, '');
     const { error } = JSON.parse(last!.replace('data: ', ''));
