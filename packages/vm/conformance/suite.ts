@@ -93,19 +93,13 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       const gone = { ...first, id: `${first.id}0` };
       const failing = world.driver.buildTemplate({ ...build, variant: 'furthest', prepare, from: gone }, never);
       await rejectsWith(failing, 'template_missing');
-      await world.driver.stop();
-      await world.begin();
-      assert.deepEqual(await world.driver.collectTemplates(new Set([first.id])), [further.id]);
     });
 
     test('a template that nobody needs is removed, and no other', async () => {
-      const build = { ...world.harness.template, brokerPort: 4001, progress: () => undefined };
-      const prepare = (): Promise<Record<string, never>> => Promise.resolve({});
       const { id } = world.template;
-      const other = await world.driver.buildTemplate(
-        { ...build, variant: 'another', prepare, from: world.template },
-        never,
-      );
+      // The template that went on from the first one, which saves another's making.
+      const other = await world.driver.findTemplate({ ...world.harness.template, variant: 'further' });
+      assert.ok(other);
       const over = await create(request('over-it', { template: other }));
       // A caller that has just received a template is about to use it; the next driver has given nobody any.
       await world.driver.stop();
