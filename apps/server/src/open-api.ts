@@ -2,7 +2,13 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createAccounts, createAgentVisits, createApiKeyVerifier, storedKeys } from '@lodge/engine';
+import {
+  createAccounts,
+  createAgentVisits,
+  createApiKeyVerifier,
+  createPublishedPorts,
+  storedKeys,
+} from '@lodge/engine';
 import type { Accounts, Connections, Engine, Webhooks } from '@lodge/engine';
 import type { ClientDocuments, Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
@@ -62,7 +68,10 @@ export async function openApi(
     audit: store.audit,
     events: store.events,
     accounts,
-    places: { ports: store.agentPorts, visits: createAgentVisits(store.agentVisits, cryptography.tokens) },
+    places: {
+      ports: createPublishedPorts(store.database),
+      visits: createAgentVisits(store.database, cryptography.tokens),
+    },
     channels: { channels: engine.channels, origin },
     webhooks,
     ...openResources({ database: store.database, agents: engine.agents, secrets, cryptography }),

@@ -55,4 +55,6 @@ export type { MadeWebhook, WebhookInput, Webhooks } from './webhooks/webhooks.ts
 export type { DeliveryRow, WebhookRow } from '@lodge/store/webhooks';
 export { WebhookDelivering, defaultDeliveringBounds } from './webhooks/delivering.ts';
 export type { DeliveringDeps } from './webhooks/delivering.ts';
-export { createAgentVisits } from './addresses/agent-visits.ts';
+export * from './addresses/agent-visits.ts';
+export * from './addresses/published-ports.ts';
+export type { AgentPage, AgentPortRow, OwnedPort } from '@lodge/store/agents';

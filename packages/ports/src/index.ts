@@ -9,8 +9,6 @@ export * from './guest/guest-files.ts';
 export * from './guest/runtime.ts';
 export * from './guest/tool-source.ts';
 export * from './agents/agent-logs.ts';
-export * from './agents/published-ports.ts';
-export * from './agents/agent-visits.ts';
 export * from './agents/agent-store.ts';
 export * from './llm/llm.ts';
 export * from './accounts/secrets.ts';

@@ -3,9 +3,7 @@ import type { SpendDefaults } from '@lodge/domain';
 import type {
   AgentDirectory,
   AgentLogStore,
-  AgentPortStore,
   AgentStore,
-  AgentVisitStore,
   AuditLog,
   CallLedger,
   CallSweeper,
@@ -26,8 +24,6 @@ import type {
   WebhookQueue,
 } from '@lodge/ports';
 import { PostgresAgentLogStore } from './logs/agent-logs.ts';
-import { PostgresAgentPortStore } from './agents/published-ports.ts';
-import { PostgresAgentVisitStore } from './agents/agent-visits.ts';
 import { PostgresAgentStore } from './agents/agents.ts';
 import { PostgresAuditLog } from './events/audit.ts';
 import { EndedOperations } from './events/ended-operations.ts';
@@ -57,8 +53,6 @@ export interface Store {
   readonly database: Database;
   readonly agents: AgentStore;
   readonly agentLogs: AgentLogStore;
-  readonly agentPorts: AgentPortStore;
-  readonly agentVisits: AgentVisitStore;
   readonly audit: AuditLog;
   readonly events: EventStore;
   /** Returns the agents whose VMs are on this host, by its control plane's name (`holder`). */
@@ -114,8 +108,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     database: camel,
     agents: new PostgresAgentStore(database, changes, ended),
     agentLogs: new PostgresAgentLogStore(database, changes),
-    agentPorts: new PostgresAgentPortStore(database),
-    agentVisits: new PostgresAgentVisitStore(database),
     audit: new PostgresAuditLog(database),
     events: new PostgresEventStore(database, changes, ended),
     directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),

@@ -1,8 +1,17 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Accounts, Agents, Channels, Connections, Host, RunTurn, SignedIn, Webhooks } from '@lodge/engine';
 import type {
-  AgentPortStore,
+  Accounts,
+  Agents,
   AgentVisits,
+  Channels,
+  Connections,
+  Host,
+  PublishedPorts,
+  RunTurn,
+  SignedIn,
+  Webhooks,
+} from '@lodge/engine';
+import type {
   ApiKeyVerifier,
   AuditLog,
   EventStore,
@@ -30,7 +39,7 @@ export interface AgentUrlSettings {
 }
 
 export interface AgentPlaces {
-  readonly ports: AgentPortStore;
+  readonly ports: PublishedPorts;
   readonly visits: AgentVisits;
 }
 

@@ -1,17 +1,34 @@
-import type { AgentPage, AgentVisitStore, ChangeNote, NewAgentLink, Visit } from '@lodge/ports';
+/** Links to agents' pages and the visits that they become. Rows hold only the SHA-256 of their tokens. */
+import type { PrincipalSource } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
-import { writeNote } from '../events/change-note.ts';
-import type { Database } from '../database/connection.ts';
-import type { Queries, Transaction } from '../database/database.ts';
 import { sessionInForce } from '../accounts/sessions.ts';
-import type { Schema } from '../database/schema.ts';
+import type { Queries, Transaction } from '../database/database.ts';
+import type { AgentVisits } from '../database/tables.ts';
 
-const maxPerAgent = 500;
+/** One page of an agent. */
+export interface AgentPage {
+  readonly agentId: string;
+  /** Null for its gateway; else a port of its guest. */
+  readonly port: number | null;
+}
+
+/** A browser's right to view one page of one agent for a while; before it is opened, a link to the page. */
+export type VisitRow = Selectable<AgentVisits>;
+
+/** A link to be made: its maker, its destination, and how long it can be opened and then viewed. */
+export interface NewAgentLink extends AgentPage {
+  readonly accountId: string;
+  /** The key or session that link and visit end with. */
+  readonly by: PrincipalSource;
+  readonly path: string;
+  readonly linkSeconds: number;
+  readonly visitSeconds: number;
+}
 
 /**
  * A condition: the link or visit is not over, its key or session is in force, and its agent is not being deleted. An ended
- * session removed its rows.
+ * session removed its rows. It is a part of the statement that uses a link up, so that of two browsers one opens it.
  */
 const inForce = sql<boolean>`(
   agent_visits.expires_at > now()
@@ -25,77 +42,64 @@ const inForce = sql<boolean>`(
   and exists (select from agents a where a.id = agent_visits.agent_id and a.desired = 'running')
 )`;
 
-/** `AgentVisitStore` in Postgres. */
-export class PostgresAgentVisitStore implements AgentVisitStore {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
-  createLink(link: NewAgentLink, hash: Uint8Array, note?: ChangeNote): Promise<Date | null> {
-    const { accountId, by, agentId, port, path, linkSeconds, visitSeconds } = link;
-    const [keyId, sessionId] = by.kind === 'api_key' ? [by.id, null] : [null, by.id];
-    return this.database.transaction(async (trx) => {
-      const { rows } = await sql<{ expires_at: Date }>`
-        insert into agent_visits (account_id, key_id, session_id, agent_id, port, path, visit_seconds, hash, expires_at)
-        select ${accountId}, ${keyId}, ${sessionId}, id, ${port}, ${path}, ${visitSeconds}, ${hash},
-          now() + ${linkSeconds} * interval '1 second'
-        from agents where id = ${agentId} and account_id = ${accountId} and desired = 'running'
-        returning expires_at
-      `.execute(trx);
-      if (rows[0] === undefined) return null;
-      await sql`
-        delete from agent_visits where id in (
-          select id from agent_visits where agent_id = ${agentId} order by created_at desc, id offset ${maxPerAgent}
-        )
-      `.execute(trx);
-      const own = { type: 'agent.link_created', data: { page: 'gateway' } } as const;
-      await writeNote(trx, { accountId, agentId }, own, note);
-      return rows[0].expires_at;
-    });
-  }
-
-  /** Opens a link. It is not repeated after a lost connection, because the first attempt may have used the link up. */
-  async openLink(
-    { agentId, port }: AgentPage,
-    linkHash: Uint8Array,
-    visitHash: Uint8Array,
-  ): Promise<{ readonly visit: Visit; readonly path: string } | null> {
-    const row = await this.database.once((db) =>
-      db
-        .updateTable('agent_visits')
-        .set({
-          hash: visitHash,
-          opened_at: sql<Date>`now()`,
-          expires_at: sql<Date>`now() + visit_seconds * interval '1 second'`,
-        })
-        .where('hash', '=', linkHash)
-        .where('opened_at', 'is', null)
-        .where('agent_id', '=', agentId)
-        .where('port', 'is not distinct from', port)
-        .where(inForce)
-        .returningAll()
-        .executeTakeFirst(),
-    );
-    return row ? { visit: toVisit(row), path: row.path } : null;
-  }
-
-  async visit({ agentId, port }: AgentPage, hash: Uint8Array): Promise<Visit | null> {
-    const row = await this.database.repeatable((db) =>
-      db
-        .selectFrom('agent_visits')
-        .selectAll()
-        .where('hash', '=', hash)
-        .where('opened_at', 'is not', null)
-        .where('agent_id', '=', agentId)
-        .where('port', 'is not distinct from', port)
-        .where(inForce)
-        .executeTakeFirst(),
-    );
-    return row ? toVisit(row) : null;
-  }
+/** Returns the time at which the link expires; undefined when the account has no such agent, or it is being deleted. */
+export async function insertLink(
+  trx: Transaction,
+  { accountId, by, agentId, port, path, linkSeconds, visitSeconds }: NewAgentLink,
+  hash: Uint8Array,
+): Promise<Date | undefined> {
+  const [keyId, sessionId] = by.kind === 'api_key' ? [by.id, null] : [null, by.id];
+  const { rows } = await sql<{ readonly expiresAt: Date }>`
+    insert into agent_visits (account_id, key_id, session_id, agent_id, port, path, visit_seconds, hash, expires_at)
+    select ${accountId}, ${keyId}, ${sessionId}, id, ${port}, ${path}, ${visitSeconds}, ${hash},
+      now() + ${linkSeconds} * interval '1 second'
+    from agents where id = ${agentId} and account_id = ${accountId} and desired = 'running'
+    returning expires_at
+  `.execute(trx);
+  return rows[0]?.expiresAt;
 }
+
+/** Deletes the agent's links and visits beyond the newest `most`. */
+export async function deleteVisitsBeyond(trx: Transaction, agentId: string, most: number): Promise<void> {
+  await sql`
+    delete from agent_visits where id in (
+      select id from agent_visits where agent_id = ${agentId} order by created_at desc, id offset ${most}
+    )
+  `.execute(trx);
+}
+
+/** Turns a link that can still be opened into a visit, whose hash replaces the link's. */
+export const takeLink = (
+  db: Queries,
+  { agentId, port }: AgentPage,
+  linkHash: Uint8Array,
+  visitHash: Uint8Array,
+): Promise<VisitRow | undefined> =>
+  db
+    .updateTable('agentVisits')
+    .set({
+      hash: visitHash,
+      openedAt: sql<Date>`now()`,
+      expiresAt: sql<Date>`now() + visit_seconds * interval '1 second'`,
+    })
+    .where('hash', '=', linkHash)
+    .where('openedAt', 'is', null)
+    .where('agentId', '=', agentId)
+    .where('port', 'is not distinct from', port)
+    .where(inForce)
+    .returningAll()
+    .executeTakeFirst();
+
+export const findVisit = (db: Queries, { agentId, port }: AgentPage, hash: Uint8Array): Promise<VisitRow | undefined> =>
+  db
+    .selectFrom('agentVisits')
+    .selectAll()
+    .where('hash', '=', hash)
+    .where('openedAt', 'is not', null)
+    .where('agentId', '=', agentId)
+    .where('port', 'is not distinct from', port)
+    .where(inForce)
+    .executeTakeFirst();
 
 /** Ends all links and visits of an account. */
 export async function endVisits(trx: Transaction, accountId: string): Promise<void> {
@@ -108,14 +112,4 @@ export async function pruneVisits(db: Queries, limit: number): Promise<void> {
       select id from agent_visits where expires_at < now() limit ${limit} for update skip locked
     )
   `.execute(db);
-}
-
-function toVisit(row: Selectable<Schema['agent_visits']>): Visit {
-  return {
-    id: row.id,
-    accountId: row.account_id,
-    agentId: row.agent_id,
-    port: row.port,
-    expiresAt: row.expires_at,
-  };
 }

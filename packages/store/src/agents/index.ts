@@ -1,2 +1,3 @@
-export { endVisits, pruneVisits } from './agent-visits.ts';
+export * from './agent-visits.ts';
 export * from './lock.ts';
+export * from './published-ports.ts';

@@ -107,25 +107,6 @@ const writes: readonly Write[] = [
     await store.agents.lease(id, holder, 60_000);
     await store.agents.finishDelete(id, holder);
   },
-  async ({ store, accountId, agent, random }) => {
-    const port = { accountId, agentId: (await agent()).id, port: 1 + random(3) };
-    if (random(2) === 0) await store.agentPorts.unpublish(port);
-    else await store.agentPorts.publish({ ...port, public: random(2) === 0 }, 2);
-  },
-  async ({ store, accountId, agent, pick }) => {
-    const [key] = await store.database.repeatable((db) => keysOf(db, accountId));
-    const { id: agentId } = await agent();
-    const times = { linkSeconds: 60, visitSeconds: 60 };
-    const link = {
-      accountId,
-      by: { kind: 'api_key' as const, id: key!.id },
-      agentId,
-      port: pick([null, 1]),
-      path: '/',
-      ...times,
-    };
-    await store.agentVisits.createLink(link, randomBytes(32));
-  },
   async ({ store, agent }) => {
     const { id } = await agent();
     await store.agents.takeKeepAwake(id, holder, 1_000);

@@ -6,7 +6,8 @@
  */
 import { Refusal, networkOf } from '@lodge/domain';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { AgentPage, AgentPortRow, ApiKeyVerifier, Principal } from '@lodge/ports';
+import type { AgentPage, OwnedPort } from '@lodge/engine';
+import type { ApiKeyVerifier, Principal } from '@lodge/ports';
 import { isHost } from '../identity/csrf.ts';
 import { presentedKey, verifyKey } from '../identity/api-key.ts';
 import type { Strangers } from '../identity/strangers.ts';
@@ -32,7 +33,7 @@ export interface Admitting extends Visiting {
 export interface Admission {
   readonly accountId: string;
   /** The published port of the page, if it is one. */
-  readonly published: AgentPortRow | null;
+  readonly published: OwnedPort | null;
   /** Fields for the log. */
   readonly fields: { readonly key_id?: string; readonly visit_id?: string };
   /** Whether the caller would still be admitted now. */

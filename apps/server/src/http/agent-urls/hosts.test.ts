@@ -83,8 +83,9 @@ async function visit(): Promise<string> {
   const page = { agentId: id, port: null };
   const by = { kind: 'api_key', id: String(made!['id']) } as const;
   const times = { linkSeconds: 60, visitSeconds: 600 };
-  const link = await places.visits.createLink({ ...page, accountId: lodge.accountId, by, path: '/', ...times });
-  return (await places.visits.openLink(page, link!.token))!.token;
+  const to = { ...page, accountId: lodge.accountId, by, path: '/', ...times };
+  const { token } = await places.visits.createLink({ ...to, page: 'gateway' });
+  return (await places.visits.openLink(page, token))!.token;
 }
 
 function countKeys({ verifier }: HttpAppOptions): HttpAppOptions['verifier'] {
@@ -99,7 +100,7 @@ function countKeys({ verifier }: HttpAppOptions): HttpAppOptions['verifier'] {
 function countPlaces({ places: { ports, visits } }: HttpAppOptions): HttpAppOptions['places'] {
   return {
     ports: {
-      ofAgent: (...given) => ports.ofAgent(...given),
+      list: (...given) => ports.list(...given),
       find(...given) {
         looked.ports += 1;
         return ports.find(...given);

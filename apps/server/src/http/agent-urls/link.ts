@@ -30,7 +30,7 @@ export async function openLink(context: Visiting, call: AddressRequest): Promise
   scope.fields.agent_id = agent.id;
   const seconds = Math.max(1, Math.floor((opened.visit.expiresAt.getTime() - Date.now()) / 1000));
   response.writeHead(303, {
-    location: opened.path,
+    location: opened.visit.path,
     'set-cookie': visitCookie(opened.token, seconds, agentUrl),
     'cache-control': 'no-store',
     'referrer-policy': 'no-referrer',

@@ -1,6 +1,7 @@
 import { Refusal, abilitiesOf } from '@lodge/domain';
-import type { Agents, LiveAgent } from '@lodge/engine';
-import type { AgentPortRow, WebEndpoint } from '@lodge/ports';
+import { notPublished } from '@lodge/engine';
+import type { Agents, LiveAgent, OwnedPort } from '@lodge/engine';
+import type { WebEndpoint } from '@lodge/ports';
 import type { AgentAddress } from './address.ts';
 
 /** Whether a TCP port is the dashboard's, which is served while the dashboard is on and is never published as a port. */
@@ -15,7 +16,7 @@ export async function checkPage(
   { agents }: { readonly agents: Pick<Agents, 'get'> },
   accountId: string,
   { kind, id, port }: AgentAddress,
-  published: AgentPortRow | null,
+  published: OwnedPort | null,
 ): Promise<void> {
   if (port === null || isDashboard({ kind, port }) || published?.accountId === accountId) return;
   await agents.get(accountId, id);
@@ -31,6 +32,3 @@ export function serverOf({ row, guest, web }: LiveAgent, { kind, port }: AgentAd
   if (found === null) throw new Refusal('route_not_found', `This agent has no ${page}.`);
   return found;
 }
-
-export const notPublished = (port: number): Refusal =>
-  new Refusal('port_not_found', `Port ${port} of this agent is not published.`);

@@ -1,11 +1,12 @@
 import { abilitiesOf, Refusal } from '@lodge/domain';
 import { AgentParams, CreateLink, Link } from '@lodge/contract';
+import { notPublished } from '@lodge/engine';
 import type { AgentRow } from '@lodge/ports';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { originOf } from '../../agent-urls/address.ts';
 import { linkTo } from '../../agent-urls/link.ts';
-import { isDashboard, notPublished } from '../../agent-urls/server-of.ts';
-import { changeNote } from '../../identity/change-note.ts';
+import { isDashboard } from '../../agent-urls/server-of.ts';
+import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import type { AgentReplies } from '../../needs.ts';
 import type { AgentPlaces } from '../../context.ts';
@@ -45,10 +46,8 @@ export function createLinkRoute(app: App, context: Needs): void {
       const port = await portOf(context, row, request.body);
       const linkSeconds = expires_in_seconds ?? defaultLinkSeconds;
       const visitSeconds = visit_seconds ?? defaultVisitSeconds;
-      const link = { accountId, by, agentId: id, port, path, linkSeconds, visitSeconds };
-      const data = { page, ...(port !== null && { port }) };
-      const made = await places.visits.createLink(link, changeNote(request, { type: 'agent.link_created', data }));
-      if (made === null) throw new Refusal('agent_not_found', 'No agent has this id.');
+      const link = { accountId, by, agentId: id, page, port, path, linkSeconds, visitSeconds };
+      const made = await places.visits.createLink(link, actorNote(request));
       const origin = originOf({ kind: row.runtimeKind, id, port }, agentUrl);
       return reply
         .code(201)

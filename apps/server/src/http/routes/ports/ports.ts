@@ -1,17 +1,16 @@
-import { Refusal } from '@lodge/domain';
 import { AgentParams, DeletedPort, Port, PortList, PortParams, PublishPort } from '@lodge/contract';
-import type { AgentPortRow, AgentRow } from '@lodge/ports';
+import type { AgentPortRow } from '@lodge/engine';
+import type { AgentRow } from '@lodge/ports';
 import type { FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { originOf } from '../../agent-urls/address.ts';
-import { notPublished } from '../../agent-urls/server-of.ts';
 import { checkPort } from './allowed.ts';
-import { changeNote } from '../../identity/change-note.ts';
+import { toWire } from '../../reply/to-wire.ts';
+import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import type { AgentReplies } from '../../needs.ts';
 import type { AgentPlaces } from '../../context.ts';
 
-const maxPorts = 20;
 const tags = ['Addresses'];
 const scopes = ['agents:write'] as const;
 
@@ -40,7 +39,7 @@ function listRoute(app: App, context: Needs): void {
     config: { scopes, errors: ['agent_not_found'] },
     handler: async (request) => {
       const row = await agentOf(context, request, request.params.id);
-      const ports = await context.places.ports.ofAgent(row.accountId, row.id);
+      const ports = await context.places.ports.list(row.accountId, row.id);
       const data = ports.map((port) => portRecord(port, row, context));
       return { object: 'list' as const, data, has_more: false as const, next_cursor: null };
     },
@@ -70,11 +69,8 @@ function publishRoute(app: App, context: Needs): void {
       const row = await agentOf(context, request, request.params.id);
       checkPort(context.agents, row, port);
       const { accountId, id: agentId } = row;
-      const note = changeNote(request, { type: 'agent.port_published', data: { port, public: isPublic } });
-      const given = { accountId, agentId, port, public: isPublic };
-      const published = await context.places.ports.publish(given, maxPorts, note);
-      if (published === 'no_agent') throw new Refusal('agent_not_found', 'No agent has this id.');
-      if (published === 'full') throw new Refusal('quota_exceeded', `An agent may have ${maxPorts} published ports.`);
+      const place = { accountId, agentId, port };
+      const published = await context.places.ports.publish(place, isPublic, actorNote(request));
       // An earlier attempt may have published it, and was killed before it could answer.
       const isNew = published.isNew || request.idempotent?.effective === true;
       return reply.code(isNew ? 201 : 200).send(portRecord(published.row, row, context));
@@ -98,8 +94,7 @@ function unpublishRoute(app: App, context: Needs): void {
       const given = String(request.params.port);
       const { accountId, id: agentId } = await agentOf(context, request, request.params.id);
       const port = /^[1-9]\d{0,4}$/.test(given) ? Number(given) : 0;
-      const note = changeNote(request, { type: 'agent.port_unpublished', data: { port } });
-      if (!(await context.places.ports.unpublish({ accountId, agentId, port }, note))) throw notPublished(port);
+      await context.places.ports.unpublish({ accountId, agentId, port }, actorNote(request));
       return { object: 'port.deleted' as const, port, deleted: true as const };
     },
   });
@@ -110,10 +105,5 @@ function agentOf({ agents }: Needs, { principal }: FastifyRequest, id: string): 
   return agents.get(principal.accountId, id);
 }
 
-const portRecord = ({ port, public: isPublic, createdAt }: AgentPortRow, row: AgentRow, { agentUrl }: Needs) => ({
-  object: 'port' as const,
-  port,
-  public: isPublic,
-  url: originOf({ kind: row.runtimeKind, id: row.id, port }, agentUrl),
-  created_at: createdAt.toISOString(),
-});
+const portRecord = (port: AgentPortRow, row: AgentRow, { agentUrl }: Needs) =>
+  toWire(Port, { ...port, url: originOf({ kind: row.runtimeKind, id: row.id, port: port.port }, agentUrl) });
