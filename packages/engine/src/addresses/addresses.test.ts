@@ -15,7 +15,6 @@ import { createAgentVisits } from './agent-visits.ts';
 import { createPublishedPorts } from './published-ports.ts';
 
 const { database, store } = await testStore();
-await watchFacts(database.connectionString);
 const accountId = await firstAccount(store.database);
 const visits = createAgentVisits(store.database, cryptography.tokens);
 const ports = createPublishedPorts(store.database);
@@ -42,10 +41,12 @@ async function visit(given: Partial<NewAgentLink> = {}) {
 }
 
 test('each change has one event, and a call that changes nothing has none', async () => {
-  const { agentId } = await visit();
+  const { agentId, by } = await link();
+  await watchFacts(database.connectionString);
+  await visit({ agentId, by });
   const place = { accountId, agentId, port: 3000 };
   for (const isPublic of [false, false, true]) await ports.publish(place, isPublic);
-  await link({ agentId, port: 3000 });
+  await link({ agentId, by, port: 3000 });
   await ports.unpublish(place);
   await assert.rejects(ports.unpublish(place), refusedWith('port_not_found'));
   assert.deepEqual(await mismatches(database.connectionString), []);
