@@ -53,10 +53,7 @@ export async function openApi(
   closing: (() => Promise<unknown> | void)[],
 ): Promise<OpenApi> {
   const { store, engine, webhooks, connections, metrics, secrets, cryptography, tls, log } = parts;
-  const { apiKeys } = cryptography;
-  const keys = storedKeys(store.database);
-  const onChange = (listener: (keyId: string | null) => void) => store.changes.on('api_key_changed', listener);
-  const verifier = createApiKeyVerifier({ apiKeys, keys, onChange, log });
+  const verifier = verifierOf(parts);
   closing.push(() => verifier.close());
   const url = publicUrl(config);
   const origin = (): string => url.origin;
@@ -118,6 +115,11 @@ const useCasesOf = (engine: Engine) => ({
   host: engine.host,
   hasRoom: () => engine.hasRoom(),
 });
+
+function verifierOf({ store, cryptography: { apiKeys }, log }: ApiParts) {
+  const onChange = (listener: (keyId: string | null) => void) => store.changes.on('api_key_changed', listener);
+  return createApiKeyVerifier({ apiKeys, keys: storedKeys(store.database), onChange, log });
+}
 
 function accountsOf(config: Config, parts: ApiParts, origin: () => string): Accounts {
   const { store, secrets, cryptography: crypto, clientDocuments, bounds, log } = parts;

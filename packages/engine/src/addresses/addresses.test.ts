@@ -41,9 +41,9 @@ async function visit(given: Partial<NewAgentLink> = {}) {
 }
 
 test('each change has one event, and a call that changes nothing has none', async () => {
-  const { agentId, by } = await link();
+  const by = { kind: 'api_key', id: (await makeKey(store.database, accountId)).id } as const;
   await watchFacts(database.connectionString);
-  await visit({ agentId, by });
+  const { agentId } = await visit({ by });
   const place = { accountId, agentId, port: 3000 };
   for (const isPublic of [false, false, true]) await ports.publish(place, isPublic);
   await link({ agentId, by, port: 3000 });
