@@ -6,7 +6,9 @@
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
-import type { AgentLogStore, LogQuery, NewLogEntry } from '@lodge/ports';
+import type { LogQuery, NewLogEntry } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
+import { logPage, logWriter, pruneLogs } from '@lodge/store/logs';
 import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 
@@ -24,8 +26,8 @@ try {
   const store = await openStore({ ...database, log: silent });
   try {
     await fill(await addAgents());
-    const written = await measureAppends(store.agentLogs);
-    await report(written, await measurePages(store.agentLogs), await measurePrune(store.agentLogs));
+    const written = await measureAppends(store.database);
+    await report(written, await measurePages(store.database), await measurePrune(store.database));
   } finally {
     await store.close();
   }
@@ -71,14 +73,14 @@ async function fill(ids: readonly string[]): Promise<void> {
 }
 
 /** Measures microseconds per line of appends in batches, by one writer and by one writer per agent. */
-async function measureAppends(logs: AgentLogStore): Promise<{ readonly one: number; readonly many: number }> {
+async function measureAppends(of: Database): Promise<{ readonly one: number; readonly many: number }> {
   const lines = (): NewLogEntry[] =>
     Array.from({ length: batch }, () => {
       const message = `[gateway] request ${crypto.randomUUID()} was handled by worker 7 in ${Math.random()} ms`;
       return { level: 'info', source: 'gateway', message };
     });
   const append = async (id: string, batches: number) => {
-    for (let n = 0; n < batches; n += 1) await logs.append(id, lines());
+    for (let n = 0; n < batches; n += 1) await logWriter(of).append(id, lines());
   };
   const begun = performance.now();
   await append(agent, 50);
@@ -98,7 +100,7 @@ interface Page {
   readonly maxMs: number;
 }
 
-async function measurePages(logs: AgentLogStore): Promise<readonly Page[]> {
+async function measurePages(of: Database): Promise<readonly Page[]> {
   const middle = BigInt(lineCount / 2);
   const [row] = await execute<{ at: Date; message: string }>(
     database.connectionString,
@@ -137,7 +139,8 @@ async function measurePages(logs: AgentLogStore): Promise<readonly Page[]> {
     let rows = 0;
     for (let round = 0; round < rounds; round += 1) {
       const begun = performance.now();
-      rows = (await logs.page({ agentId: agent, limit: 100, direction: 'desc', ...query })).length;
+      rows = (await of.repeatable((db) => logPage(db, { agentId: agent, limit: 100, direction: 'desc', ...query })))
+        .length;
       times.push(performance.now() - begun);
     }
     times.sort((a, b) => a - b);
@@ -147,18 +150,16 @@ async function measurePages(logs: AgentLogStore): Promise<readonly Page[]> {
 }
 
 /** Measures a prune of 10,000 lines in milliseconds, and the slowest append beside it. */
-async function measurePrune(
-  logs: AgentLogStore,
-): Promise<{ readonly pruneMs: number; readonly slowestAppendMs: number }> {
+async function measurePrune(of: Database): Promise<{ readonly pruneMs: number; readonly slowestAppendMs: number }> {
   const begun = performance.now();
   const pruned = { ms: 0 };
-  const pruning = logs.prune({ maxEntries: lineCount, maxBytes: 2 ** 40, maxAgeMs: 7 * 86_400_000 }).then(() => {
+  const pruning = pruneLogs(of, { maxEntries: lineCount, maxBytes: 2 ** 40, maxAgeMs: 7 * 86_400_000 }).then(() => {
     pruned.ms = performance.now() - begun;
   });
   let slowestAppendMs = 0;
   while (pruned.ms === 0) {
     const start = performance.now();
-    await logs.append(agent, [{ level: 'info', source: 'system', message: 'one line' }]);
+    await logWriter(of).append(agent, [{ level: 'info', source: 'system', message: 'one line' }]);
     slowestAppendMs = Math.max(slowestAppendMs, performance.now() - start);
   }
   await pruning;

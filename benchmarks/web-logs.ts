@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import type { NewLogEntry } from '@lodge/ports';
 import type { Locator, Page } from 'playwright-core';
 import { openMachinePlace } from '../tests/web/machine-place.ts';
+import { logWriter } from '@lodge/store/logs';
 
 const { values } = parseArgs({ options: { lines: { type: 'string', default: '100000' }, trace: { type: 'string' } } });
 const lineCount = Number(values.lines);
@@ -51,7 +52,7 @@ function append(from: number, count: number): Promise<void> {
       message: `[gateway] request ${crypto.randomUUID()} was handled, number ${from + n}`,
     };
   });
-  return place.world.store.agentLogs.append(place.agentId, lines);
+  return logWriter(place.world.store.database).append(place.agentId, lines);
 }
 
 /** Keeps the durations of events, from the input to the next frame, in steps of 8 ms. Shorter ones than 16 ms are not told. */

@@ -9,6 +9,7 @@ import { look, looked, sizes } from './browser.ts';
 import { hostileFiles, hostileLines, hostileLink, hostileNames, hostileOutput } from './machine-hostile.ts';
 import { openMachinePlace } from './machine-place.ts';
 import type { MachinePlace } from './machine-place.ts';
+import { logWriter } from '@lodge/store/logs';
 
 let place: MachinePlace;
 let page: Page;
@@ -19,7 +20,7 @@ before(async () => {
 after(() => place?.close());
 
 const log = (entries: readonly NewLogEntry[]): Promise<void> =>
-  place.world.store.agentLogs.append(place.agentId, entries);
+  logWriter(place.world.store.database).append(place.agentId, entries);
 const line = (message: string, more: Partial<NewLogEntry> = {}): NewLogEntry => ({
   level: 'info',
   source: 'gateway',

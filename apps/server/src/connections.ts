@@ -5,6 +5,7 @@ import { createConnectionDirectory, createConnectionGrants, createConnections } 
 import type { Connections, Engine } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
+import { logWriter } from '@lodge/store/logs';
 import type { Closing } from './closing.ts';
 import type { Config } from './config/config.ts';
 
@@ -35,7 +36,7 @@ export function openConnections(
     directory: createConnectionDirectory(database),
     grants: createConnectionGrants(database),
     secrets,
-    logs: store.agentLogs,
+    logs: logWriter(database),
     log,
     addresses,
     egressProxy,

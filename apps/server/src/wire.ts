@@ -124,7 +124,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const meter = new Meter({ driver, usage: store.usage, log });
   const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
-  const shared = { store: store.agents, logs: store.agentLogs, driver, runtimes, log, holder };
+  const shared = { store: store.agents, database: store.database, driver, runtimes, log, holder };
   const channels = await startChannels(config, { ...host, ...given, store, secrets, log }, closing);
   const engine = createEngine({
     ...shared,
@@ -195,10 +195,10 @@ function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
 
 function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
+    changes: store.changes,
     events: store.events,
     spend: store.spend,
     hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
-    database: store.database,
     onWork: store.onWork,
     ...(bounds.work && { work: bounds.work }),
     schedules: { bounds: { turnMs: config.chatTimeoutMs } },

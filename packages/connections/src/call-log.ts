@@ -1,5 +1,5 @@
 import { TokenBuckets, redact } from '@lodge/domain';
-import type { AgentLogStore, Log, LogLevel } from '@lodge/ports';
+import type { AgentLogWriter, Log, LogLevel } from '@lodge/ports';
 
 /** Rate of log lines of one agent. Further calls are counted and reported with the next line. */
 const rate = { perSecond: 2, burst: 120 };
@@ -7,13 +7,13 @@ const mostCounted = 10_000;
 
 /** Writes one line per call to the log of its agent. A log that cannot be written stops no call. */
 export class CallLog {
-  readonly #logs: Pick<AgentLogStore, 'append'>;
+  readonly #logs: AgentLogWriter;
   readonly #log: Log;
   readonly #rate = new TokenBuckets(rate);
   readonly #unlogged = new Map<string, number>();
   readonly #writing = new Set<Promise<void>>();
 
-  constructor(logs: Pick<AgentLogStore, 'append'>, log: Log) {
+  constructor(logs: AgentLogWriter, log: Log) {
     this.#logs = logs;
     this.#log = log;
   }

@@ -1,7 +1,7 @@
 import { TokenBuckets } from '@lodge/domain';
 import { createOutbound, ofNameServers } from '@lodge/egress';
 import type {
-  AgentLogStore,
+  AgentLogWriter,
   ConnectionConsent,
   ConnectionDirectory,
   ConnectionGrants,
@@ -27,7 +27,7 @@ export interface ConnectionOptions {
   readonly directory: ConnectionDirectory;
   readonly grants: ConnectionGrants;
   readonly secrets: SecretBox;
-  readonly logs: Pick<AgentLogStore, 'append'>;
+  readonly logs: AgentLogWriter;
   readonly log: Log;
   /** `public` allows only HTTPS to public addresses, checked at connect. */
   readonly addresses: 'public' | 'any';

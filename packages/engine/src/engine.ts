@@ -59,7 +59,16 @@ import { KeepAwakeLeases } from './turns/keep-awake.ts';
 import { createRunTurn } from './turns/run-turn.ts';
 import type { RunTurn, TurnOrigin } from './turns/run-turn.ts';
 
-type Given = 'store' | 'logs' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'keyChecker' | 'log' | 'defaultModel';
+type Given =
+  | 'store'
+  | 'changes'
+  | 'driver'
+  | 'runtimes'
+  | 'providers'
+  | 'secrets'
+  | 'keyChecker'
+  | 'log'
+  | 'defaultModel';
 type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
 export interface EngineDeps
@@ -251,11 +260,11 @@ interface LoopParts {
 
 function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
   const { templates, settingsOf, health, keepAwake, disk, endings } = parts;
-  const { store, logs, driver, runtimes, log, holder } = deps;
+  const { store, database, driver, runtimes, log, holder } = deps;
   const bounds = { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs };
   const reconcileAgent = createAgentReconciler({
     store,
-    logs,
+    database,
     driver,
     endings,
     templates,

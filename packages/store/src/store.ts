@@ -2,7 +2,6 @@ import { noSpendDefaults } from '@lodge/domain';
 import type { SpendDefaults } from '@lodge/domain';
 import type {
   AgentDirectory,
-  AgentLogStore,
   AgentStore,
   AuditLog,
   CallLedger,
@@ -23,7 +22,6 @@ import type {
   UsageStore,
   WebhookQueue,
 } from '@lodge/ports';
-import { PostgresAgentLogStore } from './logs/agent-logs.ts';
 import { PostgresAgentStore } from './agents/agents.ts';
 import { PostgresAuditLog } from './events/audit.ts';
 import { EndedOperations } from './events/ended-operations.ts';
@@ -52,7 +50,6 @@ export interface Store {
   /** For statements of the store's functions. */
   readonly database: Database;
   readonly agents: AgentStore;
-  readonly agentLogs: AgentLogStore;
   readonly audit: AuditLog;
   readonly events: EventStore;
   /** Returns the agents whose VMs are on this host, by its control plane's name (`holder`). */
@@ -107,7 +104,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
   return {
     database: camel,
     agents: new PostgresAgentStore(database, changes, ended),
-    agentLogs: new PostgresAgentLogStore(database, changes),
     audit: new PostgresAuditLog(database),
     events: new PostgresEventStore(database, changes, ended),
     directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),

@@ -3,6 +3,7 @@ import { openSecretBox } from '@lodge/access';
 import { openConnections } from '@lodge/connections';
 import { createConnectionDirectory, createConnectionGrants } from '@lodge/engine';
 import { openStore } from '@lodge/store';
+import { logWriter } from '@lodge/store/logs';
 import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
 
 export interface ToolCall {
@@ -20,7 +21,7 @@ const parts = openConnections({
   directory: createConnectionDirectory(store.database),
   grants: createConnectionGrants(store.database),
   secrets: await openSecretBox(store.secrets, Buffer.from(settings.masterKey, 'hex')),
-  logs: store.agentLogs,
+  logs: logWriter(store.database),
   log: silent,
   addresses: 'any',
   egressProxy: null,

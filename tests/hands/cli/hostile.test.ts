@@ -12,6 +12,7 @@ import type { World } from '../../e2e/api/world.ts';
 import { newPerson } from './command.ts';
 import type { Person } from './command.ts';
 import { hostileStrings, obeyedIn } from './hostile-strings.ts';
+import { logWriter } from '@lodge/store/logs';
 
 const model = 'anthropic/claude-sonnet-5';
 
@@ -91,7 +92,7 @@ describe('what others wrote', () => {
   test('lines of a log stay one line each', async () => {
     const [id] = await idsOf();
     const line = (message: string) => ({ level: 'error' as const, source: 'console' as const, message });
-    await world.store.agentLogs.append(id!, hostileStrings.map(line));
+    await logWriter(world.store.database).append(id!, hostileStrings.map(line));
     const [screen, piped, json] = await Promise.all([
       person.atTerminal(['logs', id!, '--source', 'console']).ended(),
       person.lodge(['logs', id!, '--source', 'console']),

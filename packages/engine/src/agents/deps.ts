@@ -3,7 +3,6 @@ import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
 import type { DriverInUse } from '../lifecycle/endings.ts';
 import type { MemoryRelief } from '../lifecycle/idle/memory.ts';
 import type {
-  AgentLogStore,
   AgentRow,
   AgentRuntime,
   AgentSettings,
@@ -15,6 +14,8 @@ import type {
   SecretBox,
   SpendStore,
 } from '@lodge/ports';
+import type { Store } from '@lodge/store';
+import type { Database } from '@lodge/store/database';
 import type { Turns } from '../turns/loop-guard.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { KeepAwakeLeases } from '../turns/keep-awake.ts';
@@ -22,7 +23,9 @@ import type { KeepAwakeLeases } from '../turns/keep-awake.ts';
 /** Dependencies of the use-cases. */
 export interface AgentsDeps {
   readonly store: AgentStore;
-  readonly logs: AgentLogStore;
+  readonly database: Database;
+  /** Calls back with what changed on a topic in any process. */
+  readonly changes: Store['changes'];
   readonly events: Pick<EventStore, 'append'>;
   readonly driver: DriverInUse;
   readonly templates: Templates;

@@ -9,6 +9,7 @@ import type { AgentRow } from '@lodge/ports';
 import { FakeHost } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../testkit/src/plane/plane.ts';
+import { logPage } from '@lodge/store/logs';
 
 let world: World;
 before(async () => {
@@ -106,7 +107,9 @@ test('settings that are refused leave the agent running, say so once, and are tr
   plane.troubles.settings = 'refused';
   await plane.agents.update(world.accountId, id, { instructions: 'Be brief.' });
   const tried = async () =>
-    world.store.agentLogs.page({ agentId: id, limit: 9, direction: 'asc', search: 'not in effect' });
+    world.store.database.repeatable((db) =>
+      logPage(db, { agentId: id, limit: 9, direction: 'asc', search: 'not in effect' }),
+    );
   await until('the failure is told', async () => (await tried()).length === 1);
   const row = await find(id);
   assert.deepEqual([row.status, plane.agents.inEffect(row)], ['running', false]);

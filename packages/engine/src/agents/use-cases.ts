@@ -1,6 +1,7 @@
 import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from './agents.ts';
 import type { AgentRow, ChangeNote } from '@lodge/ports';
+import { logPage } from '@lodge/store/logs';
 import { settingsDigest } from './settings.ts';
 import { act, awaitVerb, canUpgrade } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
@@ -58,7 +59,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
     async logs(accountId, query) {
       await getAgent(deps, accountId, query.agentId);
-      return deps.logs.page(query);
+      return deps.database.repeatable((db) => logPage(db, query));
     },
     onLog: (id, listener) => onLog(deps, id, listener),
     usage: (id) => deps.driver.usage(id),
@@ -77,8 +78,8 @@ async function record(deps: AgentsDeps, accountId: string, id: string, { event, 
   await deps.events.append(id, event, by);
 }
 
-const onLog = ({ logs }: AgentsDeps, id: string, listener: () => void): (() => void) =>
-  logs.onAppend((grown) => {
+const onLog = ({ changes }: AgentsDeps, id: string, listener: () => void): (() => void) =>
+  changes.on('agent_log_changed', (grown) => {
     if (grown === null || grown === id) listener();
   });
 

@@ -15,6 +15,7 @@ import { RelayHand } from '../../../testkit/src/plane/relay-hand.ts';
 import { createToyRuntime } from '../../../testkit/src/plane/toy-runtime/toy-runtime.ts';
 import type { HookInput } from './hooks.ts';
 import type { HookRequest } from './receiving.ts';
+import { logPage } from '@lodge/store/logs';
 
 const gateway = new FakeGateway();
 const bounds = { waitsMs: [50, 50] };
@@ -80,9 +81,9 @@ const act = async (id: string, verb: 'pause' | 'stop') => {
   await plane.agents.awaitVerb(world.accountId, id, verb, 10_000, never);
 };
 const logOf = async (): Promise<readonly string[]> =>
-  (await world.store.agentLogs.page({ agentId: agent.id, limit: 100, direction: 'desc' })).map(
-    ({ message }) => message,
-  );
+  (
+    await world.store.database.repeatable((db) => logPage(db, { agentId: agent.id, limit: 100, direction: 'desc' }))
+  ).map(({ message }) => message);
 const refusedWith = (code: string, words: RegExp) => (error: unknown) =>
   error instanceof Refusal && error.code === code && words.test(error.message);
 

@@ -11,6 +11,7 @@ import type { ClaimedMessage } from '@lodge/store/work';
 import { WorkHand } from '../../../testkit/src/plane/work-hand.ts';
 import { defaultHookBounds } from './bounds.ts';
 import { hookMessages as messagesKind } from './messages.ts';
+import { logPage } from '@lodge/store/logs';
 
 const { database, store, another } = await testStore();
 const other = await another();
@@ -134,7 +135,9 @@ test('an event has the answer where the owner wants it there, and the log one li
   const page = { accountId, agentId: row.agentId, limit: 10, direction: 'desc' } as const;
   const [event] = await store.events.page({ ...page, types: ['hook.answered'] });
   assert.equal(String(event?.data['answer']).length, 16_384);
-  const log = await store.agentLogs.page({ agentId: row.agentId, limit: 10, direction: 'desc' });
+  const log = await store.database.repeatable((db) =>
+    logPage(db, { agentId: row.agentId, limit: 10, direction: 'desc' }),
+  );
   const line = log.find(({ message }) => message.startsWith('Hook "H" was answered: a b x'));
   assert.equal(line?.message.length, 'Hook "H" was answered: '.length + 500);
 });

@@ -7,6 +7,7 @@ import { VmError } from '@lodge/ports';
 import type { AgentRow } from '@lodge/ports';
 import { FakeHost } from '@lodge/vm/fake';
 import { input, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
+import { logPage } from '@lodge/store/logs';
 
 let world: World;
 before(async () => {
@@ -16,7 +17,9 @@ after(() => world.close());
 
 const find = async (id: string): Promise<AgentRow> => (await world.store.agents.find(id))!;
 const logOf = async (id: string): Promise<string[]> => {
-  const entries = await world.store.agentLogs.page({ agentId: id, limit: 100, direction: 'asc' });
+  const entries = await world.store.database.repeatable((db) =>
+    logPage(db, { agentId: id, limit: 100, direction: 'asc' }),
+  );
   return entries.map(({ source, message }) => `${source}: ${message}`);
 };
 const death: VmDeath = {

@@ -12,6 +12,7 @@ import { failAt, fakeSnapshotSteps, FakeHost, fakeSuspendSteps, hangAt } from '@
 import type { FakeStep } from '@lodge/vm/fake';
 import { input, never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../testkit/src/plane/plane.ts';
+import { logPage } from '@lodge/store/logs';
 
 let world: World;
 before(async () => {
@@ -27,7 +28,9 @@ async function done(plane: Plane, id: string, verb: Verb): Promise<AgentRow> {
 
 const find = async (id: string): Promise<AgentRow> => (await world.store.agents.find(id))!;
 const logOf = async (id: string): Promise<string[]> => {
-  const entries = await world.store.agentLogs.page({ agentId: id, limit: 100, direction: 'asc', source: 'system' });
+  const entries = await world.store.database.repeatable((db) =>
+    logPage(db, { agentId: id, limit: 100, direction: 'asc', source: 'system' }),
+  );
   return entries.map(({ message }) => message);
 };
 

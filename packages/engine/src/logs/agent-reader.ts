@@ -1,15 +1,9 @@
 import { setImmediate } from 'node:timers/promises';
 import { TokenBucket } from '@lodge/domain';
-import type {
-  AgentLogStore,
-  AgentRow,
-  AgentRuntime,
-  LogSource,
-  NewLogEntry,
-  RuntimeLogLine,
-  VmDriver,
-} from '@lodge/ports';
+import type { AgentRow, AgentRuntime, LogSource, NewLogEntry, RuntimeLogLine, VmDriver } from '@lodge/ports';
 import { maxLogLine } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
+import { appendLog, appendLogFrom, logPosition } from '@lodge/store/logs';
 import { guestOfRow } from '../agents/guest-of.ts';
 import { LineCleaner, LineSplitter } from './lines.ts';
 import { refusedEntries } from './refused.ts';
@@ -25,7 +19,7 @@ export interface LogRate {
 }
 
 export interface ReaderDeps {
-  readonly logs: Pick<AgentLogStore, 'append' | 'appendFrom' | 'position'>;
+  readonly database: Database;
   readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential' | 'pace'>;
   readonly rate: LogRate;
 }
@@ -69,7 +63,7 @@ export class AgentReader {
       level: 'info',
       message: lines[index]!,
     }));
-    if (entries.length > 0) await this.deps.logs.append(this.agentId, entries);
+    await this.append(entries);
   }
 
   /**
@@ -78,27 +72,33 @@ export class AgentReader {
    */
   async readRefused({ egress }: AgentRow): Promise<void> {
     const entries = refusedEntries(await this.deps.driver.readRefused(this.agentId), egress.mode);
-    if (entries.length > 0) await this.deps.logs.append(this.agentId, entries);
+    await this.append(entries);
   }
 
   async readRuntimeLog(row: AgentRow, runtime: AgentRuntime, signal: AbortSignal): Promise<void> {
     const { vmAddress, executionId } = row;
     if (vmAddress === null || executionId === null) return;
-    const guest = guestOfRow(this.deps.driver, row);
+    const { database, driver } = this.deps;
+    const guest = guestOfRow(driver, row);
     // The position is read anew each time: another process may have gone on from here, and a write whose answer was lost may
     // have happened.
-    let offset = (await this.deps.logs.position(this.agentId, 'gateway'))?.offset ?? 0;
+    let offset = (await database.repeatable((db) => logPosition(db, this.agentId, 'gateway')))?.offset ?? 0;
     for (let pieces = 0; pieces < maxPieces; pieces += 1) {
       const { lines, nextOffset, leftOut = 0 } = await runtime.readLog(guest, offset, signal);
       signal.throwIfAborted();
       if (nextOffset === offset) return;
       const own = ownLines(row, lines);
       const entries = await this.entriesOf('gateway', own.length, (index) => own[index]!, leftOut);
-      await this.deps.logs.appendFrom(this.agentId, 'gateway', { executionId, offset: nextOffset }, entries);
+      const position = { executionId, offset: nextOffset };
+      await database.transaction((trx) => appendLogFrom(trx, this.agentId, 'gateway', position, entries));
       // A disk that lost its last seconds with the VM has a shorter log than was read.
       if (nextOffset < offset) return;
       offset = nextOffset;
     }
+  }
+
+  private async append(entries: readonly NewLogEntry[]): Promise<void> {
+    if (entries.length > 0) await this.deps.database.transaction((trx) => appendLog(trx, this.agentId, entries));
   }
 
   /** Returns those of the first `count` lines that the rate allows; `leftOut` more were not even read. */

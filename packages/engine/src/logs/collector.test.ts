@@ -14,6 +14,7 @@ import type { TestDatabase } from '@lodge/testkit/postgres';
 import { createLogCollector } from './collector.ts';
 import type { CollectorTiming } from './collector.ts';
 import { firstAccount } from '../../../store/src/testing/fixture.ts';
+import { logPage, logPosition, logWriter } from '@lodge/store/logs';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let database: TestDatabase;
@@ -104,7 +105,7 @@ const fast = { intervalMs: 20, pruneIntervalMs: 20, timeoutMs: 300 };
 function collect(t: TestContext, holder: string, guests: Guests, timing: Partial<CollectorTiming> = {}) {
   const collector = createLogCollector({
     store: store.agents,
-    logs: store.agentLogs,
+    database: store.database,
     driver: guests.driver,
     runtimes: new Map([['runtime_a', guests.runtime]]),
     log: silent,
@@ -118,7 +119,9 @@ function collect(t: TestContext, holder: string, guests: Guests, timing: Partial
 }
 
 async function messages({ id }: AgentRow): Promise<string[]> {
-  const entries = await store.agentLogs.page({ agentId: id, limit: 10_000, direction: 'asc' });
+  const entries = await store.database.repeatable((db) =>
+    logPage(db, { agentId: id, limit: 10_000, direction: 'asc' }),
+  );
   return entries.map(({ source, message }) => `${source}: ${message}`);
 }
 
@@ -175,7 +178,10 @@ test('a new collector goes on where the last one ended', async (t) => {
     found,
     Array.from({ length: 300 }, (_, n) => `gateway: line ${n}`),
   );
-  assert.deepEqual(await store.agentLogs.position(agent.id, 'gateway'), { executionId: 'e1', offset: 300 });
+  assert.deepEqual(await store.database.repeatable((db) => logPosition(db, agent.id, 'gateway')), {
+    executionId: 'e1',
+    offset: 300,
+  });
 });
 
 test('only running agents of this host are read, and of those that are provisioning the console', async (t) => {
@@ -314,7 +320,7 @@ test('a log that became shorter, as after a crash, is followed from its end', as
 test('old lines are pruned', async (t) => {
   const agent = await newAgent('prune');
   for (let n = 0; n < 6; n += 1) {
-    await store.agentLogs.append(
+    await logWriter(store.database).append(
       agent.id,
       Array.from({ length: 1_000 }, (_, i) => ({ level: 'info', source: 'system', message: `${n}-${i}` }) as const),
     );

@@ -8,13 +8,15 @@
  */
 import { Semaphore, backoffMs } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentLogStore, AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
+import type { AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
+import { pruneLogs } from '@lodge/store/logs';
 import { Periodic } from '../periodic.ts';
 import { AgentReader } from './agent-reader.ts';
 
 export interface LogCollectorDeps {
   readonly store: Pick<AgentStore, 'present'>;
-  readonly logs: AgentLogStore;
+  readonly database: Database;
   readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential' | 'pace'>;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly log: Log;
@@ -76,7 +78,7 @@ export class LogCollector {
     const shared = { log: deps.log, failed: 'a round over the logs of agents failed' };
     this.rounds = [
       new Periodic({ ...shared, everyMs: intervalMs, round: () => this.round() }),
-      new Periodic({ ...shared, everyMs: pruneIntervalMs, round: () => deps.logs.prune(deps.bounds) }),
+      new Periodic({ ...shared, everyMs: pruneIntervalMs, round: () => pruneLogs(deps.database, deps.bounds) }),
     ];
   }
 

@@ -15,6 +15,7 @@ import { RelayHand } from '../../../testkit/src/plane/relay-hand.ts';
 import { makeSchedule, placeOf, readSchedule } from '../../../store/src/testing/schedule-fixture.ts';
 import { createToyRuntime } from '../../../testkit/src/plane/toy-runtime/toy-runtime.ts';
 import type { ScheduleInput } from './plans.ts';
+import { logPage } from '@lodge/store/logs';
 
 const gateway = new FakeGateway();
 const bounds = { replanEveryMs: 100, waitsMs: [50, 50, 50] };
@@ -98,7 +99,9 @@ test('a time that comes is a turn in a conversation of the schedule, and its ans
   assert.equal(sessionOf(0), `schedule:${row.id}`);
   const kept = await plane.schedules.get(placeOf(row));
   assert.deepEqual([kept.nextRunAt, kept.lastRun?.id], [null, run.id]);
-  const log = await world.store.agentLogs.page({ agentId: agent.id, limit: 100, direction: 'desc' });
+  const log = await world.store.database.repeatable((db) =>
+    logPage(db, { agentId: agent.id, limit: 100, direction: 'desc' }),
+  );
   assert.ok(log.some(({ source, message }) => source === 'system' && message.startsWith('Schedule "Report" ran (')));
 });
 

@@ -51,25 +51,11 @@ export interface LogBounds {
   readonly maxAgeMs: number;
 }
 
-/** Logs of agents. They outlive the VM, and the account still reads them after the agent's deletion until they age out. */
-export interface AgentLogStore {
+/**
+ * Logs of agents, for those who only write them. They outlive the VM, and the account still reads them after the agent's
+ * deletion until they age out.
+ */
+export interface AgentLogWriter {
   /** Appends all entries in order, or none, in one transaction. */
   append(agentId: string, entries: readonly NewLogEntry[]): Promise<void>;
-  page(query: LogQuery): Promise<readonly LogEntry[]>;
-  /** Deletes entries over the bounds, oldest first, in steps short enough that no writer waits long. */
-  prune(bounds: LogBounds): Promise<void>;
-  /** Calls back with an agent's id when any process appended to its log; null means that any log may have grown. */
-  onAppend(listener: (agentId: string | null) => void): () => void;
-  /** The collector's position in the guest's log (`offset`) of a source, so a restart neither repeats nor skips. */
-  position(
-    agentId: string,
-    source: LogSource,
-  ): Promise<{ readonly executionId: string; readonly offset: number } | null>;
-  /** Appends entries and writes the new position in one transaction. */
-  appendFrom(
-    agentId: string,
-    source: LogSource,
-    position: { readonly executionId: string; readonly offset: number },
-    entries: readonly NewLogEntry[],
-  ): Promise<void>;
 }

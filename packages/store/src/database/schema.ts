@@ -29,9 +29,6 @@ export interface Schema extends ChannelTables, WebhookTables, WorkTables {
   vm_counters: VmCountersTable;
   vm_readings: VmReadingsTable;
   agent_holds: AgentHoldsTable;
-  agent_log_heads: AgentLogHeadsTable;
-  agent_logs: AgentLogsTable;
-  agent_log_positions: AgentLogPositionsTable;
   agent_ports: { agent_id: string; port: number; public: boolean; created_at: Generated<Date> };
   agent_visits: AgentVisitsTable;
   rate_buckets: { subject: string; tokens: number; granted: number; at: Date };
@@ -174,33 +171,6 @@ interface AgentVisitsTable {
   created_at: Generated<Date>;
   opened_at: Generated<Date | null>;
   expires_at: Date;
-}
-
-interface AgentLogHeadsTable {
-  agent_id: string;
-  last_id: string;
-  last_at: Date;
-  previous_at: Date;
-  /** Bytes of the stored messages of entries after `counted_after`. */
-  bytes: Generated<string>;
-  counted_after: Generated<string>;
-}
-
-interface AgentLogsTable {
-  agent_id: string;
-  id: string;
-  at: Date;
-  level: number;
-  source: number;
-  message: string;
-}
-
-interface AgentLogPositionsTable {
-  agent_id: string;
-  source: number;
-  execution_id: string;
-  /** int8, which comes as text. */
-  offset: string;
 }
 
 interface LlmKeysTable {

@@ -10,7 +10,7 @@ import type { EndedOperation, NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { QueryExecutorProvider } from 'kysely';
 import { advisoryLockClasses } from '../database/locks.ts';
-import { levelCodes, logLines } from '../logs/log-rows.ts';
+import { levelCodes, logLines } from '../logs/append.ts';
 
 export async function appendEvent(
   trx: QueryExecutorProvider,

@@ -7,6 +7,7 @@ import type { EventQuery } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { logPage } from '../logs/index.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
@@ -45,7 +46,7 @@ test('what happened to an agent is read by agent, type and time, in order, witho
     all.findLast(({ id }) => id < paused.id),
   ]);
   assert.deepEqual(await page({ accountId: 'other' }), []);
-  const [line] = await store.agentLogs.page({ agentId: one, limit: 9, direction: 'desc' });
+  const [line] = await store.database.repeatable((db) => logPage(db, { agentId: one, limit: 9, direction: 'desc' }));
   assert.equal(line!.message, 'Paused because nobody used it (7 ms).');
 });
 

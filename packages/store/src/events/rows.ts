@@ -2,7 +2,7 @@ import type { EventData } from '@lodge/domain';
 import type { By, EventRow } from '@lodge/ports';
 import type { Selectable } from 'kysely';
 import type { EventsTable } from '../database/schema.ts';
-import { levelOf } from '../logs/log-rows.ts';
+import { levelOf } from '../logs/append.ts';
 
 export function toEventRow(row: Selectable<EventsTable>): EventRow {
   return {

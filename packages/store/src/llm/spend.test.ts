@@ -8,6 +8,7 @@ import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from
 import { openStore } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
 import { updateAccount } from '../accounts/accounts.ts';
+import { logPage } from '../logs/index.ts';
 
 const { database, store } = await testStore();
 const accountId = await firstAccount(store.database);
@@ -109,7 +110,9 @@ async function spend(agentId: string, at: string, estimateUsd: string | null, co
 }
 
 const warnings = async (agentId: string): Promise<readonly string[]> => {
-  const entries = await store.agentLogs.page({ agentId, limit: 100, direction: 'asc', minLevel: 'warn' });
+  const entries = await store.database.repeatable((db) =>
+    logPage(db, { agentId, limit: 100, direction: 'asc', minLevel: 'warn' }),
+  );
   return entries.map(({ message }) => message);
 };
 

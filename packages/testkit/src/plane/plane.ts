@@ -149,7 +149,7 @@ export async function startPlane(
     store,
     database: mortal(opened.database, life),
     onWork: opened.onWork,
-    logs: mortal(opened.agentLogs, life),
+    changes: opened.changes,
     events: mortal(opened.events, life),
     driver: mortal(driver, local),
     beforeEnd: () => Promise.resolve(),

@@ -6,6 +6,7 @@ import type { AgentRow } from '@lodge/ports';
 import { FakeHost, hangAt } from '@lodge/vm/fake';
 import { input, never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../../testkit/src/plane/plane.ts';
+import { logPage } from '@lodge/store/logs';
 
 let world: World;
 before(async () => {
@@ -56,7 +57,9 @@ test('ten that fill the disk are paused before it is full, and told why; who doe
     assert.equal(statusReason?.code, 'host_disk_full');
     assert.match(statusReason.message, /short of disk space/);
   }
-  const log = await world.store.agentLogs.page({ agentId: writers[0]!.id, limit: 20, direction: 'desc' });
+  const log = await world.store.database.repeatable((db) =>
+    logPage(db, { agentId: writers[0]!.id, limit: 20, direction: 'desc' }),
+  );
   assert.ok(log.some(({ message }) => message.startsWith('Paused because the host is short of disk space')));
   assert.equal((await find(bystander.id)).status, 'running');
 

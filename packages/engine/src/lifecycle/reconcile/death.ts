@@ -6,6 +6,7 @@ import { reasonOfDeath, sentenceOfDeath } from '@lodge/domain';
 import type { StatusReasonCode, VmDeath, VmDeathCode } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { NewLogEntry } from '@lodge/ports';
+import { appendLog } from '@lodge/store/logs';
 import { LineCleaner } from '../../logs/lines.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
@@ -57,5 +58,5 @@ async function tell(pass: Pass, death: VmDeath | null): Promise<ReportedDeath | 
 }
 
 function log({ deps, id }: Pass, entries: readonly NewLogEntry[]): Promise<void> {
-  return deps.logs.append(id, entries);
+  return deps.database.transaction((trx) => appendLog(trx, id, entries));
 }

@@ -1,5 +1,6 @@
 import type { FairGate, RuntimeKind } from '@lodge/domain';
-import type { AgentLogStore, AgentRow, AgentRuntime, AgentSettings, AgentStore, Log } from '@lodge/ports';
+import type { AgentRow, AgentRuntime, AgentSettings, AgentStore, Log } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
 import type { DiskKeeper } from '../disk/keeper.ts';
 import type { DriverInUse, Endings } from '../endings.ts';
 import type { Templates } from '../../templates/templates.ts';
@@ -9,7 +10,7 @@ import type { RulesPut } from './rules-put.ts';
 /** Dependencies of the passes over one agent. */
 export interface ReconcilerDeps {
   readonly store: AgentStore;
-  readonly logs: Pick<AgentLogStore, 'append' | 'appendFrom'>;
+  readonly database: Database;
   readonly driver: DriverInUse;
   readonly endings: Endings;
   readonly templates: Templates;

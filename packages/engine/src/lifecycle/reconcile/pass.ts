@@ -11,6 +11,7 @@ import type {
   VmObservation,
 } from '@lodge/ports';
 import { VmError } from '@lodge/ports';
+import { appendLogFrom } from '@lodge/store/logs';
 import { guestOf } from '../../agents/guest-of.ts';
 import { settingsDigest } from '../../agents/settings.ts';
 import type { ReconcilerDeps } from './deps.ts';
@@ -131,7 +132,8 @@ export class Pass {
   /** Continues the agent's log with the lines of another guest's runtime: from the first line, or from now on. */
   readLogFrom(executionId: string, where: 'start' | 'end'): Promise<void> {
     const offset = where === 'start' ? 0 : Number.MAX_SAFE_INTEGER;
-    return this.deps.logs.appendFrom(this.id, 'gateway', { executionId, offset }, []);
+    const position = { executionId, offset };
+    return this.deps.database.transaction((trx) => appendLogFrom(trx, this.id, 'gateway', position, []));
   }
 
   /**

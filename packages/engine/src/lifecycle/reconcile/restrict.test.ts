@@ -11,6 +11,7 @@ import type { AgentRow, AgentStore } from '@lodge/ports';
 import { failAt, FakeHost, hangAt } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../../testkit/src/plane/plane.ts';
+import { logPage } from '@lodge/store/logs';
 
 let world: World;
 before(async () => {
@@ -37,7 +38,9 @@ async function done(plane: Plane, id: string, verb: Verb): Promise<AgentRow> {
 }
 
 async function said(id: string): Promise<string[]> {
-  const lines = await world.store.agentLogs.page({ agentId: id, limit: 50, direction: 'asc', search: 'egress rules' });
+  const lines = await world.store.database.repeatable((db) =>
+    logPage(db, { agentId: id, limit: 50, direction: 'asc', search: 'egress rules' }),
+  );
   return lines.map(({ message }) => message);
 }
 

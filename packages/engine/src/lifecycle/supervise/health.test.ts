@@ -6,6 +6,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { FakeHost } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
+import { logPage } from '@lodge/store/logs';
 
 let world: World;
 before(async () => {
@@ -43,7 +44,9 @@ for (const [code, health] of [
     const { id, executionId } = await running(world, plane);
     plane.troubles.health = health;
     const logged = async () => {
-      const entries = await world.store.agentLogs.page({ agentId: id, limit: 100, direction: 'asc', minLevel: 'warn' });
+      const entries = await world.store.database.repeatable((db) =>
+        logPage(db, { agentId: id, limit: 100, direction: 'asc', minLevel: 'warn' }),
+      );
       return entries.some(({ message }) => /out of memory|disk is full/.test(message));
     };
     await until('the log tells of it', logged);

@@ -8,6 +8,7 @@ import { failAt, fakeBackupSteps, FakeHost, fakeSteps, hangAt } from '@lodge/vm/
 import type { FakeStep } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../../testkit/src/plane/plane.ts';
+import { logPage } from '@lodge/store/logs';
 
 let world: World;
 before(async () => {
@@ -58,7 +59,9 @@ test('an agent of an older release runs on, says so, and is moved with its files
   const { done } = await plane.agents.act(world.accountId, row.id, 'upgrade');
   assert.equal(done, true, 'there is nothing to do');
   assert.ok(plane.calls.indexOf('suspend') < plane.calls.indexOf('shutdown'));
-  const log = await world.store.agentLogs.page({ agentId: row.id, limit: 9, direction: 'desc', source: 'system' });
+  const log = await world.store.database.repeatable((db) =>
+    logPage(db, { agentId: row.id, limit: 9, direction: 'desc', source: 'system' }),
+  );
   assert.match(log[0]!.message, /^Running on the newest image, fake new/);
   await plane.end();
 });
@@ -192,7 +195,9 @@ for (const [step, before] of steps) {
     assertWhole(host, end);
     if (end.templateId === row.templateId) {
       assert.equal(thoughtOf(host, end), 'half');
-      const log = await world.store.agentLogs.page({ agentId: row.id, limit: 9, direction: 'asc', source: 'system' });
+      const log = await world.store.database.repeatable((db) =>
+        logPage(db, { agentId: row.id, limit: 9, direction: 'asc', source: 'system' }),
+      );
       assert.equal(end.statusReason?.code, 'upgrade_failed', log.map(({ message }) => message).join('\n'));
     }
     await plane.end();

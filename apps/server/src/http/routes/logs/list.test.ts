@@ -3,6 +3,7 @@ import { after, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { NewLogEntry } from '@lodge/ports';
 import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
+import { logWriter } from '@lodge/store/logs';
 
 const followers = { now: 0 };
 const { app, call, agent, setAgent, sql, store, key, baseUrl, close } = await openApp({
@@ -29,7 +30,7 @@ async function withLog(count: number) {
   const id = await agent();
   await sql('delete from agent_logs where agent_id = $1', [id]);
   const log = (...entries: (Partial<NewLogEntry> & { readonly message: string })[]) =>
-    store.agentLogs.append(
+    logWriter(store.database).append(
       id,
       entries.map((entry) => ({ level: 'info', source: 'system', ...entry })),
     );

@@ -12,6 +12,7 @@ import {
 } from '../../../../../../../packages/store/src/testing/fixture.ts';
 import { followLog } from './follow.ts';
 import type { FollowRequest } from './follow.ts';
+import { logPage, logWriter } from '@lodge/store/logs';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
@@ -25,10 +26,10 @@ const accountId = await firstAccount(here.database);
 
 const newAgent = async (): Promise<string> => (await here.agents.create(someAgent(accountId), admitAll)).id;
 
-function readFrom({ agentLogs }: Store): FollowRequest['agents'] {
+function readFrom({ database: of, changes }: Store): FollowRequest['agents'] {
   return {
-    logs: (_account, query) => agentLogs.page(query),
-    onLog: (id, listener) => agentLogs.onAppend((grown) => (grown === null || grown === id) && listener()),
+    logs: (_account, query) => of.repeatable((db) => logPage(db, query)),
+    onLog: (id, listener) => changes.on('agent_log_changed', (grown) => (grown === null || grown === id) && listener()),
   };
 }
 
@@ -44,7 +45,7 @@ async function write(agentId: string): Promise<void> {
         source: 'console' as const,
         message: `${w} ${n + i}`,
       }));
-      await (w % 2 === 0 ? here : there).agentLogs.append(agentId, entries);
+      await logWriter((w % 2 === 0 ? here : there).database).append(agentId, entries);
     }
   };
   await Promise.all(Array.from({ length: writers }, (_, w) => writer(w)));
@@ -93,7 +94,7 @@ test('an entry that another server writes reaches a waiting follower at once', a
   const next = batches.next();
   await sleep(300);
   const began = performance.now();
-  await there.agentLogs.append(agentId, [{ level: 'info', source: 'system', message: 'now' }]);
+  await logWriter(there.database).append(agentId, [{ level: 'info', source: 'system', message: 'now' }]);
   assert.deepEqual(
     (await next).value?.map(({ message }: LogEntry) => message),
     ['now'],

@@ -1,8 +1,8 @@
 import { maxLogMessage } from '@lodge/ports';
-import type { LogLevel, LogSource, NewLogEntry } from '@lodge/ports';
+import type { AgentLogWriter, LogLevel, LogSource, NewLogEntry } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, RawBuilder } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { RawBuilder } from 'kysely';
+import type { Database, Queries, Transaction } from '../database/database.ts';
 
 /** Codes of levels and sources in the table: a number sorts by weight, and is short. */
 export const levelCodes: Readonly<Record<LogLevel, number>> = { debug: 0, info: 1, warn: 2, error: 3 };
@@ -17,9 +17,45 @@ export const levelOf = reversed(levelCodes);
 export const sourceOf = reversed(sourceCodes);
 
 /** Appends entries in one statement. */
-export async function appendLog(db: Kysely<Schema>, agentId: string, entries: readonly NewLogEntry[]): Promise<void> {
+export async function appendLog(trx: Transaction, agentId: string, entries: readonly NewLogEntry[]): Promise<void> {
   if (entries.length === 0) return;
-  await sql`with ${logLines(agentId, entries)} select pg_notify('agent_log_changed', ${agentId})`.execute(db);
+  await sql`with ${logLines(agentId, entries)} select pg_notify('agent_log_changed', ${agentId})`.execute(trx);
+}
+
+export const logWriter = (database: Database): AgentLogWriter => ({
+  append: (agentId, entries) => database.transaction((trx) => appendLog(trx, agentId, entries)),
+});
+
+/** How far the log of a source is read in the guest. With it a restart neither repeats nor skips lines. */
+export interface LogPosition {
+  readonly executionId: string;
+  readonly offset: number;
+}
+
+export async function logPosition(db: Queries, agentId: string, source: LogSource): Promise<LogPosition | null> {
+  const row = await db
+    .selectFrom('agentLogPositions')
+    .select(['executionId', 'offset'])
+    .where('agentId', '=', agentId)
+    .where('source', '=', sourceCodes[source])
+    .executeTakeFirst();
+  return row ? { ...row, offset: Number(row.offset) } : null;
+}
+
+/** Appends entries that were read up to the new position. */
+export async function appendLogFrom(
+  trx: Transaction,
+  agentId: string,
+  source: LogSource,
+  { executionId, offset }: LogPosition,
+  entries: readonly NewLogEntry[],
+): Promise<void> {
+  await trx
+    .insertInto('agentLogPositions')
+    .values({ agentId, source: sourceCodes[source], executionId, offset })
+    .onConflict((on) => on.columns(['agentId', 'source']).doUpdateSet({ executionId, offset }))
+    .execute();
+  await appendLog(trx, agentId, entries);
 }
 
 /**

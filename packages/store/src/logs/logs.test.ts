@@ -2,14 +2,22 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { logLevels, logSources, maxLogMessage } from '@lodge/ports';
-import type { LogEntry, LogQuery, NewLogEntry } from '@lodge/ports';
+import type { LogBounds, LogEntry, LogQuery, LogSource, NewLogEntry } from '@lodge/ports';
 import { Client } from 'pg';
 import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { appendLogFrom, logPage, logPosition, logWriter, pruneLogs } from './index.ts';
+import type { LogPosition } from './index.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
-const { agents, agentLogs: logs } = store;
+const { agents } = store;
+const append = (agentId: string, entries: readonly NewLogEntry[]) => logWriter(store.database).append(agentId, entries);
+const position = (agentId: string, source: LogSource) =>
+  store.database.repeatable((db) => logPosition(db, agentId, source));
+const appendFrom = (agentId: string, source: LogSource, to: LogPosition, entries: readonly NewLogEntry[]) =>
+  store.database.transaction((trx) => appendLogFrom(trx, agentId, source, to, entries));
+const prune = (bounds: LogBounds) => pruneLogs(store.database, bounds);
 const account = await firstAccount(store.database);
 
 const newLog = async (): Promise<string> => (await agents.create(newAgent(account), admitAll)).id;
@@ -22,7 +30,7 @@ const line = (message: string, given: Partial<NewLogEntry> = {}): NewLogEntry =>
 const lines = (count: number, name = 'line'): NewLogEntry[] =>
   Array.from({ length: count }, (_, n) => line(`${name} ${n}`));
 const page = (agentId: string, given: Partial<LogQuery> = {}) =>
-  logs.page({ agentId, limit: 1_000, direction: 'asc', ...given });
+  store.database.repeatable((db) => logPage(db, { agentId, limit: 1_000, direction: 'asc', ...given }));
 const messages = (entries: readonly LogEntry[]) => entries.map(({ message }) => message);
 
 test('entries read back as they were given, in order, and only for their agent', async () => {
@@ -31,22 +39,22 @@ test('entries read back as they were given, in order, and only for their agent',
   const given = logLevels.flatMap((level) =>
     logSources.map((source) => ({ level, source, message: `${level} ${source}`, at })),
   );
-  await logs.append(one, given);
-  await logs.append(two, [line('it\'s 100% \\ "quoted" ✓')]);
+  await append(one, given);
+  await append(two, [line('it\'s 100% \\ "quoted" ✓')]);
   const found = await page(one);
   assert.deepEqual(
     found.map(({ level, source, message, at }) => ({ level, source, message, at })),
     given,
   );
   assert.deepEqual(messages(await page(two)), ['it\'s 100% \\ "quoted" ✓']);
-  await logs.append(one, []);
+  await append(one, []);
   assert.equal((await page(one)).length, given.length);
   assert.deepEqual(await page('aaaaaaaaaaaa'), []);
 });
 
 test('what Postgres cannot hold is taken out, and a long message is cut without half a character', async () => {
   const id = await newLog();
-  await logs.append(id, [line('a\0b\ud800c'), line('x'.repeat(maxLogMessage - 1) + '😀')]);
+  await append(id, [line('a\0b\ud800c'), line('x'.repeat(maxLogMessage - 1) + '😀')]);
   const [odd, long] = messages(await page(id));
   assert.equal(odd, 'ab\ufffdc');
   assert.equal(long, `${'x'.repeat(maxLogMessage - 1)}\ufffd`);
@@ -55,9 +63,9 @@ test('what Postgres cannot hold is taken out, and a long message is cut without 
 test('times never go back and never lie ahead, whatever a guest says', async () => {
   const id = await newLog();
   const now = Date.now();
-  await logs.append(id, [line('a', { at: new Date(now - 60_000) }), line('b', { at: new Date(now - 90_000) })]);
-  await logs.append(id, [line('c', { at: new Date(now - 80_000) }), line('d', { at: new Date(now + 3_600_000) })]);
-  await logs.append(id, [line('e')]);
+  await append(id, [line('a', { at: new Date(now - 60_000) }), line('b', { at: new Date(now - 90_000) })]);
+  await append(id, [line('c', { at: new Date(now - 80_000) }), line('d', { at: new Date(now + 3_600_000) })]);
+  await append(id, [line('e')]);
   const times = (await page(id)).map(({ at }) => at.getTime());
   assert.deepEqual(
     times,
@@ -71,11 +79,11 @@ test('times never go back and never lie ahead, whatever a guest says', async () 
 for (const direction of ['asc', 'desc'] as const) {
   test(`pages ${direction} hold every entry once while two processes append`, async () => {
     const id = await newLog();
-    await logs.append(id, lines(50, 'before'));
+    await append(id, lines(50, 'before'));
     let writing = true;
     const writers = Promise.all(
-      [store, other].map(async ({ agentLogs }, writer) => {
-        for (let n = 0; n < 60; n += 1) await agentLogs.append(id, lines(5, `w${writer}-${n}`));
+      [store, other].map(async ({ database: of }, writer) => {
+        for (let n = 0; n < 60; n += 1) await logWriter(of).append(id, lines(5, `w${writer}-${n}`));
       }),
     ).finally(() => (writing = false));
     const seen: LogEntry[] = [];
@@ -96,7 +104,7 @@ for (const direction of ['asc', 'desc'] as const) {
 
 test('an append that is not committed yet holds back those after it, so no reader passes over it', async () => {
   const id = await newLog();
-  await logs.append(id, [line('first')]);
+  await append(id, [line('first')]);
   const client = new Client(database);
   await client.connect();
   await client.query('begin');
@@ -104,13 +112,13 @@ test('an append that is not committed yet holds back those after it, so no reade
   const slow = `insert into agent_logs values ('${id}', 2, now(), 1, 0, 'slow')`;
   await client.query(slow);
   let written = false;
-  const append = logs.append(id, [line('third')]).then(() => (written = true));
+  const third = append(id, [line('third')]).then(() => (written = true));
   await sleep(100);
   assert.equal(written, false);
   assert.deepEqual(messages(await page(id)), ['first']);
   await client.query('commit');
   await client.end();
-  await append;
+  await third;
   assert.deepEqual(messages(await page(id)), ['first', 'slow', 'third']);
 });
 
@@ -128,7 +136,7 @@ test('filters: time, level, source and text, together with a position', async ()
       source: logSources[n % 5]!,
     }),
   );
-  await logs.append(id, entries);
+  await append(id, entries);
   const all = await page(id);
   const check = async (query: Partial<LogQuery>, holds: (entry: LogEntry, n: number) => boolean) => {
     const expected = all.filter(holds);
@@ -181,23 +189,23 @@ test('filters: time, level, source and text, together with a position', async ()
 
 test('prune takes the oldest out, by count and by age, of every agent', async () => {
   const [many, old, few] = [await newLog(), await newLog(), await newLog()];
-  for (let n = 0; n < 5; n += 1) await logs.append(many, lines(1_000));
-  await logs.append(old, [
+  for (let n = 0; n < 5; n += 1) await append(many, lines(1_000));
+  await append(old, [
     line('aged', { at: new Date(Date.now() - 3_600_000) }),
     line('aged too', { at: new Date(Date.now() - 1_900_000) }),
     line('fresh'),
   ]);
-  await logs.append(few, lines(3));
-  await logs.prune({ maxEntries: 100, maxBytes: 2 ** 30, maxAgeMs: 1_800_000 });
+  await append(few, lines(3));
+  await prune({ maxEntries: 100, maxBytes: 2 ** 30, maxAgeMs: 1_800_000 });
   const left = await page(many);
   assert.equal(left.length, 100);
   assert.equal(left.at(-1)!.message, 'line 999');
   assert.deepEqual(messages(await page(old)), ['fresh']);
   assert.equal((await page(few)).length, 3);
   const { id: last } = left.at(-1)!;
-  await logs.prune({ maxEntries: 0, maxBytes: 2 ** 30, maxAgeMs: 1_800_000 });
+  await prune({ maxEntries: 0, maxBytes: 2 ** 30, maxAgeMs: 1_800_000 });
   assert.deepEqual(await page(many), []);
-  await logs.append(many, [line('next')]);
+  await append(many, [line('next')]);
   assert.equal((await page(many))[0]!.id, last + 1n, 'ids of what is gone do not come back');
 });
 
@@ -209,49 +217,49 @@ test('prune takes the oldest out by bytes, as many as must go, whatever was ther
   const bytesOf = async (id: string): Promise<string> =>
     (await client.query(`select bytes from agent_log_heads where agent_id = '${id}'`)).rows[0].bytes;
   const bounds = { maxEntries: 100_000, maxAgeMs: 3_600_000 };
-  await logs.append(large, lines(10, 'of an older release'));
+  await append(large, lines(10, 'of an older release'));
   await client.query(`update agent_log_heads set bytes = 0, counted_after = last_id where agent_id = '${large}'`);
   // Two bytes a character make 2,000 bytes each.
-  for (let n = 0; n < 5; n += 1) await logs.append(large, Array(1_000).fill(line('ö'.repeat(1_000))));
-  await logs.append(small, lines(3));
+  for (let n = 0; n < 5; n += 1) await append(large, Array(1_000).fill(line('ö'.repeat(1_000))));
+  await append(small, lines(3));
   assert.equal(await bytesOf(large), '10000000');
-  await logs.prune({ ...bounds, maxBytes: 10_000_000 });
+  await prune({ ...bounds, maxBytes: 10_000_000 });
   assert.equal((await page(large, { limit: 10 }))[0]!.id, 1n, 'the bound itself is within it');
-  await logs.prune({ ...bounds, maxBytes: 999_999 });
+  await prune({ ...bounds, maxBytes: 999_999 });
   assert.equal(await bytesOf(large), '998000');
   const left = await page(large);
   assert.deepEqual([left.length, left.at(-1)!.id], [499, 5_010n]);
   assert.equal((await page(small)).length, 3);
-  await logs.prune({ ...bounds, maxEntries: 100, maxBytes: 999_999 });
+  await prune({ ...bounds, maxEntries: 100, maxBytes: 999_999 });
   assert.equal(await bytesOf(large), '200000', 'what goes by count is not counted either');
-  await logs.prune({ ...bounds, maxBytes: 0 });
+  await prune({ ...bounds, maxBytes: 0 });
   assert.deepEqual([await bytesOf(large), await page(large), await page(small)], ['0', [], []]);
 });
 
 test('a position moves with its entries, and a source has its own', async () => {
   const id = await newLog();
-  assert.equal(await logs.position(id, 'gateway'), null);
-  await logs.appendFrom(id, 'gateway', { executionId: 'e1', offset: 5_000_000_000 }, [line('one')]);
-  assert.deepEqual(await logs.position(id, 'gateway'), { executionId: 'e1', offset: 5_000_000_000 });
-  assert.equal(await logs.position(id, 'console'), null);
-  await logs.appendFrom(id, 'gateway', { executionId: 'e2', offset: 0 }, []);
-  assert.deepEqual(await logs.position(id, 'gateway'), { executionId: 'e2', offset: 0 });
+  assert.equal(await position(id, 'gateway'), null);
+  await appendFrom(id, 'gateway', { executionId: 'e1', offset: 5_000_000_000 }, [line('one')]);
+  assert.deepEqual(await position(id, 'gateway'), { executionId: 'e1', offset: 5_000_000_000 });
+  assert.equal(await position(id, 'console'), null);
+  await appendFrom(id, 'gateway', { executionId: 'e2', offset: 0 }, []);
+  assert.deepEqual(await position(id, 'gateway'), { executionId: 'e2', offset: 0 });
   await assert.rejects(
-    logs.appendFrom(id, 'gateway', { executionId: 'e3', offset: 1 }, [line('x', { level: 'odd' as never })]),
+    appendFrom(id, 'gateway', { executionId: 'e3', offset: 1 }, [line('x', { level: 'odd' as never })]),
   );
-  assert.deepEqual(await logs.position(id, 'gateway'), { executionId: 'e2', offset: 0 }, 'both or neither');
+  assert.deepEqual(await position(id, 'gateway'), { executionId: 'e2', offset: 0 }, 'both or neither');
   assert.deepEqual(messages(await page(id)), ['one']);
 });
 
 test('a growing log is heard in every process, and a transition with its entry too', async (t) => {
   const id = await newLog();
   const heard: (string | null)[] = [];
-  t.after(other.agentLogs.onAppend((agentId) => heard.push(agentId)));
+  t.after(other.changes.on('agent_log_changed', (agentId) => heard.push(agentId)));
   const until = async (count: number) => {
     for (let n = 0; n < 500 && heard.length < count; n += 1) await sleep(10);
     assert.deepEqual(heard, Array(count).fill(id));
   };
-  await logs.append(id, lines(3));
+  await append(id, lines(3));
   await until(1);
   await agents.lease(id, 'h', 60_000);
   assert.equal(
@@ -260,7 +268,7 @@ test('a growing log is heard in every process, and a transition with its entry t
   );
   await until(2);
   assert.equal(await agents.observe(id, 7, 'h', { event: { type: 'agent.crashed', data: {} } }), false);
-  await logs.append(id, [line('last')]);
+  await append(id, [line('last')]);
   await until(3);
   assert.deepEqual(messages(await page(id)), [
     'line 0',
@@ -273,10 +281,10 @@ test('a growing log is heard in every process, and a transition with its entry t
 
 test('the log outlives its agent', async () => {
   const id = await newLog();
-  await logs.appendFrom(id, 'console', { executionId: 'e', offset: 1 }, [line('kept')]);
+  await appendFrom(id, 'console', { executionId: 'e', offset: 1 }, [line('kept')]);
   await agents.markDeleted(account, id);
   await agents.lease(id, 'h', 60_000);
   await agents.finishDelete(id, 'h');
   assert.deepEqual(messages(await page(id)), ['kept']);
-  assert.equal(await logs.position(id, 'console'), null);
+  assert.equal(await position(id, 'console'), null);
 });

@@ -1,6 +1,6 @@
 import type { LogBounds } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { Database, Queries } from '../database/database.ts';
 
 /**
  * Entries deleted in one transaction, which takes some tens of milliseconds. Nobody waits for their rows, because appends
@@ -9,23 +9,23 @@ import type { Database } from '../database/connection.ts';
 const step = 2_000;
 
 interface Excess {
-  readonly agent_id: string;
+  readonly agentId: string;
   /** The oldest entry, and the newest one to delete. int8, which comes as text. */
   readonly first: string;
   readonly last: string;
 }
 
-/** Deletes by ranges of ids. The next run continues after a kill. */
+/** Deletes by ranges of ids, each in a transaction of its own, so no writer waits long. The next run continues after a kill. */
 export async function pruneLogs(database: Database, { maxEntries, maxBytes, maxAgeMs }: LogBounds): Promise<void> {
-  for (const { agent_id, first, last } of await overCountOrAge(database, maxEntries, maxAgeMs)) {
+  for (const { agentId, first, last } of await database.repeatable((db) => overCountOrAge(db, maxEntries, maxAgeMs))) {
     for (let from = BigInt(first); from <= BigInt(last); from += BigInt(step)) {
       const to = from + BigInt(step) - 1n;
-      await remove(database, agent_id, to < BigInt(last) ? to : BigInt(last));
+      await remove(database, agentId, to < BigInt(last) ? to : BigInt(last));
     }
   }
-  for (const agentId of await overBytes(database, maxBytes)) {
+  for (const agentId of await database.repeatable((db) => overBytes(db, maxBytes))) {
     for (;;) {
-      const last = await oldestOverBytes(database, agentId, maxBytes);
+      const last = await database.repeatable((db) => oldestOverBytes(db, agentId, maxBytes));
       if (last === null) break;
       await remove(database, agentId, last);
     }
@@ -33,9 +33,8 @@ export async function pruneLogs(database: Database, { maxEntries, maxBytes, maxA
 }
 
 /** Returns logs over the bounds on count or age, with two looks into an index for each agent. */
-async function overCountOrAge(database: Database, maxEntries: number, maxAgeMs: number): Promise<readonly Excess[]> {
-  const { rows } = await database.repeatable((db) =>
-    sql<Excess>`
+async function overCountOrAge(db: Queries, maxEntries: number, maxAgeMs: number): Promise<readonly Excess[]> {
+  const { rows } = await sql<Excess>`
       select h.agent_id, oldest.id as first, greatest(h.last_id - ${maxEntries}, aged.id) as last
       from agent_log_heads h
       cross join lateral (
@@ -47,23 +46,21 @@ async function overCountOrAge(database: Database, maxEntries: number, maxAgeMs: 
         order by l.at desc, l.id desc limit 1
       ) aged on true
       where oldest.id <= greatest(h.last_id - ${maxEntries}, aged.id)
-    `.execute(db),
-  );
+    `.execute(db);
   return rows;
 }
 
 /** Returns logs over the bound on bytes, by their heads alone. */
-async function overBytes(database: Database, maxBytes: number): Promise<readonly string[]> {
-  const { rows } = await database.repeatable((db) =>
-    sql<{ agent_id: string }>`select agent_id from agent_log_heads where bytes > ${maxBytes}`.execute(db),
-  );
-  return rows.map(({ agent_id }) => agent_id);
+async function overBytes(db: Queries, maxBytes: number): Promise<readonly string[]> {
+  const { rows } = await sql<{
+    agentId: string;
+  }>`select agent_id from agent_log_heads where bytes > ${maxBytes}`.execute(db);
+  return rows.map(({ agentId }) => agentId);
 }
 
 /** Returns the newest of the oldest entries that must go, at most a step of them; null when the log is within the bound. */
-async function oldestOverBytes(database: Database, agentId: string, maxBytes: number): Promise<bigint | null> {
-  const { rows } = await database.repeatable((db) =>
-    sql<{ last: string | null }>`
+async function oldestOverBytes(db: Queries, agentId: string, maxBytes: number): Promise<bigint | null> {
+  const { rows } = await sql<{ last: string | null }>`
       select max(id) as last from (
         select l.id, h.bytes - coalesce(sum(
           case when l.id > h.counted_after then octet_length(l.message) else 0 end
@@ -75,8 +72,7 @@ async function oldestOverBytes(database: Database, agentId: string, maxBytes: nu
         where h.agent_id = ${agentId}
       ) oldest
       where kept > ${maxBytes}
-    `.execute(db),
-  );
+    `.execute(db);
   const last = rows[0]?.last ?? null;
   return last === null ? null : BigInt(last);
 }

@@ -1,21 +1,20 @@
 import { logLevels, logSources } from '@lodge/ports';
 import type { LogEntry, LogQuery } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { RawBuilder } from 'kysely';
-import type { Database } from '../database/connection.ts';
-import { levelCodes, levelOf, sourceCodes, sourceOf } from './log-rows.ts';
+import type { RawBuilder, Selectable } from 'kysely';
+import type { Queries } from '../database/database.ts';
+import type { AgentLogs } from '../database/tables.ts';
+import { levelCodes, levelOf, sourceCodes, sourceOf } from './append.ts';
 
 /**
  * Reads a page of a log. Its cost does not rise with the log, because an index leads to the wanted entries in order for
  * every query.
  */
-export async function logPage(database: Database, query: LogQuery): Promise<readonly LogEntry[]> {
+export async function logPage(db: Queries, query: LogQuery): Promise<readonly LogEntry[]> {
   // Postgres stores no such text, so no message contains it, and a query with it is an error.
   if (query.search?.includes('\0') || query.search?.isWellFormed() === false) return [];
-  const run = (part: RawBuilder<SelectedEntry>) =>
-    database.repeatable((db) => part.execute(db)).then(({ rows }) => rows);
-  let rows = query.search === undefined ? [] : await run(nearby(query, query.search));
-  if (rows.length < query.limit) rows = await run(logPageQuery(query));
+  let rows = query.search === undefined ? [] : (await nearby(query, query.search).execute(db)).rows;
+  if (rows.length < query.limit) rows = (await logPageQuery(query).execute(db)).rows;
   return rows.map((row) => ({
     id: BigInt(row.id),
     at: row.at,
@@ -25,14 +24,7 @@ export async function logPage(database: Database, query: LogQuery): Promise<read
   }));
 }
 
-interface SelectedEntry {
-  /** int8, which comes as text. */
-  readonly id: string;
-  readonly at: Date;
-  readonly level: number;
-  readonly source: number;
-  readonly message: string;
-}
+type SelectedEntry = Omit<Selectable<AgentLogs>, 'agentId'>;
 
 function logPageQuery(query: LogQuery): RawBuilder<SelectedEntry> {
   const { search, minLevel, source } = query;
