@@ -13,6 +13,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { openWorld } from '../tests/e2e/api/world.ts';
+import { appendAgentEvent } from '@lodge/store/events';
 
 const requests = Number(process.argv[2] ?? 4000);
 const rounds = 11;
@@ -167,7 +168,9 @@ async function follow(path: (id: string) => string, marks: RegExp): Promise<stri
   heard = 0;
   const notifiedFrom = cpuMs(lodge.pid);
   for (const { id } of accounts) {
-    await world.store.events.append(id, { type: 'agent.resumed', data: { cause: 'message', duration_ms: 40 } });
+    await world.store.database.transaction((trx) =>
+      appendAgentEvent(trx, id, { type: 'agent.resumed', data: { cause: 'message', duration_ms: 40 } }),
+    );
   }
   await sleep(5_000);
   const notified = cpuMs(lodge.pid) - notifiedFrom;

@@ -17,6 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { WebhookReceiver } from '@lodge/testkit/webhook-receiver';
 import { openWorld } from '../tests/e2e/api/world.ts';
+import { appendAgentEvent } from '@lodge/store/events';
 
 const { values } = parseArgs({ options: { seconds: { type: 'string', default: '20' } } });
 const seconds = Number(values.seconds);
@@ -111,7 +112,9 @@ async function writing(forSeconds: number): Promise<{ readonly total: number; re
     const { agentId } = accounts[n % accountCount]!;
     of[n % accountCount]! += 1;
     under.push(
-      world.store.events.append(agentId, { type: 'agent.resumed', data: { cause: 'message', duration_ms: now() } }),
+      world.store.database.transaction((trx) =>
+        appendAgentEvent(trx, agentId, { type: 'agent.resumed', data: { cause: 'message', duration_ms: now() } }),
+      ),
     );
   }
   await Promise.all(under);

@@ -17,6 +17,7 @@ import { admitAll, newAgent } from '../../packages/store/src/testing/fixture.ts'
 import { masterKey } from './storm/deliveries.ts';
 import { describeStorm } from './storm/storm.ts';
 import { Workers } from './storm/workers.ts';
+import { appendAgentEvent } from '@lodge/store/events';
 
 const { events, kills } = formOf({ short: { events: 400, kills: 4 }, long: { events: 10_000, kills: 20 } });
 const agentCount = 20;
@@ -89,10 +90,12 @@ const answers: Readonly<Record<Kind, WebhookReceiver['answer']>> = {
 
 async function write(): Promise<void> {
   for (let n = 0; n < events; n += 1) {
-    await store.events.append(agentIds[n % agentCount]!, {
-      type: 'agent.paused',
-      data: { cause: 'idle', duration_ms: Math.floor(n / agentCount) },
-    });
+    await store.database.transaction((trx) =>
+      appendAgentEvent(trx, agentIds[n % agentCount]!, {
+        type: 'agent.paused',
+        data: { cause: 'idle', duration_ms: Math.floor(n / agentCount) },
+      }),
+    );
     if (n % 50 === 0) await sleep(5);
   }
 }

@@ -62,7 +62,6 @@ export async function openApi(
   const usual: AppOptions = {
     ...useCasesOf(engine),
     verifier,
-    audit: store.audit,
     events: store.events,
     accounts,
     places: {

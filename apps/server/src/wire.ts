@@ -140,7 +140,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     ...(metrics && { onTurn: metrics.turnBegan }),
   });
   const logCollector = createLogCollector({ ...shared, bounds: logBounds(config) });
-  const eventKeeper = createEventKeeper({ events: store.events, bounds: eventBounds(config), log });
+  const eventKeeper = createEventKeeper({ database: store.database, bounds: eventBounds(config), log });
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
   const { webhooks, delivering } = openWebhooks(config, { store, secrets, log, holder });
@@ -196,7 +196,6 @@ function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
 function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
     changes: store.changes,
-    events: store.events,
     spend: store.spend,
     hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
     onWork: store.onWork,
@@ -276,7 +275,7 @@ async function openMetrics(
   // Their library is loaded where somebody wants metrics.
   const { listenForScrapes } = await import('./metrics/listener.ts');
   const templates = () => engine.templateProgress();
-  metrics.observe({ agents: store.agents, events: store.events, templates, sizes: store.sizes });
+  metrics.observe({ agents: store.agents, onOperationEnded: store.onOperationEnded, templates, sizes: store.sizes });
   const listener = await listenForScrapes(metrics, { host: config.metricsHost, port: config.metricsPort! }, log);
   closing.push(() => listener.close());
 }

@@ -71,8 +71,7 @@ type Given =
   | 'defaultModel';
 type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
-export interface EngineDeps
-  extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'events' | 'spend' | 'loopBounds'> {
+export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'spend' | 'loopBounds'> {
   readonly database: Database;
   readonly driver: VmDriver;
   /** Reads the VM's counters before its end; see `Meter`. */
@@ -299,10 +298,10 @@ function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
 }
 
 function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
-  const { store, events, log, holder, runtimes } = deps;
+  const { store, database, log, holder, runtimes } = deps;
   return new HealthWatch({
     store,
-    events,
+    database,
     log,
     holder,
     lookEveryMs: deps.healthEveryMs ?? healthEveryMs,

@@ -3,7 +3,6 @@ import type { SpendDefaults } from '@lodge/domain';
 import type {
   AgentDirectory,
   AgentStore,
-  AuditLog,
   CallLedger,
   CallSweeper,
   ChannelStore,
@@ -23,9 +22,8 @@ import type {
   WebhookQueue,
 } from '@lodge/ports';
 import { PostgresAgentStore } from './agents/agents.ts';
-import { PostgresAuditLog } from './events/audit.ts';
 import { EndedOperations } from './events/ended-operations.ts';
-import { PostgresEventStore } from './events/events.ts';
+import { eventsIn } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
 import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
 import { PostgresMailboxNotices } from './channels/mailbox-notices.ts';
@@ -50,7 +48,6 @@ export interface Store {
   /** For statements of the store's functions. */
   readonly database: Database;
   readonly agents: AgentStore;
-  readonly audit: AuditLog;
   readonly events: EventStore;
   /** Returns the agents whose VMs are on this host, by its control plane's name (`holder`). */
   directoryOf(host: string): AgentDirectory;
@@ -69,6 +66,8 @@ export interface Store {
   /** Calls back with what changed on a topic in any process, until the returned function is called. */
   readonly changes: Pick<Changes, 'on'>;
   readonly webhookQueue: WebhookQueue;
+  /** Calls back with each operation that this process ended, once its event is committed. */
+  readonly onOperationEnded: EndedOperations['on'];
   /** Calls back when there may be work in the queue, or what it is for may be gone. */
   readonly onWork: (listener: () => void) => () => void;
   /** Returns the present sizes on the database's disk. */
@@ -104,8 +103,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
   return {
     database: camel,
     agents: new PostgresAgentStore(database, changes, ended),
-    audit: new PostgresAuditLog(database),
-    events: new PostgresEventStore(database, changes, ended),
+    events: eventsIn(camel, changes),
     directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),
     ledgerOf: (host) => new PostgresCallLedger(database, host, spendDefaults, callContentBytes),
     usage: new PostgresUsageStore(database),
@@ -120,6 +118,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     oauthSessions: new PostgresOAuthSessionStore(database),
     changes,
     webhookQueue: new PostgresWebhookQueue(database, changes),
+    onOperationEnded: (listener) => ended.on(listener),
     onWork: (listener) => changes.on('work', () => listener()),
     sizes: () => storedSizes(database),
     ping: () => database.ping(),

@@ -13,7 +13,6 @@ import type {
 } from '@lodge/engine';
 import type {
   ApiKeyVerifier,
-  AuditLog,
   EventStore,
   GuestAddress,
   IdempotencyStore,
@@ -102,8 +101,7 @@ export interface HttpAppOptions {
   readonly agents: Agents;
   readonly runTurn: RunTurn;
   readonly verifier: ApiKeyVerifier;
-  readonly audit: AuditLog;
-  readonly events: Pick<EventStore, 'page' | 'onAppend'>;
+  readonly events: EventStore;
   readonly accounts: Pick<Accounts, 'account' | 'update'>;
   /** Agents' services at their own addresses, and their permissions. */
   readonly places: AgentPlaces;

@@ -15,7 +15,12 @@ const create = (agents: typeof store.agents) => agents.create(newAgent(accountId
 
 test('creates and operations are counted by kind, cause and outcome, wherever they were begun', async () => {
   const metrics = createMetrics('1.2.3');
-  metrics.observe({ agents: store.agents, events: store.events, templates: () => [], sizes: store.sizes });
+  metrics.observe({
+    agents: store.agents,
+    onOperationEnded: store.onOperationEnded,
+    templates: () => [],
+    sizes: store.sizes,
+  });
   const { agents } = store;
   const { id, generation } = await create(agents);
   await agents.lease(id, 'here', 60_000);
@@ -81,7 +86,12 @@ test('LLM calls are counted once they are recorded; a provider that nobody confi
 test('GET /metrics serves them with agents, templates, requests and the process, on a listener of their own', async () => {
   const metrics = counted;
   const templates = [{ runtime: 'openclaw', state: 'building', step: 's', fraction: null, since: new Date() }] as const;
-  metrics.observe({ agents: store.agents, events: store.events, templates: () => templates, sizes: store.sizes });
+  metrics.observe({
+    agents: store.agents,
+    onOperationEnded: store.onOperationEnded,
+    templates: () => templates,
+    sizes: store.sizes,
+  });
   await call('GET', `/v1/agents/${'a'.repeat(12)}`);
   await call('GET', '/nowhere');
   const listener = await listenForScrapes(metrics, { host: '127.0.0.1', port: 0 }, log);

@@ -4,7 +4,7 @@
  */
 import { agentStatuses } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
-import type { AgentStore, CallLedger, EventStore, LlmCall, Provider, StoredSizes } from '@lodge/ports';
+import type { AgentStore, CallLedger, EndedOperation, LlmCall, Provider, StoredSizes } from '@lodge/ports';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { HttpMetrics } from '../http/context.ts';
 
@@ -25,7 +25,7 @@ export interface Metrics {
 
 export interface MetricSources {
   readonly agents: Pick<AgentStore, 'all'>;
-  readonly events: Pick<EventStore, 'onOperationEnded'>;
+  readonly onOperationEnded: (listener: (operation: EndedOperation) => void) => unknown;
   readonly templates: () => readonly TemplateProgress[];
   readonly sizes: () => Promise<StoredSizes>;
 }
@@ -59,8 +59,8 @@ export function createMetrics(version: string): Metrics {
       return () => turns.dec();
     },
     watchCalls: (ledger, providers) => watchCalls(ledger, providers, registers),
-    observe({ agents, events, templates, sizes }) {
-      countOperations(events, registers);
+    observe({ agents, onOperationEnded, templates, sizes }) {
+      countOperations(onOperationEnded, registers);
       register.registerMetric(agentGauge(agents));
       register.registerMetric(templateGauge(templates));
       register.registerMetric(sizeGauge(sizes));
@@ -116,7 +116,7 @@ function watchCalls(ledger: CallLedger, providers: readonly Provider[], register
 }
 
 /** Each end is one event, told by the process that wrote it: over all processes every operation counts once. */
-function countOperations(events: MetricSources['events'], registers: Registry[]): void {
+function countOperations(onOperationEnded: MetricSources['onOperationEnded'], registers: Registry[]): void {
   const durations = new Histogram({
     name: 'lodge_operation_duration_seconds',
     help: 'Creates and changes of machines that ended: what, why begun, and whether it came to its goal.',
@@ -124,7 +124,7 @@ function countOperations(events: MetricSources['events'], registers: Registry[])
     buckets: operationBuckets,
     registers,
   });
-  events.onOperationEnded(({ kind, cause, outcome, seconds }) => durations.observe({ kind, cause, outcome }, seconds));
+  onOperationEnded(({ kind, cause, outcome, seconds }) => durations.observe({ kind, cause, outcome }, seconds));
 }
 
 function agentGauge(store: MetricSources['agents']): Gauge {

@@ -337,7 +337,7 @@ test('what was done stands in the account’s audit log and in no other, without
   const { secret } = await accounts.beginTotp(me, { password }, from);
   const codes = await accounts.confirmTotp(me, { code: codeOf(secret) }, from);
   await accounts.changePassword(me, { currentPassword: password, newPassword: 'yet another password' }, from);
-  const events = await store.audit.page({ accountId: me.account.id, limit: 100, direction: 'asc' });
+  const events = await store.events.audit({ accountId: me.account.id, limit: 100, direction: 'asc' });
   assert.deepEqual(
     events.map(({ action }) => action),
     ['account.joined', 'api_key.created', 'api_key.revoked', 'totp.begun', 'totp.enabled', 'password.changed'],
@@ -346,7 +346,7 @@ test('what was done stands in the account’s audit log and in no other, without
   assert.deepEqual([events[1]!.address, events[1]!.requestId], [from.address, from.requestId]);
   const text = JSON.stringify(events, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
   for (const hidden of [key, secret, ...codes, password, me.token]) assert.ok(!text.includes(hidden));
-  const page = await store.audit.page({ accountId: me.account.id, limit: 2, direction: 'desc', from: events[4]!.id });
+  const page = await store.events.audit({ accountId: me.account.id, limit: 2, direction: 'desc', from: events[4]!.id });
   assert.deepEqual(
     page.map(({ action }) => action),
     ['totp.begun', 'api_key.revoked'],

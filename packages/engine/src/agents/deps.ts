@@ -7,7 +7,6 @@ import type {
   AgentRuntime,
   AgentSettings,
   AgentStore,
-  EventStore,
   KeyChecker,
   Log,
   Provider,
@@ -26,7 +25,6 @@ export interface AgentsDeps {
   readonly database: Database;
   /** Calls back with what changed on a topic in any process. */
   readonly changes: Store['changes'];
-  readonly events: Pick<EventStore, 'append'>;
   readonly driver: DriverInUse;
   readonly templates: Templates;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;

@@ -1,6 +1,7 @@
 import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from './agents.ts';
 import type { AgentRow, ChangeNote } from '@lodge/ports';
+import { appendAgentEvent } from '@lodge/store/events';
 import { logPage } from '@lodge/store/logs';
 import { settingsDigest } from './settings.ts';
 import { act, awaitVerb, canUpgrade } from './act.ts';
@@ -75,7 +76,7 @@ export function createAgents(deps: AgentsDeps): Agents {
 
 async function record(deps: AgentsDeps, accountId: string, id: string, { event, by }: ChangeNote): Promise<void> {
   await getAgent(deps, accountId, id);
-  await deps.events.append(id, event, by);
+  await deps.database.transaction((trx) => appendAgentEvent(trx, id, event, by));
 }
 
 const onLog = ({ changes }: AgentsDeps, id: string, listener: () => void): (() => void) =>

@@ -1,19 +1,21 @@
-import type { EventBounds, EventStore, Log } from '@lodge/ports';
+import type { EventBounds, Log } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
+import { pruneEvents } from '@lodge/store/events';
 import { Periodic } from '../periodic.ts';
 
 const pruneEveryMs = 10 * 60_000;
 
 /** Keeps the stored events within their bounds. */
 export function createEventKeeper(deps: {
-  readonly events: Pick<EventStore, 'prune'>;
+  readonly database: Database;
   readonly bounds: EventBounds;
   readonly log: Log;
 }): Periodic {
-  const { events, bounds, log } = deps;
+  const { database, bounds, log } = deps;
   return new Periodic({
     everyMs: pruneEveryMs,
     log,
     failed: 'old events not deleted; it will be repeated',
-    round: () => events.prune(bounds),
+    round: () => database.repeatable((db) => pruneEvents(db, bounds)),
   });
 }

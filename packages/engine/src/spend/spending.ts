@@ -1,11 +1,13 @@
-import type { AgentStore, EventStore, Log, SpendStore } from '@lodge/ports';
+import type { AgentStore, Log, SpendStore } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
+import { appendAgentEvent } from '@lodge/store/events';
 import { Sleeper } from './sleeper.ts';
 import { defaultLoopBounds, Turns } from '../turns/loop-guard.ts';
 import type { LoopBounds } from '../turns/loop-guard.ts';
 
 export interface SpendingDeps {
   readonly store: AgentStore;
-  readonly events: Pick<EventStore, 'append'>;
+  readonly database: Database;
   readonly log: Log;
   /** Without it there are no spend limits. */
   readonly spend?: Pick<SpendStore, 'asleep' | 'note'>;
@@ -22,12 +24,13 @@ export interface Spending {
 const unlimited = { asleep: () => Promise.resolve(null), note: () => Promise.resolve() };
 
 /** Watches over the model calls of this host's agents. */
-export function createSpending({ store, events, log, spend = unlimited, loopBounds }: SpendingDeps): Spending {
+export function createSpending({ store, database, log, spend = unlimited, loopBounds }: SpendingDeps): Spending {
   const sleeper = new Sleeper({ store, spend, log });
   const turns = new Turns({
     log,
     bounds: loopBounds ?? defaultLoopBounds,
-    tell: (id, message) => events.append(id, { type: 'agent.loop_detected', data: { message } }),
+    tell: (id, message) =>
+      database.transaction((trx) => appendAgentEvent(trx, id, { type: 'agent.loop_detected', data: { message } })),
     sleep: (id) => sleeper.want(id),
     note: (call) => spend.note(call),
   });

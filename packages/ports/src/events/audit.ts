@@ -28,8 +28,3 @@ export interface AuditQuery {
   readonly actorId?: string;
   readonly targetId?: string;
 }
-
-/** The log of events that somebody caused. */
-export interface AuditLog {
-  page(query: AuditQuery): Promise<readonly AuditEvent[]>;
-}

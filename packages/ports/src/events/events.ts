@@ -1,4 +1,5 @@
 import type { EventData, EventLevel, EventType, Happening, OperationCause, Verb } from '@lodge/domain';
+import type { AuditEvent, AuditQuery } from './audit.ts';
 import type { By, EventTarget } from './by.ts';
 
 /** An event about to be written, in the transaction that makes it true. It contains no secret. */
@@ -62,18 +63,11 @@ export interface EndedOperation {
   readonly seconds: number;
 }
 
-/** Events of accounts. The store of a changed record writes the change's event. */
+/** Events of accounts, for those who only read them. */
 export interface EventStore {
-  /**
-   * Appends an event that happened to an agent and changes no record. Without `by` it happened by itself. A deleted agent
-   * gets no more events.
-   */
-  append(agentId: string, event: Happening, by?: By): Promise<void>;
   page(query: EventQuery): Promise<readonly EventRow[]>;
+  /** Returns a page of the audit log: the events that somebody caused. */
+  audit(query: AuditQuery): Promise<readonly AuditEvent[]>;
   /** Calls back with an account's id when any process appended events; null means that any account may have more. */
   onAppend(listener: (accountId: string | null) => void): () => void;
-  /** Calls back with each operation that this process ended, once its event is committed. */
-  onOperationEnded(listener: (operation: EndedOperation) => void): () => void;
-  /** Deletes events over the bounds, oldest first, in steps short enough that no writer waits long. */
-  prune(bounds: EventBounds): Promise<void>;
 }

@@ -21,7 +21,6 @@ import type { WorkTables } from '../work/tables.ts';
 export interface Schema extends ChannelTables, WebhookTables, WorkTables {
   accounts: { id: string; record_llm_calls: boolean };
   agents: AgentsTable;
-  events: EventsTable;
   llm_keys: LlmKeysTable;
   llm_calls: LlmCallsTable;
   llm_calls_open: LlmCallsOpenTable;
@@ -36,24 +35,6 @@ export interface Schema extends ChannelTables, WebhookTables, WorkTables {
   idempotency_keys: IdempotencyKeysTable;
   spend_windows: SpendWindowsTable;
   stored_bytes: StoredBytesTable;
-}
-
-export interface EventsTable {
-  /** int8, which comes as text. */
-  id: Generated<string>;
-  account_id: string;
-  agent_id: string | null;
-  type: string;
-  level: number;
-  data: ColumnType<Record<string, unknown>, string, never>;
-  actor_kind: 'account' | 'api_key' | 'operator' | null;
-  actor_id: string | null;
-  address: string | null;
-  request_id: string | null;
-  target_kind: string | null;
-  target_id: string | null;
-  operation: ColumnType<Record<string, unknown> | null, string | null, never>;
-  created_at: Date;
 }
 
 /** Rows that triggers maintain. */

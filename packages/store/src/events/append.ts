@@ -5,10 +5,12 @@
  * which they become visible, and a reader who pages forward misses none. Only the insert and the commit happen under that
  * lock: the same statement writes the line of the agent's log before, which has an order of its own.
  */
-import { levelOf, sentenceOf } from '@lodge/domain';
-import type { EndedOperation, NewEvent } from '@lodge/ports';
+import { agentIdPattern, levelOf, sentenceOf } from '@lodge/domain';
+import type { Happening } from '@lodge/domain';
+import type { By, EndedOperation, NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { QueryExecutorProvider } from 'kysely';
+import type { Transaction } from '../database/database.ts';
 import { advisoryLockClasses } from '../database/locks.ts';
 import { levelCodes, logLines } from '../logs/append.ts';
 
@@ -37,6 +39,26 @@ export async function appendEvent(
     )
     select pg_notify('event_appended', ${accountId}) ${line === null ? sql`` : sql`, pg_notify('agent_log_changed', ${agentId})`}
   `.execute(trx);
+}
+
+/**
+ * Writes an event that happened to an agent and changes no record. Without `by` it happened by itself. A deleted agent gets no
+ * more events.
+ */
+export async function appendAgentEvent(
+  trx: Transaction,
+  agentId: string,
+  event: Happening,
+  by: By | null = null,
+): Promise<void> {
+  if (!agentIdPattern.test(agentId)) return;
+  const agent = await trx
+    .selectFrom('agents')
+    .select('accountId')
+    .where('id', '=', agentId)
+    .where('deletedAt', 'is', null)
+    .executeTakeFirst();
+  if (agent) await appendEvent(trx, { ...event, ...agent, agentId, by });
 }
 
 /**

@@ -31,13 +31,13 @@ test('an event is read as it was written', async () => {
     await change(trx);
     await appendEvent(trx, event('one'));
   });
-  const [read] = await store.audit.page({ accountId, limit: 1, direction: 'desc' });
+  const [read] = await store.events.audit({ accountId, limit: 1, direction: 'desc' });
   const { id, at, ...rest } = read!;
   assert.equal(typeof id, 'bigint');
   assert.ok(Math.abs(at.getTime() - Date.now()) < 60_000);
   const { type: action, data: details, target } = event('one');
   assert.deepEqual(rest, { accountId, ...by, action, details, target });
-  assert.deepEqual(await store.audit.page({ accountId: 'other', limit: 10, direction: 'asc' }), []);
+  assert.deepEqual(await store.events.audit({ accountId: 'other', limit: 10, direction: 'asc' }), []);
 });
 
 test('a page has only what its filters name', async () => {
@@ -55,7 +55,7 @@ test('a page has only what its filters name', async () => {
     });
   }
   const actions = async (filters: Omit<AuditQuery, 'accountId' | 'limit' | 'direction'>): Promise<readonly string[]> =>
-    (await store.audit.page({ accountId, limit: 10, direction: 'asc', actorId: 'k9', ...filters })).map(
+    (await store.events.audit({ accountId, limit: 10, direction: 'asc', actorId: 'k9', ...filters })).map(
       ({ action }) => action,
     );
   assert.deepEqual(await actions({}), ['api_key.created', 'webhook.removed', 'invitation.ended']);
@@ -74,7 +74,7 @@ test('an event of a change that is rolled back is not there', async () => {
     throw new Error('rolled back');
   });
   await assert.rejects(failing, /rolled back/);
-  const events = await store.audit.page({ accountId, limit: 100, direction: 'asc' });
+  const events = await store.events.audit({ accountId, limit: 100, direction: 'asc' });
   assert.ok(!events.some((read) => nameOf(read) === 'vanished'));
 });
 
@@ -98,7 +98,12 @@ test('a reader who pages forward while 8 write at once misses none and sees none
   let from: bigint | undefined;
   for (let more = true; more;) {
     more = writing;
-    const page = await store.audit.page({ accountId, limit: 7, direction: 'asc', ...(from !== undefined && { from }) });
+    const page = await store.events.audit({
+      accountId,
+      limit: 7,
+      direction: 'asc',
+      ...(from !== undefined && { from }),
+    });
     more ||= page.length > 0;
     seen.push(...page.map(nameOf).filter((name) => name.startsWith('w')));
     from = page.at(-1)?.id ?? from;

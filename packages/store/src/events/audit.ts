@@ -1,33 +1,23 @@
-import type { AuditEvent, AuditLog, AuditQuery, EventRow } from '@lodge/ports';
+import type { AuditEvent, AuditQuery, EventRow } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import type { Database } from '../database/connection.ts';
-import { toEventRow } from './rows.ts';
+import type { Queries } from '../database/database.ts';
+import { toEventRow } from './page.ts';
 
-/** `AuditLog` in Postgres: the events that somebody caused. */
-export class PostgresAuditLog implements AuditLog {
-  private readonly database: Database;
-
-  constructor(database: Database) {
-    this.database = database;
-  }
-
-  async page(query: AuditQuery): Promise<readonly AuditEvent[]> {
-    const { accountId, limit, from, direction } = query;
-    const rows = await this.database.repeatable((db) =>
-      db
-        .selectFrom('events')
-        .selectAll()
-        .where('account_id', '=', accountId)
-        .where('actor_kind', 'is not', null)
-        .where(filterOf(query))
-        .$if(from !== undefined, (select) => select.where('id', direction === 'asc' ? '>' : '<', String(from)))
-        .orderBy('id', direction)
-        .limit(limit)
-        .execute(),
-    );
-    return rows.map((row) => toAuditEvent(toEventRow(row)));
-  }
+/** Reads a page of the events that somebody caused. */
+export async function auditPage(db: Queries, query: AuditQuery): Promise<readonly AuditEvent[]> {
+  const { accountId, limit, from, direction } = query;
+  const rows = await db
+    .selectFrom('events')
+    .selectAll()
+    .where('accountId', '=', accountId)
+    .where('actorKind', 'is not', null)
+    .where(filterOf(query))
+    .$if(from !== undefined, (select) => select.where('id', direction === 'asc' ? '>' : '<', String(from)))
+    .orderBy('id', direction)
+    .limit(limit)
+    .execute();
+  return rows.map((row) => toAuditEvent(toEventRow(row)));
 }
 
 /** The filters of a query as one condition. */

@@ -3,10 +3,11 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { publicEvents } from '@lodge/domain';
 import type { EventType } from '@lodge/domain';
-import type { EventQuery } from '@lodge/ports';
+import type { EventBounds, EventQuery } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { pruneEvents } from './prune.ts';
 import { logPage } from '../logs/index.ts';
 
 const { database, store, another } = await testStore();
@@ -15,6 +16,7 @@ const accountId = await firstAccount(store.database);
 const types: readonly EventType[] = [...publicEvents.keys()];
 const page = (query: Partial<EventQuery> = {}) =>
   store.events.page({ accountId, types, direction: 'asc', limit: 100, ...query });
+const prune = (bounds: EventBounds) => store.database.repeatable((db) => pruneEvents(db, bounds));
 const create = async () => (await store.agents.create(newAgent(accountId), admitAll)).id;
 
 test('what happened to an agent is read by agent, type and time, in order, without what is not public', async () => {
@@ -84,8 +86,8 @@ test('an event is heard in every process, by its account', async () => {
 
 test('an end of an operation is told once, by the process that wrote it, whoever began it', async () => {
   const [here, there]: string[][] = [[], []];
-  store.events.onOperationEnded(({ kind, cause, outcome }) => here!.push(`${kind} ${cause} ${outcome}`));
-  other.events.onOperationEnded(({ kind }) => there!.push(kind));
+  store.onOperationEnded(({ kind, cause, outcome }) => here!.push(`${kind} ${cause} ${outcome}`));
+  other.onOperationEnded(({ kind }) => there!.push(kind));
   const id = await create();
   await store.agents.lease(id, 'h', 60_000);
   const data = { kind: null, cause: null };
@@ -114,9 +116,9 @@ test('what is over the bounds goes, oldest first, in steps; other accounts keep 
     )[0]!.n;
   const before = await page({ limit: 1000 });
   const newest = await page({ accountId: 'many', direction: 'desc', limit: 1 });
-  await store.events.prune({ maxEvents: 4_500, maxAgeMs: 365 * 86_400_000 });
+  await prune({ maxEvents: 4_500, maxAgeMs: 365 * 86_400_000 });
   assert.equal(await left(), 4_500);
-  await store.events.prune({ maxEvents: 4_500, maxAgeMs: 10.5 * 3_600_000 });
+  await prune({ maxEvents: 4_500, maxAgeMs: 10.5 * 3_600_000 });
   assert.equal(await left(), 11);
   assert.deepEqual(await page({ accountId: 'many', direction: 'desc', limit: 1 }), newest);
   assert.deepEqual(await page({ limit: 1000 }), before);
@@ -137,7 +139,7 @@ test('what agents do by themselves pushes out nothing that people did, and littl
   await write(30, flood.id, `'api_key', 'key'`);
   await write(6_000, flood.id, 'null, null');
   await write(120, flood.id, `'api_key', 'key'`);
-  await store.events.prune({ maxEvents: 100, maxAgeMs: 365 * 86_400_000 });
+  await prune({ maxEvents: 100, maxAgeMs: 365 * 86_400_000 });
   const left = await execute(
     database.connectionString,
     `select agent_id = '${flood.id}' as is_flood, actor_kind, count(*)::int as n from events
@@ -159,7 +161,7 @@ test('a key that floods the audit log pushes out its own events, and no other ke
        select 'leak', 'agent.created', 1, '{}', 'api_key', case when n <= 20 then 'calm' when n <= 60 then 'busy' else 'leaked' end, now()
        from generate_series(1, 5000) n`,
   );
-  await store.events.prune({ maxEvents: 100, maxAgeMs: 365 * 86_400_000 });
+  await prune({ maxEvents: 100, maxAgeMs: 365 * 86_400_000 });
   const left = await execute(
     database.connectionString,
     `select actor_id, count(*)::int as n from events where account_id = 'leak' group by 1 order by 1`,

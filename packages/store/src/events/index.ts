@@ -1,2 +1,3 @@
-export { appendEvent, appendEvents } from './append.ts';
+export { appendAgentEvent, appendEvent, appendEvents } from './append.ts';
 export { writeNote } from './change-note.ts';
+export { pruneEvents } from './prune.ts';

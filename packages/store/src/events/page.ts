@@ -1,8 +1,10 @@
-import type { EventQuery } from '@lodge/ports';
+import type { EventData } from '@lodge/domain';
+import type { EventQuery, EventRow } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, Selectable } from 'kysely';
-import type { Database } from '../database/connection.ts';
-import type { EventsTable } from '../database/schema.ts';
+import type { Queries } from '../database/database.ts';
+import type { Events } from '../database/tables.ts';
+import { levelOf } from '../logs/append.ts';
 
 /** Beyond any id. */
 const last = 2n ** 63n - 1n;
@@ -10,25 +12,48 @@ const last = 2n ** 63n - 1n;
 /** Events beyond the page that are looked at, because some are not wanted. */
 const spare = 20;
 
-type Row = Selectable<EventsTable>;
+type Row = Selectable<Events>;
 
 /**
  * Reads a page. Its cost does not rise with the account's events. Nearly all are wanted when many types are, so the next ones
  * are looked at first, and mostly they are the page.
  */
-export async function eventPage(database: Database, query: EventQuery): Promise<readonly Row[]> {
-  const { agentId, types, limit } = query;
-  if (agentId !== undefined || types.length === 1) return eventsOf(database, query);
-  const looked = await nextEvents(database, query, limit + spare);
-  const wanted = looked.filter(({ type }) => types.some((each) => each === type));
-  const isPage = looked.length < limit + spare || wanted.length >= limit;
-  return isPage ? wanted.slice(0, limit) : eventsOf(database, query);
+export async function eventPage(db: Queries, query: EventQuery): Promise<readonly EventRow[]> {
+  return (await rowsOf(db, query)).map(toEventRow);
 }
 
+async function rowsOf(db: Queries, query: EventQuery): Promise<readonly Row[]> {
+  const { agentId, types, limit } = query;
+  if (agentId !== undefined || types.length === 1) return eventsOf(db, query);
+  const looked = await nextEvents(db, query, limit + spare);
+  const wanted = looked.filter(({ type }) => types.some((each) => each === type));
+  const isPage = looked.length < limit + spare || wanted.length >= limit;
+  return isPage ? wanted.slice(0, limit) : eventsOf(db, query);
+}
+
+export const toEventRow = ({
+  actorKind,
+  actorId,
+  address,
+  requestId,
+  targetKind,
+  targetId,
+  ...row
+}: Row): EventRow => ({
+  id: BigInt(row.id),
+  accountId: row.accountId,
+  agentId: row.agentId,
+  type: row.type,
+  level: levelOf[row.level] as EventRow['level'],
+  data: row.data as EventData,
+  by: actorKind === null ? null : { actor: { kind: actorKind, id: actorId }, address, requestId },
+  target: targetId === null ? null : { kind: targetKind!, id: targetId },
+  at: row.createdAt,
+});
+
 /** Reads the next events of whatever type. */
-async function nextEvents(database: Database, query: EventQuery, limit: number): Promise<readonly Row[]> {
-  const { rows } = await database.repeatable((db) =>
-    sql<Row>`
+async function nextEvents(db: Queries, query: EventQuery, limit: number): Promise<readonly Row[]> {
+  const { rows } = await sql<Row>`
       with ${bounds(query)}
       select next.* from bounds, lateral (
         select * from events where account_id = ${query.accountId} and id >= bounds.first and id <= bounds.last
@@ -36,20 +61,18 @@ async function nextEvents(database: Database, query: EventQuery, limit: number):
         limit ${limit}
       ) next
       order by id ${sql.raw(query.direction)}
-    `.execute(db),
-  );
+    `.execute(db);
   return rows;
 }
 
 /** An index yields the next events of each wanted type in order. */
-async function eventsOf(database: Database, query: EventQuery): Promise<readonly Row[]> {
+async function eventsOf(db: Queries, query: EventQuery): Promise<readonly Row[]> {
   const { accountId, agentId, types, direction, limit } = query;
   const order = sql.raw(direction);
   const of = agentId === undefined ? sql`type = t` : sql`agent_id = ${agentId} and type = any(${types}::text[])`;
   // Few events are of one agent, so they are read in order, whatever their type.
   const wanted = agentId === undefined ? sql`${types}::text[]` : sql`array['']`;
-  const { rows } = await database.repeatable((db) =>
-    sql<Row>`
+  const { rows } = await sql<Row>`
       with ${bounds(query)}
       select found.* from unnest(${wanted}) t, bounds, lateral (
         select * from events
@@ -59,8 +82,7 @@ async function eventsOf(database: Database, query: EventQuery): Promise<readonly
       ) found
       order by id ${order}
       limit ${limit}
-    `.execute(db),
-  );
+    `.execute(db);
   return rows;
 }
 

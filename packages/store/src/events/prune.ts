@@ -6,7 +6,7 @@
 import type { EventBounds } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { Queries } from '../database/database.ts';
 
 /** Events deleted in one statement, which takes some tens of milliseconds. Nobody waits for their rows. */
 const step = 2_000;
@@ -23,19 +23,19 @@ interface Over {
 }
 
 /** Checks an index for each bound, then deletes from the oldest on. The next run continues after a kill. */
-export async function pruneEvents(database: Database, { maxEvents, maxAgeMs }: EventBounds): Promise<void> {
-  const accounts = await database.repeatable((db) => db.selectFrom('accounts').select('id').execute());
+export async function pruneEvents(db: Queries, { maxEvents, maxAgeMs }: EventBounds): Promise<void> {
+  const accounts = await db.selectFrom('accounts').select('id').execute();
   for (const { id } of accounts) {
     const prune = async (over: Over | null): Promise<void> => {
       if (over === null) return;
-      while ((await deleteSome(database, id, over)) === step);
+      while ((await deleteSome(db, id, over)) === step);
     };
-    await prune(await lastBefore(database, id, maxAgeMs));
+    await prune(await lastBefore(db, id, maxAgeMs));
     // Agents first: one that floods gives way before all agents together.
-    for (const over of await lastOfAgents(database, id, Math.ceil(maxEvents * partOfAgent))) await prune(over);
+    for (const over of await lastOfAgents(db, id, Math.ceil(maxEvents * partOfAgent))) await prune(over);
     for (const of of causes) {
-      const over = await lastBeyond(database, id, of, maxEvents);
-      if (over !== null) for (const each of await lastOfActors(database, id, over, maxEvents)) await prune(each);
+      const over = await lastBeyond(db, id, of, maxEvents);
+      if (over !== null) for (const each of await lastOfActors(db, id, over, maxEvents)) await prune(each);
     }
   }
 }
@@ -44,24 +44,17 @@ export async function pruneEvents(database: Database, { maxEvents, maxAgeMs }: E
  * Returns the events to delete of the actors with the most: as many as exceed the bound. No actor keeps more than another
  * one that must give way.
  */
-async function lastOfActors(
-  database: Database,
-  accountId: string,
-  { of }: Over,
-  maxEvents: number,
-): Promise<readonly Over[]> {
-  const { rows } = await database.repeatable((db) =>
-    sql<{ actor_id: string | null; events: number }>`
+async function lastOfActors(db: Queries, accountId: string, { of }: Over, maxEvents: number): Promise<readonly Over[]> {
+  const { rows } = await sql<{ actorId: string | null; events: number }>`
       select actor_id, count(*)::int as events from events where account_id = ${accountId} and ${of} group by 1
-    `.execute(db),
-  );
+    `.execute(db);
   const kept = evenPart(
     rows.map(({ events }) => events),
     maxEvents,
   );
   const crowding = rows.filter(({ events }) => events > kept);
-  const last = crowding.map(({ actor_id }) =>
-    lastBeyond(database, accountId, sql<boolean>`${of} and actor_id is not distinct from ${actor_id}`, kept),
+  const last = crowding.map(({ actorId }) =>
+    lastBeyond(db, accountId, sql<boolean>`${of} and actor_id is not distinct from ${actorId}`, kept),
   );
   return (await Promise.all(last)).filter((each) => each !== null);
 }
@@ -78,28 +71,21 @@ function evenPart(amounts: readonly number[], max: number): number {
 }
 
 /** Returns the events to delete of each agent that no person, key or operator caused. */
-async function lastOfAgents(database: Database, accountId: string, maxEvents: number): Promise<readonly Over[]> {
-  const { rows } = await database.repeatable((db) =>
-    sql<{ agent_id: string; last: string }>`
+async function lastOfAgents(db: Queries, accountId: string, maxEvents: number): Promise<readonly Over[]> {
+  const { rows } = await sql<{ agentId: string; last: string }>`
       select a.id as agent_id, crowded.id as last
       from agents a cross join lateral (
         select e.id from events e where e.account_id = ${accountId} and e.agent_id = a.id and e.actor_kind is null
         order by e.id desc offset ${maxEvents} limit 1
       ) crowded
       where a.account_id = ${accountId}
-    `.execute(db),
-  );
-  return rows.map(({ agent_id, last }) => ({ of: sql`agent_id = ${agent_id} and actor_kind is null`, last }));
+    `.execute(db);
+  return rows.map(({ agentId, last }) => ({ of: sql`agent_id = ${agentId} and actor_kind is null`, last }));
 }
 
-function lastBeyond(
-  database: Database,
-  accountId: string,
-  of: RawBuilder<boolean>,
-  maxEvents: number,
-): Promise<Over | null> {
+function lastBeyond(db: Queries, accountId: string, of: RawBuilder<boolean>, maxEvents: number): Promise<Over | null> {
   return lastOf(
-    database,
+    db,
     of,
     sql`
     select id from events where account_id = ${accountId} and ${of} order by id desc offset ${maxEvents} limit 1
@@ -107,9 +93,9 @@ function lastBeyond(
   );
 }
 
-function lastBefore(database: Database, accountId: string, maxAgeMs: number): Promise<Over | null> {
+function lastBefore(db: Queries, accountId: string, maxAgeMs: number): Promise<Over | null> {
   return lastOf(
-    database,
+    db,
     sql`true`,
     sql`
     select id from events
@@ -119,18 +105,16 @@ function lastBefore(database: Database, accountId: string, maxAgeMs: number): Pr
   );
 }
 
-async function lastOf(database: Database, of: RawBuilder<boolean>, query: RawBuilder<unknown>): Promise<Over | null> {
-  const { rows } = await database.repeatable((db) => (query as RawBuilder<{ id: string }>).execute(db));
+async function lastOf(db: Queries, of: RawBuilder<boolean>, query: RawBuilder<unknown>): Promise<Over | null> {
+  const { rows } = await (query as RawBuilder<{ id: string }>).execute(db);
   return rows[0] === undefined ? null : { of, last: rows[0].id };
 }
 
-async function deleteSome(database: Database, accountId: string, { of, last }: Over): Promise<number> {
-  const { numAffectedRows } = await database.repeatable((db) =>
-    sql`
+async function deleteSome(db: Queries, accountId: string, { of, last }: Over): Promise<number> {
+  const { numAffectedRows } = await sql`
       delete from events where account_id = ${accountId} and id in (
         select id from events where account_id = ${accountId} and ${of} and id <= ${last}::bigint order by id limit ${step}
       )
-    `.execute(db),
-  );
+    `.execute(db);
   return Number(numAffectedRows ?? 0n);
 }

@@ -89,7 +89,7 @@ test('that it had its effect is written with the effect, or not at all', async (
   await execute(database.connectionString, "update idempotency_keys set lease_until = now() where key = 'effect'");
   const third = await claimed(one, 'effect');
   assert.deepEqual([third.agentId, third.effective], [agent.id, true]);
-  const events = await one.audit.page({ accountId, limit: 10, direction: 'asc' });
+  const events = await one.events.audit({ accountId, limit: 10, direction: 'asc' });
   assert.deepEqual(events.filter(({ action }) => action === 'agent.created').length, 1);
 });
 

@@ -9,7 +9,7 @@ import { insertKey, keysOf, revokeKeys } from '../accounts/keys.ts';
 import { insertLink } from '../accounts/links.ts';
 import { endSessions, openSession } from '../accounts/sessions.ts';
 import type { Transaction } from '../database/database.ts';
-import { appendEvent } from '../events/append.ts';
+import { appendAgentEvent, appendEvent } from '../events/append.ts';
 import type { Store } from '../store.ts';
 import { admitAll, event, finishedCall, newAgent, newKey, openCall } from './fixture.ts';
 
@@ -114,7 +114,9 @@ const writes: readonly Write[] = [
     await store.agents.touch(id, new Date());
     await store.agents.endKeepAwake(id, holder);
     await store.agents.releaseLease(id, holder);
-    await store.events.append(id, { type: 'agent.disk_full', data: { free_mib: 1 } });
+    await store.database.transaction((trx) =>
+      appendAgentEvent(trx, id, { type: 'agent.disk_full', data: { free_mib: 1 } }),
+    );
   },
   spend,
   inAccount(async (trx, { accountId }) => (await insertKey(trx, { ...newKey(), accountId })) !== null),

@@ -150,7 +150,6 @@ export async function startPlane(
     database: mortal(opened.database, life),
     onWork: opened.onWork,
     changes: opened.changes,
-    events: mortal(opened.events, life),
     driver: mortal(driver, local),
     beforeEnd: () => Promise.resolve(),
     images: {

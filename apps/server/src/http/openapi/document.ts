@@ -28,7 +28,6 @@ export async function openApiJson(): Promise<string> {
     agents: uncalled<Agents>({ providers: [] }),
     runTurn: uncalled(),
     verifier: uncalled(),
-    audit: uncalled(),
     events: uncalled(),
     accounts: uncalled(),
     places: uncalled(),

@@ -47,7 +47,7 @@ test('a machine gets the key that its person approved, once, and only the holder
   const stored = await store.database.repeatable((db) => keyByHash(db, cryptography.apiKeys.hash(key)));
   assert.deepEqual([stored, stored!.expiresAt, stored!.revokedAt], [record, null, null]);
   assert.equal(await ask(begun.deviceCode), 'invalid_grant');
-  const events = await store.audit.page({ accountId: me.account.id, limit: 10, direction: 'asc' });
+  const events = await store.events.audit({ accountId: me.account.id, limit: 10, direction: 'asc' });
   assert.deepEqual(
     events.map(({ action }) => action),
     ['account.joined', 'device.approved', 'api_key.created'],
@@ -150,6 +150,6 @@ test('a key makes keys with no more scopes and no longer life, and they end with
   const left = (await accounts.keys(me.account.id)).filter(({ revokedAt }) => revokedAt === null);
   assert.deepEqual(left, []);
   assert.equal(await refusalOf(make({})), 'revoked_api_key');
-  const [event] = await store.audit.page({ accountId: me.account.id, limit: 1, direction: 'desc' });
+  const [event] = await store.events.audit({ accountId: me.account.id, limit: 1, direction: 'desc' });
   assert.deepEqual(event!.details, { with: [child.record.id, grandchild.record.id].toSorted() });
 });

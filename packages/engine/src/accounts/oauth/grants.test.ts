@@ -62,7 +62,7 @@ const isGood = async (access: string): Promise<boolean> => {
   return (await keyOf(access))?.revokedAt === null;
 };
 async function actionsOf(me: SignedIn): Promise<string[]> {
-  const events = await store.audit.page({ accountId: me.account.id, limit: 100, direction: 'asc' });
+  const events = await store.events.audit({ accountId: me.account.id, limit: 100, direction: 'asc' });
   return events.map(({ action }) => action).slice(1);
 }
 

@@ -7,12 +7,15 @@
  * next look. An agent with a running turn is given far longer, because a gateway at work may be slow to answer.
  */
 import { crashWindowMs } from '@lodge/domain';
+import type { Happening } from '@lodge/domain';
+import type { Database } from '@lodge/store/database';
+import { appendAgentEvent } from '@lodge/store/events';
 import { Rounds } from '../../periodic.ts';
-import type { AgentRow, AgentStore, EventStore, Log, RuntimeHealth } from '@lodge/ports';
+import type { AgentRow, AgentStore, Log, RuntimeHealth } from '@lodge/ports';
 
 export interface HealthDeps {
   readonly store: AgentStore;
-  readonly events: Pick<EventStore, 'append'>;
+  readonly database: Database;
   readonly log: Log;
   readonly holder: string;
   /** Looks into a running agent's guest once; rejects when the guest itself does not answer. */
@@ -107,9 +110,9 @@ export class HealthWatch extends Rounds {
     const wasFull = found.full;
     if (killed) found.outOfMemoryAt = Date.now();
     if (diskFreeMib !== null) found.full = full;
-    const { events } = this.deps;
-    if (killed) await events.append(agent.id, { type: 'agent.out_of_memory', data: {} });
-    if (full && !wasFull) await events.append(agent.id, { type: 'agent.disk_full', data: { free_mib: diskFreeMib } });
+    const tell = (event: Happening) => this.deps.database.transaction((trx) => appendAgentEvent(trx, agent.id, event));
+    if (killed) await tell({ type: 'agent.out_of_memory', data: {} });
+    if (full && !wasFull) await tell({ type: 'agent.disk_full', data: { free_mib: diskFreeMib } });
   }
 
   private of({ id, executionId }: AgentRow): Found {

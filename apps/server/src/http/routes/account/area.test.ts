@@ -249,7 +249,7 @@ test('whether model calls are recorded is off, and everyone’s own to change', 
   assert.equal(await now(me), true);
   await me.call('PATCH', '/v1/account', { record_llm_calls: false });
   assert.equal(await now(me), false);
-  const events = await world.store.audit.page({ accountId: changed.body.id, limit: 2, direction: 'desc' });
+  const events = await world.store.events.audit({ accountId: changed.body.id, limit: 2, direction: 'desc' });
   assert.deepEqual(
     events.map(({ action, actor, details }) => [action, actor.kind, details['record_llm_calls']]),
     [

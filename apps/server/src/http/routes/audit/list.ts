@@ -1,11 +1,11 @@
-import { AuditEventList, ListAuditEventsQuery } from '@lodge/contract';
-import type { AuditEvent } from '@lodge/contract';
+import { AuditEvent, AuditEventList, ListAuditEventsQuery } from '@lodge/contract';
 import { InvalidCursorError } from '@lodge/ports';
-import type { AuditEvent as AuditEventRow, AuditLog } from '@lodge/ports';
+import type { AuditEvent as AuditEventRow, EventStore } from '@lodge/ports';
 import type { Static } from 'typebox';
 import type { App } from '../../app-types.ts';
 import type { Cursors } from '../../reply/cursors.ts';
 import { pageReply } from '../../reply/page.ts';
+import { toWire } from '../../reply/to-wire.ts';
 
 const schema = {
   operationId: 'listAuditEvents',
@@ -17,11 +17,11 @@ const schema = {
 };
 
 interface Needs {
-  readonly audit: AuditLog;
+  readonly events: Pick<EventStore, 'audit'>;
   readonly cursors: Cursors;
 }
 
-export function listAuditEventsRoute(app: App, { audit, cursors }: Needs): void {
+export function listAuditEventsRoute(app: App, { events, cursors }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/audit-events',
@@ -32,7 +32,7 @@ export function listAuditEventsRoute(app: App, { audit, cursors }: Needs): void 
       const { accountId } = request.principal;
       const from = cursor === undefined ? {} : { from: positionOf(cursors.open('audit', accountId, cursor), order) };
       const filters = filtersOf(request.query);
-      const rows = await audit.page({ accountId, limit: limit + 1, direction: order, ...filters, ...from });
+      const rows = await events.audit({ accountId, limit: limit + 1, direction: order, ...filters, ...from });
       const sealed = ({ id }: AuditEventRow): string | null => cursors.seal('audit', accountId, cursorOf(id, order));
       return pageReply(rows, { limit, record: eventRecord, cursorOf: sealed });
     },
@@ -62,16 +62,11 @@ function positionOf(cursor: string, order: string): bigint {
   return id;
 }
 
-function eventRecord({ id, at, actor, action, target, address, requestId, details }: AuditEventRow): AuditEvent {
-  return {
-    object: 'audit_event',
+const eventRecord = ({ id, at: createdAt, actor, target, ...event }: AuditEventRow): AuditEvent =>
+  toWire(AuditEvent, {
+    ...event,
     id: String(id),
-    created_at: at.toISOString(),
+    createdAt,
     actor: { type: actor.kind, id: actor.id },
-    action,
     target: target && { type: target.kind, id: target.id },
-    address,
-    request_id: requestId,
-    details: { ...details },
-  };
-}
+  });

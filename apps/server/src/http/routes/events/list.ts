@@ -1,4 +1,5 @@
 import {
+  Event,
   EventList,
   EventsHeaders,
   ListEventsQuery,
@@ -16,11 +17,11 @@ import { SharedPages } from '../../reply/follow/shared-pages.ts';
 import { makeCursor, readCursor } from '../../reply/follow/position.ts';
 import { beginOf, directionOf } from '../../reply/follow/query.ts';
 import { pageReply } from '../../reply/page.ts';
+import { toWire } from '../../reply/to-wire.ts';
 import { timeOf } from '../../pipeline/query.ts';
 import { eventStreamType } from '../../reply/event-stream.ts';
 import type { StreamNeeds } from '../../reply/follow/stream.ts';
 import { streamEntries } from '../../reply/follow/stream.ts';
-import type { Event } from '@lodge/contract';
 
 const schema = {
   operationId: 'listEvents',
@@ -113,11 +114,7 @@ function filterOf(accountId: string, { type, agent_id, since, until }: ListEvent
 }
 
 /** The public form of an event. A target that is no agent is among the data: `api_key_id`. */
-const eventRecord = ({ id, type, at, agentId, data, target }: EventRow): Event => ({
-  object: 'event',
-  id: String(id),
-  type,
-  created_at: at.toISOString(),
-  agent_id: agentId,
-  data: { ...data, ...(target && { [`${target.kind}_id`]: target.id }) },
-});
+const eventRecord = ({ id, at: createdAt, target, ...event }: EventRow): Event => {
+  const data = { ...event.data, ...(target && { [`${target.kind}_id`]: target.id }) };
+  return toWire(Event, { ...event, id: String(id), createdAt, data });
+};
