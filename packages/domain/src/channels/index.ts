@@ -4,3 +4,5 @@ export * from './channel.ts';
 export * from './commands.ts';
 export * from './pairing.ts';
 export * from './prompt.ts';
+export { InboundBatch, inboundBounds } from './inbound.ts';
+export type { KnownOfSenders } from './inbound.ts';

@@ -2,13 +2,13 @@
  * Receives a connection's messages in one transaction: the new ones, each as the channel's access decides, and the
  * connection's position.
  *
- * The channel's row is locked meanwhile, so messages of a channel are numbered in the order of their receipt. Storage for
- * strangers is bounded: a number of senders that wait for a decision, and a number of refused messages a day. Further ones
- * are counted.
+ * The domain decides (`InboundBatch`) over facts that are read here in one statement. The channel's row is locked meanwhile, so
+ * messages of a channel are numbered in the order of their receipt. One statement bounds the senders that wait for a decision,
+ * because every message of a stranger comes to it.
  */
 import { randomInt } from 'node:crypto';
-import { commandIn, decideAccess, makePairingCode, pairingBounds, pairingText } from '@lodge/domain';
-import type { AccessDecision, ChannelAccess, ConversationKind, Json, RefusedReason } from '@lodge/domain';
+import { InboundBatch, inboundBounds, makePairingCode, pairingBounds, pairingText } from '@lodge/domain';
+import type { ChannelAccess, ConversationKind, Json, KnownOfSenders } from '@lodge/domain';
 import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
 import type { InboundMessage, LeaseRef, NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -18,28 +18,11 @@ import { appendEvents } from '../events/append.ts';
 import { lockCurrent } from './leases.ts';
 import { queueAnswer } from './queue.ts';
 import { keepMessages } from './kept-messages.ts';
-import type { KeptMessage } from './kept-messages.ts';
 import { hasEnded } from './senders.ts';
 import { storable, storableJson } from './text.ts';
 
 const maxBatch = 100;
 const maxNameChars = 200;
-/** Characters of a refused message that are kept, enough for the owner to recognise it. */
-const maxRefusedChars = 1_000;
-/** Most refused messages kept of a channel in a day, and of one sender in an hour. */
-const maxRefusedDaily = 200;
-const maxRefusedOfSender = 5;
-/** Most messages of a channel that wait for a turn. */
-const maxWaiting = 2_000;
-
-/** Facts read before the messages are decided. */
-interface Known {
-  readonly seen: readonly string[];
-  readonly senders: readonly { readonly sender_id: string; readonly state: 'pending' | 'approved' | 'denied' }[];
-  readonly hours: readonly { readonly sender_id: string; readonly passed: number; readonly refused: number }[];
-  readonly waiting: number;
-  readonly refused: number;
-}
 
 export async function receive(
   trx: Transaction<Schema>,
@@ -51,7 +34,7 @@ export async function receive(
   const channel = await lockCurrent(trx, lease);
   const messages = given.map(bounded);
   const known = messages.length === 0 ? null : await lookUp(trx, lease, channel.access, messages);
-  const batch = known && new Batch(channel.access, known);
+  const batch = known && new InboundBatch<InboundMessage>(channel.access, known);
   for (const message of messages) batch?.add(message);
   const events: NewEvent[] = [];
   const of = { accountId: channel.account_id, agentId: lease.agentId, by: null };
@@ -90,98 +73,8 @@ export async function admits(
   const { access } = await lockCurrent(trx, lease);
   const none = { id: '', text: '', sentAt: new Date(0), files: [], replyTo: null };
   const message = bounded({ ...none, conversation, sender, addressed });
-  return new Batch(access, await lookUp(trx, lease, access, [message])).lets(message);
+  return new InboundBatch(access, await lookUp(trx, lease, access, [message])).lets(message);
 }
-
-/** Decides about one message after another. Each decision includes the earlier ones. */
-class Batch {
-  readonly kept: KeptMessage[] = [];
-  /** The first message of each sender who is to receive a code. */
-  readonly asking = new Map<string, InboundMessage>();
-  /** Senders of refused messages that are not kept. */
-  readonly counted: string[] = [];
-  hasNew = false;
-  private readonly access: ChannelAccess;
-  private readonly seen: Set<string>;
-  private readonly standing: Map<string, 'pending' | 'approved' | 'denied'>;
-  private readonly hours: Map<string, { passed: number; refused: number }>;
-  private waiting: number;
-  private refused: number;
-
-  constructor(access: ChannelAccess, known: Known) {
-    this.access = access;
-    this.seen = new Set(known.seen);
-    this.standing = new Map(known.senders.map(({ sender_id, state }) => [sender_id, state]));
-    this.hours = new Map(known.hours.map(({ sender_id, passed, refused }) => [sender_id, { passed, refused }]));
-    this.waiting = known.waiting;
-    this.refused = known.refused;
-  }
-
-  add(message: InboundMessage): void {
-    if (this.seen.has(message.id)) return;
-    this.seen.add(message.id);
-    const hour = this.hourOf(message.sender.id);
-    const decision = this.decide(message, hour.passed);
-    if (decision.to === 'ignore') return;
-    this.hasNew = true;
-    if (decision.to !== 'pass') {
-      if (decision.to === 'pair' && !this.asking.has(message.sender.id)) this.asking.set(message.sender.id, message);
-      this.refuse(message, decision.to === 'pair' ? unpaired : refusals[decision.reason]);
-    } else if (message.isUnread) {
-      this.refuse(message, late);
-    } else if (this.waiting >= maxWaiting) {
-      this.refuse(message, `More than ${maxWaiting} messages wait already.`);
-    } else {
-      this.waiting += 1;
-      hour.passed += 1;
-      this.kept.push({ message, state: 'received', reason: null, command: commandIn(message.text) });
-    }
-  }
-
-  lets(message: InboundMessage): boolean {
-    return this.decide(message, this.hourOf(message.sender.id).passed).to === 'pass' && this.waiting < maxWaiting;
-  }
-
-  private decide(message: InboundMessage, lastHour: number): AccessDecision {
-    const { conversation, sender, addressed } = message;
-    const standing = this.standing.get(sender.id);
-    return decideAccess(this.access, {
-      kind: conversation.kind,
-      senderId: sender.id,
-      conversationId: conversation.id,
-      isBot: sender.isBot,
-      addressed,
-      standing: standing === undefined || standing === 'pending' ? 'unknown' : standing,
-      lastHour,
-    });
-  }
-
-  private refuse(message: InboundMessage, reason: string): void {
-    const hour = this.hourOf(message.sender.id);
-    if (this.refused >= maxRefusedDaily || hour.refused >= maxRefusedOfSender) {
-      this.counted.push(message.sender.id);
-      return;
-    }
-    this.refused += 1;
-    hour.refused += 1;
-    const short = { ...message, text: message.text.slice(0, maxRefusedChars), files: [] };
-    this.kept.push({ message: short, state: 'refused', reason, command: null });
-  }
-
-  private hourOf(senderId: string): { passed: number; refused: number } {
-    const hour = this.hours.get(senderId) ?? { passed: 0, refused: 0 };
-    this.hours.set(senderId, hour);
-    return hour;
-  }
-}
-
-const unpaired = 'The sender is not approved yet.';
-const late = 'The sender was let in after the message came, and its text was not fetched.';
-const refusals: Readonly<Record<RefusedReason, string>> = {
-  not_allowed: 'The sender is not among those who may write.',
-  denied: 'The sender was denied.',
-  sender_limit: 'The sender has written as many messages as are taken within an hour.',
-};
 
 function bounded(message: InboundMessage): InboundMessage {
   const { conversation, sender } = message;
@@ -205,28 +98,28 @@ async function lookUp(
   { agentId, channel }: LeaseRef,
   { perSenderHourly }: ChannelAccess,
   messages: readonly InboundMessage[],
-): Promise<Known> {
+): Promise<KnownOfSenders> {
   const ids = messages.map(({ id }) => id);
   const senders = [...new Set(messages.map(({ sender }) => sender.id))];
-  const { rows } = await sql<{ known: Known }>`
+  const { rows } = await sql<{ known: KnownOfSenders }>`
     select json_build_object(
       'seen', (
         select coalesce(json_agg(platform_id), '[]') from channel_seen
         where agent_id = ${agentId} and channel = ${channel} and platform_id = any(${ids}::text[])
       ),
       'senders', (
-        select coalesce(json_agg(json_build_object('sender_id', sender_id, 'state', state)), '[]') from channel_senders
+        select coalesce(json_agg(json_build_object('senderId', sender_id, 'state', state)), '[]') from channel_senders
         where agent_id = ${agentId} and channel = ${channel} and sender_id = any(${senders}::text[])
       ),
       'hours', (
-        select coalesce(json_agg(json_build_object('sender_id', s.id, 'passed', h.passed, 'refused', h.refused)), '[]')
+        select coalesce(json_agg(json_build_object('senderId', s.id, 'passed', h.passed, 'refused', h.refused)), '[]')
         from unnest(${senders}::text[]) s (id), lateral (
           select count(*) filter (where state <> 'refused') as passed, count(*) filter (where state = 'refused') as refused
           from (
             select state from channel_messages m
             where m.agent_id = ${agentId} and m.channel = ${channel} and m.sender_id = s.id
               and m.received_at > now() - interval '1 hour'
-            limit ${perSenderHourly + maxRefusedOfSender}
+            limit ${perSenderHourly + inboundBounds.refusedOfSenderHourly}
           ) latest
         ) h
       ),
@@ -234,14 +127,14 @@ async function lookUp(
         select count(*) from (
           select from channel_messages m
           where m.agent_id = ${agentId} and m.channel = ${channel} and m.state = 'received' and m.answer_id is null
-          limit ${maxWaiting}
+          limit ${inboundBounds.waiting}
         ) w
       ),
       'refused', (
         select count(*) from (
           select from channel_messages where agent_id = ${agentId} and channel = ${channel} and state = 'refused'
             and received_at > now() - interval '1 day'
-          limit ${maxRefusedDaily}
+          limit ${inboundBounds.refusedDaily}
         ) r
       )
     ) as known
