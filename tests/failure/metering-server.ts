@@ -19,7 +19,7 @@ const log = {
 const store = await openStore({ connectionString, log });
 const ledger = store.ledgerOf(host);
 const keeper = createUsageKeeper({
-  usage: store.usage,
+  database: store.database,
   ledger,
   log,
   contents: { maxAgeMs: 1e9, maxBytes: 1e9 },

@@ -41,7 +41,7 @@ import { PostgresCallLedger } from './llm/llm-calls.ts';
 import { PostgresAgentDirectory } from './llm/agent-directory.ts';
 import { secretsIn } from './accounts/secrets.ts';
 import { PostgresSpendStore } from './llm/spend.ts';
-import { PostgresUsageStore } from './usage/usage.ts';
+import { usageIn } from './usage/usage.ts';
 import { PostgresWebhookQueue } from './webhooks/queue.ts';
 
 export interface Store {
@@ -106,7 +106,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     events: eventsIn(camel, changes),
     directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),
     ledgerOf: (host) => new PostgresCallLedger(database, host, spendDefaults, callContentBytes),
-    usage: new PostgresUsageStore(database),
+    usage: usageIn(camel),
     limits: new PostgresLimitStore(database),
     spend: new PostgresSpendStore(database, spendDefaults),
     idempotency: new PostgresIdempotencyStore(database),

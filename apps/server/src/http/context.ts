@@ -110,7 +110,7 @@ export interface HttpAppOptions {
   /** Where browsers and third parties reach this service. Known only once it listens. */
   readonly origin: () => string;
   readonly connections: ConnectionArea;
-  readonly usage: Pick<UsageStore, 'report' | 'knows' | 'calls' | 'call'>;
+  readonly usage: UsageStore;
   readonly host: Host;
   /** Without it no proxy is trusted and no other origin is allowed. */
   readonly network?: NetworkSettings;

@@ -2,11 +2,13 @@
  * Does the work beside the calls: updates sums, ends calls whose server died, and keeps rows and contents within their
  * bounds.
  */
+import type { CallBounds, CallSweeper, ContentBounds, Log } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
+import { forgetContents, pruneCalls, sumUsage } from '@lodge/store/usage';
 import { Periodic } from '../periodic.ts';
-import type { CallBounds, CallSweeper, ContentBounds, Log, UsageStore } from '@lodge/ports';
 
 export interface UsageKeeperDeps {
-  readonly usage: Pick<UsageStore, 'sum' | 'forgetContents' | 'pruneCalls'>;
+  readonly database: Database;
   readonly ledger: CallSweeper;
   readonly log: Log;
   readonly contents: ContentBounds;
@@ -24,7 +26,7 @@ const sweepEveryMs = 60_000;
 const forgetEveryMs = 10_000;
 const pruneEveryMs = 10 * 60_000;
 
-export function createUsageKeeper({ usage, ledger, log, contents, calls }: UsageKeeperDeps): UsageKeeper {
+export function createUsageKeeper({ database, ledger, log, contents, calls }: UsageKeeperDeps): UsageKeeper {
   const sweep = async (): Promise<void> => {
     const ended = await ledger.sweep();
     if (ended > 0) log.warn({ calls: ended }, 'model calls of a server that died are recorded by their estimates');
@@ -34,20 +36,20 @@ export function createUsageKeeper({ usage, ledger, log, contents, calls }: Usage
       everyMs: sumEveryMs,
       log,
       failed: 'usage not summed; it will be repeated',
-      round: () => usage.sum(),
+      round: () => sumUsage(database),
     }),
     new Periodic({ everyMs: sweepEveryMs, log, failed: 'open calls not looked at; it will be repeated', round: sweep }),
     new Periodic({
       everyMs: forgetEveryMs,
       log,
       failed: 'old contents of model calls not deleted; it will be repeated',
-      round: () => usage.forgetContents(contents),
+      round: () => database.repeatable((db) => forgetContents(db, contents)),
     }),
     new Periodic({
       everyMs: pruneEveryMs,
       log,
       failed: 'old rows of model calls not deleted; it will be repeated',
-      round: () => usage.pruneCalls(calls),
+      round: () => pruneCalls(database, calls),
     }),
   ];
   return {

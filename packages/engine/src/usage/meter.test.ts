@@ -13,7 +13,7 @@ const image = { image: { id: 'i', rootDisk: '/n', kernel: '/n', initrd: '/n' }, 
 async function started(record: (reading: VmReading) => Promise<void>) {
   const host = new FakeHost();
   const driver = createFakeDriver(host);
-  const meter = new Meter({ driver, usage: { record }, log, everyMs: 10 });
+  const meter = new Meter({ driver, record, log, everyMs: 10 });
   await driver.start();
   const template = await driver.buildTemplate(
     { ...image, brokerPort: 1, prepare: async () => ({}), progress() {} },

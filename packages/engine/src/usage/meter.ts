@@ -4,11 +4,11 @@
  */
 import { atMost } from '@lodge/domain';
 import { Rounds } from '../periodic.ts';
-import type { Log, UsageStore, VmDriver, VmObservation, VmUsage } from '@lodge/ports';
+import type { Log, VmDriver, VmObservation, VmReading, VmUsage } from '@lodge/ports';
 
 export interface MeterDeps {
   readonly driver: VmDriver;
-  readonly usage: Pick<UsageStore, 'record'>;
+  readonly record: (reading: VmReading) => Promise<void>;
   readonly log: Log;
   /** How often all VMs are read; a minute by default. */
   readonly everyMs?: number;
@@ -57,7 +57,7 @@ export class Meter extends Rounds {
   private async record(agentId: string, found: VmUsage | null): Promise<void> {
     if (!found || found.executionId === null) return;
     const { executionId, cpuSeconds, egressBytes } = found;
-    await this.deps.usage.record({ agentId, executionId, cpuSeconds, egressBytes });
+    await this.deps.record({ agentId, executionId, cpuSeconds, egressBytes });
   }
 }
 

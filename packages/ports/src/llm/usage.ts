@@ -106,7 +106,7 @@ export interface CallBounds {
   readonly maxAgeMs: number;
 }
 
-/** Usage of agents. The past of deleted agents is kept. */
+/** Usage of agents, for those who only read it. The past of deleted agents is kept. */
 export interface UsageStore {
   /** Returns sums of all usage at one moment, or `too_many` when there are more records than `limit`. */
   report(query: UsageQuery): Promise<UsageReport | 'too_many'>;
@@ -116,19 +116,6 @@ export interface UsageStore {
   calls(agentId: string, limit: number, after: LlmCallPosition | null): Promise<readonly LlmCallRow[]>;
   /** Returns one call; null when the agent has no such call. */
   call(agentId: string, callId: string): Promise<LlmCallDetail | null>;
-  /** Sets the prices of machines from now on. Earlier usage keeps its price. */
-  setComputePrices(prices: ComputePrices): Promise<void>;
-  /**
-   * Adds the increase of the counters since the last reading, once. Adds nothing when the agent has another execution by
-   * now.
-   */
-  record(reading: VmReading): Promise<void>;
-  /** Adds new usage to the sums that reports read from. Reports are the same before and after, and faster. */
-  sum(): Promise<void>;
-  /** Deletes contents over the bounds, oldest first. When bytes are over, the agent with the most loses first. */
-  forgetContents(bounds: ContentBounds): Promise<void>;
-  /** Deletes rows of calls over the bounds, oldest first. Their figures stay in reports, by the quarter hour. */
-  pruneCalls(bounds: CallBounds): Promise<void>;
 }
 
 /** Ends calls whose server died during the call. */

@@ -25,8 +25,6 @@ export interface Schema extends ChannelTables, WebhookTables, WorkTables {
   llm_calls: LlmCallsTable;
   llm_calls_open: LlmCallsOpenTable;
   llm_call_contents: LlmCallContentsTable;
-  vm_counters: VmCountersTable;
-  vm_readings: VmReadingsTable;
   agent_holds: AgentHoldsTable;
   agent_ports: { agent_id: string; port: number; public: boolean; created_at: Generated<Date> };
   agent_visits: AgentVisitsTable;
@@ -205,20 +203,4 @@ interface LlmCallContentsTable {
   ended_at: Generated<Date>;
   truncated: boolean;
   sealed: string;
-}
-
-interface VmCountersTable {
-  agent_id: string;
-  execution_id: string;
-  /** int8, which comes as text. */
-  cpu_ms: ColumnType<string, number, number>;
-  egress_bytes: ColumnType<string, number, number>;
-}
-
-interface VmReadingsTable {
-  agent_id: string;
-  account_id: string;
-  at: Date;
-  cpu_ms: number;
-  egress_bytes: number;
 }

@@ -8,7 +8,7 @@
 import type { CallBounds, ContentBounds } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { Database, Queries } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import { addFolded } from '../usage/usage-sums.ts';
 
@@ -20,27 +20,28 @@ const givingWayAtOnce = 10;
 const givesWayAt = 7 / 8;
 const rowsAtOnce = 2_000;
 
-/** Deletes contents over the bounds. The next round continues after a kill. */
-export async function forgetContents(database: Database, { maxAgeMs, maxBytes }: ContentBounds): Promise<void> {
+/**
+ * Deletes contents over the bounds, oldest first. When bytes are over, the agent with the most loses first. The next round
+ * continues after a kill.
+ */
+export async function forgetContents(db: Queries, { maxAgeMs, maxBytes }: ContentBounds): Promise<void> {
   const aged = sql`
     select call_id from llm_call_contents
     where ended_at < clock_timestamp() - ${maxAgeMs} * interval '1 millisecond' limit ${contentsAtOnce}
     for update skip locked
   `;
-  while ((await deleteContents(database, aged)) === contentsAtOnce);
-  const { rows } = await database.repeatable((db) =>
-    sql<{ account_id: string }>`
+  while ((await deleteContents(db, aged)) === contentsAtOnce);
+  const { rows } = await sql<{ accountId: string }>`
       select account_id from stored_bytes where kind = 'contents' group by 1 having sum(bytes) > ${maxBytes * givesWayAt}
-    `.execute(db),
-  );
-  for (const { account_id } of rows) while ((await giveWay(database, account_id, maxBytes * givesWayAt)) > 0);
+    `.execute(db);
+  for (const { accountId } of rows) while ((await giveWay(db, accountId, maxBytes * givesWayAt)) > 0);
 }
 
 /** Deletes contents of the agent with the most, so no agent pushes out those of others. */
-function giveWay(database: Database, accountId: string, maxBytes: number): Promise<number> {
+function giveWay(db: Queries, accountId: string, maxBytes: number): Promise<number> {
   const ofAccount = sql`s.account_id = ${accountId} and s.kind = 'contents'`;
   return deleteContents(
-    database,
+    db,
     sql`
       select call_id from llm_call_contents
       where agent_id = (
@@ -54,29 +55,29 @@ function giveWay(database: Database, accountId: string, maxBytes: number): Promi
 }
 
 /** Deletes the contents whose ids `locked` selects and locks. */
-async function deleteContents(database: Database, locked: RawBuilder<unknown>): Promise<number> {
-  const { numAffectedRows } = await database.repeatable((db) =>
-    sql`
+async function deleteContents(db: Queries, locked: RawBuilder<unknown>): Promise<number> {
+  const { numAffectedRows } = await sql`
       with going as materialized (${locked})
       delete from llm_call_contents c using going where c.call_id = going.call_id
-    `.execute(db),
-  );
+    `.execute(db);
   return Number(numAffectedRows ?? 0n);
 }
 
-/** Deletes rows of calls, with a look into an index for each agent, deleted ones too. */
+/**
+ * Deletes rows of calls over the bounds, in transactions of some rows each, with a look into an index for each agent, deleted
+ * ones too.
+ */
 export async function pruneCalls(database: Database, bounds: CallBounds): Promise<void> {
   const agents = await database.repeatable((db) => db.selectFrom('agents').select('id').execute());
   for (const { id } of agents) {
-    const last = await lastToGo(database, id, bounds);
+    const last = await database.repeatable((db) => lastToGo(db, id, bounds));
     if (last !== null) while ((await foldSome(database, id, last)) === rowsAtOnce);
   }
 }
 
 /** Returns the start of the newest call over the bounds, or null. */
-async function lastToGo(database: Database, agentId: string, bounds: CallBounds): Promise<Date | null> {
-  const { rows } = await database.repeatable((db) =>
-    sql<{ last: Date | null }>`
+async function lastToGo(db: Queries, agentId: string, bounds: CallBounds): Promise<Date | null> {
+  const { rows } = await sql<{ last: Date | null }>`
       select greatest(
         (
           select started_at from llm_calls where agent_id = ${agentId}
@@ -87,8 +88,7 @@ async function lastToGo(database: Database, agentId: string, bounds: CallBounds)
           where agent_id = ${agentId} and started_at < clock_timestamp() - ${bounds.maxAgeMs} * interval '1 millisecond'
         )
       ) as last
-    `.execute(db),
-  );
+    `.execute(db);
   return rows[0]!.last;
 }
 
@@ -97,10 +97,8 @@ async function foldSome(database: Database, agentId: string, last: Date): Promis
     select id from llm_calls where agent_id = ${agentId} and started_at <= ${last} and summed
     order by started_at, id limit ${rowsAtOnce}
   `;
-  await deleteContents(
-    database,
-    sql`select call_id from llm_call_contents where call_id in (${oldest}) for update skip locked`,
-  );
+  const locked = sql`select call_id from llm_call_contents where call_id in (${oldest}) for update skip locked`;
+  await database.repeatable((db) => deleteContents(db, locked));
   return database.transaction(async (trx) => {
     await sql`select pg_advisory_xact_lock(${advisoryLocks.usageSums})`.execute(trx);
     const { rows } = await sql<{ gone: number }>`

@@ -20,7 +20,9 @@ import type {
 import { sql } from 'kysely';
 import type { Kysely, QueryCreator, RawBuilder, Selectable } from 'kysely';
 import type { Database } from '../database/connection.ts';
+import type { Queries } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
+import type { LlmCalls } from '../database/tables.ts';
 import { admitSpend, isUnlimited } from './spend.ts';
 
 /** The broker gives up a call, and the attempts to write its row, in half of this time. */
@@ -161,65 +163,52 @@ function keepContent(
     .onConflict((conflict) => conflict.column('call_id').doNothing());
 }
 
-/** Returns an agent's finished calls, newest first. */
+/** Returns an agent's finished calls, newest first, behind `after`. */
 export async function listCalls(
-  db: Kysely<Schema>,
+  db: Queries,
   agentId: string,
   limit: number,
   after: LlmCallPosition | null,
 ): Promise<readonly LlmCallRow[]> {
   const rows = await db
-    .selectFrom('llm_calls')
+    .selectFrom('llmCalls')
     .selectAll()
-    .where('agent_id', '=', agentId)
+    .where('agentId', '=', agentId)
     .$if(after !== null, (query) =>
-      query.where((eb) => eb(eb.refTuple('started_at', 'id'), '<', eb.tuple(after!.startedAt, after!.id))),
+      query.where((eb) => eb(eb.refTuple('startedAt', 'id'), '<', eb.tuple(after!.startedAt, after!.id))),
     )
-    .orderBy('started_at', 'desc')
+    .orderBy('startedAt', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)
     .execute();
   return rows.map(toCallRow);
 }
 
-export async function findCall(db: Kysely<Schema>, agentId: string, callId: string): Promise<LlmCallDetail | null> {
+export async function findCall(db: Queries, agentId: string, callId: string): Promise<LlmCallDetail | null> {
   const row = await db
-    .selectFrom('llm_calls')
-    .leftJoin('llm_call_contents as kept', 'kept.call_id', 'llm_calls.id')
-    .selectAll('llm_calls')
+    .selectFrom('llmCalls')
+    .leftJoin('llmCallContents as kept', 'kept.callId', 'llmCalls.id')
+    .selectAll('llmCalls')
     .select(['kept.sealed', 'kept.truncated'])
-    .where('llm_calls.id', '=', callId)
-    .where('llm_calls.agent_id', '=', agentId)
+    .where('llmCalls.id', '=', callId)
+    .where('llmCalls.agentId', '=', agentId)
     .executeTakeFirst();
   if (!row) return null;
-  const { sealed, truncated } = row;
-  return { ...toCallRow(row), content: sealed === null ? null : { sealed, truncated: truncated! } };
+  const { sealed, truncated, ...call } = row;
+  return { ...toCallRow(call), content: sealed === null ? null : { sealed, truncated: truncated! } };
 }
 
 const number = (value: string | number | null): number | null => (value === null ? null : Number(value));
 
-function toCallRow(row: Selectable<Schema['llm_calls']>): LlmCallRow {
-  return {
-    id: row.id,
-    agentId: row.agent_id,
-    accountId: row.account_id,
-    provider: row.provider,
-    model: row.model,
-    api: row.api,
-    startedAt: row.started_at,
-    durationMs: number(row.duration_ms),
-    timeToFirstByteMs: number(row.first_byte_ms),
-    status: row.status,
-    outcome: row.outcome,
-    inputTokens: number(row.input_tokens),
-    outputTokens: number(row.output_tokens),
-    cacheReadTokens: number(row.cache_read_tokens),
-    cacheWriteTokens: number(row.cache_write_tokens),
-    cacheWriteLongTokens: number(row.cache_write_long_tokens),
-    reasoningTokens: number(row.reasoning_tokens),
-    imageTokens: number(row.image_tokens),
-    estimated: row.estimated,
-    costUsd: row.cost_usd,
-    priceVersion: row.price_version,
-  };
-}
+const toCallRow = ({ firstByteMs, ...row }: Selectable<LlmCalls>): LlmCallRow => ({
+  ...row,
+  durationMs: number(row.durationMs),
+  timeToFirstByteMs: number(firstByteMs),
+  inputTokens: number(row.inputTokens),
+  outputTokens: number(row.outputTokens),
+  cacheReadTokens: number(row.cacheReadTokens),
+  cacheWriteTokens: number(row.cacheWriteTokens),
+  cacheWriteLongTokens: number(row.cacheWriteLongTokens),
+  reasoningTokens: number(row.reasoningTokens),
+  imageTokens: number(row.imageTokens),
+});

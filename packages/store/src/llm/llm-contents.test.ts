@@ -11,6 +11,8 @@ import { testStore } from '../testing/test-store.ts';
 import { connectClient, openDatabase } from '../database/connection.ts';
 import { PostgresCallLedger } from './llm-calls.ts';
 import { updateAccount } from '../accounts/accounts.ts';
+import type { ContentBounds } from '@lodge/ports';
+import { forgetContents, pruneCalls } from './call-prune.ts';
 
 const { database, store } = await testStore();
 const { agents, usage } = store;
@@ -28,6 +30,7 @@ async function newAgentOf() {
   return { agentId: id, accountId };
 }
 
+const forget = (bounds: ContentBounds) => store.database.repeatable((db) => forgetContents(db, bounds));
 const contentOf = async (agent: { agentId: string }, id: string) => (await usage.call(agent.agentId, id))!.content;
 const kept = async () =>
   (
@@ -92,9 +95,9 @@ test('what is older than wanted is deleted, however much, and the rest is not', 
     `insert into llm_call_contents (call_id, agent_id, ended_at, truncated, sealed)
      select id, agent_id, now() - interval '2 days', false, 's' from llm_calls where id like 'old%'`,
   );
-  await usage.forgetContents({ maxAgeMs: 3 * 86_400_000, maxBytes: 1e9 });
+  await forget({ maxAgeMs: 3 * 86_400_000, maxBytes: 1e9 });
   assert.equal((await kept()).filter((id) => id.startsWith('old')).length, 250);
-  await usage.forgetContents({ maxAgeMs: 86_400_000, maxBytes: 1e9 });
+  await forget({ maxAgeMs: 86_400_000, maxBytes: 1e9 });
   const left = await kept();
   assert.equal(left.filter((id) => id.startsWith('old')).length, 0);
   assert.ok(left.includes('new'));
@@ -115,7 +118,7 @@ test('an account keeps so many bytes of what was said; the agent with most gives
   await say(loud, 'loud', 100);
   assert.equal((await kept()).length, 80, 'no more is kept, and every call has its row');
   assert.equal((await usage.calls(loud.agentId, 200, null)).length, 100);
-  await usage.forgetContents({ maxAgeMs: 86_400_000, maxBytes });
+  await forget({ maxAgeMs: 86_400_000, maxBytes });
   await say(loud, 'later', 5);
   const left = await kept();
   assert.equal(left.filter((id) => id.startsWith('quiet')).length, 10);
@@ -133,9 +136,9 @@ test('an account keeps so many bytes of what was said; the agent with most gives
 test('a prune and the end of an agent never wait for each other, in whatever order each locks contents', async () => {
   const ageMs = 86_400_000;
   const prunes = [
-    () => usage.forgetContents({ maxAgeMs: ageMs, maxBytes: 1e9 }),
-    () => usage.forgetContents({ maxAgeMs: 10 * ageMs, maxBytes: 1 }),
-    () => usage.pruneCalls({ maxAgeMs: ageMs, maxCalls: 1e9 }),
+    () => forget({ maxAgeMs: ageMs, maxBytes: 1e9 }),
+    () => forget({ maxAgeMs: 10 * ageMs, maxBytes: 1 }),
+    () => pruneCalls(store.database, { maxAgeMs: ageMs, maxCalls: 1e9 }),
   ];
   const [between, ending] = [await connectClient(database), await connectClient(database)];
   try {

@@ -1,7 +1,7 @@
 /** Cost and resources of machines. A trigger maintains their rates, in the transaction of each change. */
 import type { ComputePrices, VmReading } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { Database, Transaction } from '../database/database.ts';
 
 /** Agents of one statement. */
 const agentsAtOnce = 500;
@@ -9,8 +9,8 @@ const agentsAtOnce = 500;
 const leastCpuMs = 1_000;
 
 /**
- * Sets the prices. Agents whose price has changed get the step to it, some at a time. After an interruption the next call
- * does the others.
+ * Sets the prices of machines from now on; earlier usage keeps its price. Agents whose price has changed get the step to it,
+ * some at a time, each time in a transaction. After an interruption the next call does the others.
  */
 export async function setComputePrices(database: Database, prices: ComputePrices): Promise<void> {
   await database.transaction(async (trx) => {
@@ -42,54 +42,52 @@ export async function setComputePrices(database: Database, prices: ComputePrices
 }
 
 /**
- * Records a reading. The agent's row names the counted execution, so a late reading of an earlier one adds nothing. All
- * counters of an execution without an earlier reading are new.
+ * Adds the increase of the counters since the last reading, once. The agent's row names the counted execution, so a late
+ * reading of an earlier one adds nothing. All counters of an execution without an earlier reading are new.
  */
-export async function recordReading(database: Database, reading: VmReading): Promise<void> {
+export async function recordReading(trx: Transaction, reading: VmReading): Promise<void> {
   const { agentId, executionId, egressBytes } = reading;
   const cpuMs = Math.round(reading.cpuSeconds * 1000);
-  await database.transaction(async (trx) => {
-    await sql`
-      insert into vm_counters (agent_id, execution_id, cpu_ms, egress_bytes)
-      select id, execution_id, 0, 0 from agents where id = ${agentId} and execution_id = ${executionId}
-      on conflict do nothing
-    `.execute(trx);
-    const before = await trx
-      .selectFrom('vm_counters')
-      .selectAll()
-      .where('agent_id', '=', agentId)
-      .forUpdate()
-      .executeTakeFirst();
-    if (before === undefined) return;
-    const agent = await trx
-      .selectFrom('agents')
-      .select('account_id')
-      .where('id', '=', agentId)
-      .where('execution_id', '=', executionId)
-      .executeTakeFirst();
-    if (agent === undefined) return;
-    const isNew = before.execution_id !== executionId;
-    const cpu = cpuMs - (isNew ? 0 : Number(before.cpu_ms));
-    const egress = egressBytes - (isNew ? 0 : Number(before.egress_bytes));
-    if (cpu < leastCpuMs && egress <= 0) return;
-    await trx
-      .updateTable('vm_counters')
-      .set({
-        execution_id: executionId,
-        cpu_ms: isNew ? cpuMs : sql`greatest(cpu_ms, ${cpuMs})`,
-        egress_bytes: isNew ? egressBytes : sql`greatest(egress_bytes, ${egressBytes})`,
-      })
-      .where('agent_id', '=', agentId)
-      .execute();
-    await trx
-      .insertInto('vm_readings')
-      .values({
-        agent_id: agentId,
-        account_id: agent.account_id,
-        at: sql<Date>`clock_timestamp()`,
-        cpu_ms: Math.max(0, cpu),
-        egress_bytes: Math.max(0, egress),
-      })
-      .execute();
-  });
+  await sql`
+    insert into vm_counters (agent_id, execution_id, cpu_ms, egress_bytes)
+    select id, execution_id, 0, 0 from agents where id = ${agentId} and execution_id = ${executionId}
+    on conflict do nothing
+  `.execute(trx);
+  const before = await trx
+    .selectFrom('vmCounters')
+    .selectAll()
+    .where('agentId', '=', agentId)
+    .forUpdate()
+    .executeTakeFirst();
+  if (before === undefined) return;
+  const agent = await trx
+    .selectFrom('agents')
+    .select('accountId')
+    .where('id', '=', agentId)
+    .where('executionId', '=', executionId)
+    .executeTakeFirst();
+  if (agent === undefined) return;
+  const isNew = before.executionId !== executionId;
+  const cpu = cpuMs - (isNew ? 0 : Number(before.cpuMs));
+  const egress = egressBytes - (isNew ? 0 : Number(before.egressBytes));
+  if (cpu < leastCpuMs && egress <= 0) return;
+  await trx
+    .updateTable('vmCounters')
+    .set({
+      executionId,
+      cpuMs: isNew ? cpuMs : sql`greatest(cpu_ms, ${cpuMs})`,
+      egressBytes: isNew ? egressBytes : sql`greatest(egress_bytes, ${egressBytes})`,
+    })
+    .where('agentId', '=', agentId)
+    .execute();
+  await trx
+    .insertInto('vmReadings')
+    .values({
+      agentId,
+      accountId: agent.accountId,
+      at: sql<Date>`clock_timestamp()`,
+      cpuMs: Math.max(0, cpu),
+      egressBytes: Math.max(0, egress),
+    })
+    .execute();
 }

@@ -4,8 +4,8 @@
  */
 import type { UsageFigures, UsageGroup, UsageQuery, UsageReport } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, RawBuilder } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { RawBuilder } from 'kysely';
+import type { Queries } from '../database/database.ts';
 import { amounts, callAmounts, each, machineAmounts, monthEnd, rates, widths } from './usage-columns.ts';
 
 const quarterMs = 900_000;
@@ -14,7 +14,7 @@ const dayMs = 86_400_000;
 /** Records are checked against the limit before and after they are made, so a grid far beyond it is not made at all. */
 const gridFactor = 4;
 
-export async function readReport(db: Kysely<Schema>, query: UsageQuery): Promise<UsageReport | 'too_many'> {
+export async function readReport(db: Queries, query: UsageQuery): Promise<UsageReport | 'too_many'> {
   const { limit, bounds, groupBy } = query;
   if (groupBy === 'agent' && (await countAgents(db, query)) * bounds.length > limit * gridFactor) return 'too_many';
   const { rows } = await reportQuery(query).execute(db);
@@ -27,7 +27,7 @@ export async function readReport(db: Kysely<Schema>, query: UsageQuery): Promise
 }
 
 /** Counts the agents that had a machine after the first bound. */
-async function countAgents(db: Kysely<Schema>, query: UsageQuery): Promise<number> {
+async function countAgents(db: Queries, query: UsageQuery): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from compute_rates where ${isOf(query)} and ${isAlive(query)}
   `.execute(db);
@@ -40,7 +40,13 @@ const isOf = ({ accountId, agentId }: UsageQuery): RawBuilder<boolean> =>
 const isAlive = ({ bounds }: UsageQuery): RawBuilder<boolean> =>
   sql`(disk_gib > 0 or since > ${bounds[0]!}::timestamptz)`;
 
-type Row = Readonly<Record<(typeof amounts)[number] | `${(typeof rates)[number]}_ms` | 'total_usd', string>> & {
+type Counts = 'requests' | 'unpricedRequests' | 'estimatedRequests' | 'egressBytes';
+type Tokens = 'inputTokens' | 'outputTokens' | 'cacheReadTokens' | 'cacheWriteTokens';
+type Times = 'runningMs' | 'pausedMs' | 'stoppedMs' | 'vcpusMs' | 'cpuMs' | 'memoryMibMs' | 'diskGibMs';
+type Money = 'llmUsd' | 'computeUsdMs' | 'storageUsdMs' | 'totalUsd';
+
+/** The amounts as text, which a JavaScript number might round. */
+type Row = Readonly<Record<Counts | Tokens | Times | Money, string>> & {
   /** Number from 1; null in the row of totals. */
   readonly bucket: number | null;
   readonly group: string | null;
@@ -176,23 +182,23 @@ function figuresOf(row: Row): UsageFigures {
   const seconds = (ms: string, of = 1): number => Math.round(Number(ms) / of) / 1000;
   return {
     requests: Number(row.requests),
-    unpricedRequests: Number(row.unpriced_requests),
-    estimatedRequests: Number(row.estimated_requests),
-    inputTokens: Number(row.input_tokens),
-    outputTokens: Number(row.output_tokens),
-    cacheReadTokens: Number(row.cache_read_tokens),
-    cacheWriteTokens: Number(row.cache_write_tokens),
-    llmUsd: row.llm_usd,
-    runningSeconds: seconds(row.running_ms),
-    pausedSeconds: seconds(row.paused_ms),
-    stoppedSeconds: seconds(row.stopped_ms),
-    vcpuSeconds: seconds(row.vcpus_ms),
-    cpuSeconds: seconds(row.cpu_ms),
-    memoryGbSeconds: seconds(row.memory_mib_ms, 1024),
-    storageGbSeconds: seconds(row.disk_gib_ms),
-    egressBytes: Number(row.egress_bytes),
-    computeUsd: row.compute_usd_ms,
-    storageUsd: row.storage_usd_ms,
-    totalUsd: row.total_usd,
+    unpricedRequests: Number(row.unpricedRequests),
+    estimatedRequests: Number(row.estimatedRequests),
+    inputTokens: Number(row.inputTokens),
+    outputTokens: Number(row.outputTokens),
+    cacheReadTokens: Number(row.cacheReadTokens),
+    cacheWriteTokens: Number(row.cacheWriteTokens),
+    llmUsd: row.llmUsd,
+    runningSeconds: seconds(row.runningMs),
+    pausedSeconds: seconds(row.pausedMs),
+    stoppedSeconds: seconds(row.stoppedMs),
+    vcpuSeconds: seconds(row.vcpusMs),
+    cpuSeconds: seconds(row.cpuMs),
+    memoryGbSeconds: seconds(row.memoryMibMs, 1024),
+    storageGbSeconds: seconds(row.diskGibMs),
+    egressBytes: Number(row.egressBytes),
+    computeUsd: row.computeUsdMs,
+    storageUsd: row.storageUsdMs,
+    totalUsd: row.totalUsd,
   };
 }

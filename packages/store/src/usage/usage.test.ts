@@ -6,6 +6,7 @@ import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
 import { admitAll, event, finishedCall, firstAccount, newAgent, silent } from '../testing/fixture.ts';
 import { openStore } from '../store.ts';
+import { pruneCalls, recordReading, setComputePrices, sumUsage } from './index.ts';
 import { addUp, makeHistory } from '../testing/usage-history.ts';
 import type { History } from '../testing/usage-history.ts';
 
@@ -84,11 +85,11 @@ test('any history, buckets and grouping: a report adds up the rows, however many
     await insert(of, history);
     for (let round = 0; round < 6; round += 1) {
       // The sums contain none, some or all of the rows.
-      if (round % 2 === 1) await usage.sum();
+      if (round % 2 === 1) await sumUsage(store.database);
       if (round % 2 === 0 && round > 0) await addLate(of, history, pick);
       // From here on rows are deleted, and their figures are by the quarter hour.
       const isPruned = round > 2;
-      if (isPruned) await usage.pruneCalls({ maxCalls: pick(40), maxAgeMs: 1e12 });
+      if (isPruned) await pruneCalls(store.database, { maxCalls: pick(40), maxAgeMs: 1e12 });
       const widthMs = widths[isPruned ? 1 + pick(widths.length - 1) : pick(widths.length)]!;
       const first = history.from + pick(history.to - history.from);
       const offset = [0, 330 * minuteMs, -45 * minuteMs, 7_777][pick(isPruned ? 3 : 4)]!;
@@ -130,7 +131,7 @@ test('what an agent takes up is counted from the changes of its row, up to now, 
   const prices = { running: '3.6', paused: '0.36', storage: '0' };
   const free = { running: '0', paused: '0', storage: '0' };
   const all = { small: free, medium: prices, large: free, xlarge: free };
-  await usage.setComputePrices(all);
+  await setComputePrices(store.database, all);
   const { id, generation } = await agents.create(newAgent(accountId), admitAll);
   await agents.lease(id, 'h', 60_000);
   const day = [new Date(Date.now() - 86_400_000), new Date(Date.now() + 86_400_000)];
@@ -148,7 +149,7 @@ test('what an agent takes up is counted from the changes of its row, up to now, 
   };
   await during('running', { machine });
   await during('paused');
-  await usage.sum();
+  await sumUsage(store.database);
   await during('running');
   await during('stopped');
   await agents.markDeleted(accountId, id);
@@ -165,7 +166,7 @@ test('what an agent takes up is counted from the changes of its row, up to now, 
   assert.equal(totals.storageGbSeconds, Number(((held + totals.stoppedSeconds) * 10).toFixed(3)));
   const cost = totals.runningSeconds * 0.001 + totals.pausedSeconds * 0.0001;
   assert.equal(Number(totals.computeUsd).toFixed(9), cost.toFixed(9));
-  await usage.setComputePrices({ ...all, medium: { ...prices, running: '7200' } });
+  await setComputePrices(store.database, { ...all, medium: { ...prices, running: '7200' } });
   await new Promise((resolve) => setTimeout(resolve, 50));
   assert.deepEqual(
     (await reportOf({ bounds: day, agentId: id })).totals,
@@ -182,7 +183,7 @@ test('a new price holds from now on, for agents that run already', async () => {
     large: price('0'),
     xlarge: price('0'),
   });
-  await usage.setComputePrices(all('0'));
+  await setComputePrices(store.database, all('0'));
   const { id, generation } = await agents.create(newAgent(accountId), admitAll);
   await agents.lease(id, 'h', 60_000);
   await agents.observe(id, generation, 'h', {
@@ -193,7 +194,7 @@ test('a new price holds from now on, for agents that run already', async () => {
   await new Promise((resolve) => setTimeout(resolve, 100));
   const bounds = [new Date(Date.now() - 3_600_000), new Date(Date.now() + 3_600_000)];
   assert.equal((await reportOf({ bounds, agentId: id })).totals.computeUsd, '0');
-  await usage.setComputePrices(all('3600'));
+  await setComputePrices(store.database, all('3600'));
   await new Promise((resolve) => setTimeout(resolve, 100));
   const { totals } = await reportOf({ bounds, agentId: id });
   const cost = Number(totals.computeUsd);
@@ -204,7 +205,7 @@ test('counters of a VM add up over executions, whatever is read twice, late or n
   const { id, generation } = await agents.create(newAgent(accountId), admitAll);
   await agents.lease(id, 'h', 60_000);
   const read = async (executionId: string, cpuSeconds: number, egressBytes: number): Promise<void> =>
-    usage.record({ agentId: id, executionId, cpuSeconds, egressBytes });
+    store.database.transaction((trx) => recordReading(trx, { agentId: id, executionId, cpuSeconds, egressBytes }));
   const bounds = [new Date(Date.now() - 3_600_000), new Date(Date.now() + 3_600_000)];
   const totals = async () => {
     const found = (await reportOf({ bounds, agentId: id })).totals;
