@@ -200,15 +200,18 @@ export async function findCall(db: Queries, agentId: string, callId: string): Pr
 
 const number = (value: string | number | null): number | null => (value === null ? null : Number(value));
 
-const toCallRow = ({ firstByteMs, ...row }: Selectable<LlmCalls>): LlmCallRow => ({
-  ...row,
-  durationMs: number(row.durationMs),
-  timeToFirstByteMs: number(firstByteMs),
-  inputTokens: number(row.inputTokens),
-  outputTokens: number(row.outputTokens),
-  cacheReadTokens: number(row.cacheReadTokens),
-  cacheWriteTokens: number(row.cacheWriteTokens),
-  cacheWriteLongTokens: number(row.cacheWriteLongTokens),
-  reasoningTokens: number(row.reasoningTokens),
-  imageTokens: number(row.imageTokens),
-});
+function toCallRow({ firstByteMs, ...found }: Selectable<LlmCalls>): LlmCallRow {
+  const { summed: _, ...row } = found;
+  return {
+    ...row,
+    durationMs: number(row.durationMs),
+    timeToFirstByteMs: number(firstByteMs),
+    inputTokens: number(row.inputTokens),
+    outputTokens: number(row.outputTokens),
+    cacheReadTokens: number(row.cacheReadTokens),
+    cacheWriteTokens: number(row.cacheWriteTokens),
+    cacheWriteLongTokens: number(row.cacheWriteLongTokens),
+    reasoningTokens: number(row.reasoningTokens),
+    imageTokens: number(row.imageTokens),
+  };
+}
