@@ -37,7 +37,8 @@ export function openWebhooks(
       privateAddresses,
     }),
     delivering: new WebhookDelivering({
-      queue: store.webhookQueue,
+      database: store.database,
+      onChange: (listener) => store.changes.on('webhook_changed', listener),
       events: store.events,
       sender,
       secrets,

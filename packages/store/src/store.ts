@@ -19,7 +19,6 @@ import type {
   SpendStore,
   StoredSizes,
   UsageStore,
-  WebhookQueue,
 } from '@lodge/ports';
 import { PostgresAgentStore } from './agents/agents.ts';
 import { EndedOperations } from './events/ended-operations.ts';
@@ -42,7 +41,6 @@ import { PostgresAgentDirectory } from './llm/agent-directory.ts';
 import { secretsIn } from './accounts/secrets.ts';
 import { PostgresSpendStore } from './llm/spend.ts';
 import { usageIn } from './usage/usage.ts';
-import { PostgresWebhookQueue } from './webhooks/queue.ts';
 
 export interface Store {
   /** For statements of the store's functions. */
@@ -65,7 +63,6 @@ export interface Store {
   readonly oauthSessions: OAuthSessionStore;
   /** Calls back with what changed on a topic in any process, until the returned function is called. */
   readonly changes: Pick<Changes, 'on'>;
-  readonly webhookQueue: WebhookQueue;
   /** Calls back with each operation that this process ended, once its event is committed. */
   readonly onOperationEnded: EndedOperations['on'];
   /** Calls back when there may be work in the queue, or what it is for may be gone. */
@@ -117,7 +114,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     mailboxNotices: new PostgresMailboxNotices(database, changes),
     oauthSessions: new PostgresOAuthSessionStore(database),
     changes,
-    webhookQueue: new PostgresWebhookQueue(database, changes),
     onOperationEnded: (listener) => ended.on(listener),
     onWork: (listener) => changes.on('work', () => listener()),
     sizes: () => storedSizes(database),

@@ -5,13 +5,19 @@
 import { Places, webhookRetries } from '@lodge/domain';
 import type { RetryRules } from '@lodge/domain';
 import { webhookSecretContext } from '@lodge/ports';
-import type { EventStore, HeldWebhook, Log, SecretBox, WebhookQueue, WebhookSender } from '@lodge/ports';
+import type { EventStore, Log, SecretBox, WebhookSender } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
+import { claimWebhooks, releaseWebhooks, renewWebhooks } from '@lodge/store/webhooks';
+import type { HeldWebhook } from '@lodge/store/webhooks';
+import { deleteEnded } from '@lodge/store/work';
 import { Periodic } from '../periodic.ts';
 import { Endpoint, defaultEndpointBounds } from './endpoint.ts';
 import type { EndpointBounds } from './endpoint.ts';
 
 export interface DeliveringDeps {
-  readonly queue: WebhookQueue;
+  readonly database: Database;
+  /** Calls back with an account's id when it has work besides events; null means that there may be some. */
+  readonly onChange: (listener: (accountId: string | null) => void) => () => void;
   readonly events: Pick<EventStore, 'onAppend'>;
   readonly sender: WebhookSender;
   readonly secrets: SecretBox;
@@ -35,7 +41,7 @@ export interface DeliveringBounds extends EndpointBounds {
   readonly idleMs: number;
   readonly pruneEveryMs: number;
   /** How long ended deliveries are kept, and how many of a webhook. */
-  readonly keptMs: number;
+  readonly maxAgeMs: number;
   readonly kept: number;
 }
 
@@ -50,7 +56,7 @@ export const defaultDeliveringBounds: DeliveringBounds = {
   lookEveryMs: 1_000,
   idleMs: 60_000,
   pruneEveryMs: 10 * 60_000,
-  keptMs: 7 * dayMs,
+  maxAgeMs: 7 * dayMs,
   kept: 10_000,
 };
 
@@ -71,8 +77,8 @@ export class WebhookDelivering {
     this.deps = deps;
     this.bounds = { ...defaultDeliveringBounds, ...deps.bounds };
     this.attempts = new Places({ perName: this.bounds.attemptsPerAccount, inAll: this.bounds.attempts });
-    const { log, queue } = deps;
-    const { leaseMs, lookEveryMs, pruneEveryMs, keptMs, kept } = this.bounds;
+    const { log, database } = deps;
+    const { leaseMs, lookEveryMs, pruneEveryMs } = this.bounds;
     this.rounds = [
       new Periodic({ everyMs: lookEveryMs, log, failed: 'webhooks were not looked for', round: () => this.look() }),
       new Periodic({ everyMs: leaseMs / 3, log, failed: 'webhooks were not renewed', round: () => this.renew() }),
@@ -80,16 +86,16 @@ export class WebhookDelivering {
         everyMs: pruneEveryMs,
         log,
         failed: 'old deliveries not deleted; it will be repeated',
-        round: () => queue.prune({ maxAgeMs: keptMs, keep: kept }),
+        round: () => deleteEnded(database, 'delivery', this.bounds),
       }),
     ];
   }
 
   start(): void {
-    const { events, queue } = this.deps;
+    const { events, onChange } = this.deps;
     this.unsubscribe = [
       events.onAppend((account) => this.note(account, 'events')),
-      queue.onWork((account) => this.changed(account)),
+      onChange((account) => this.changed(account)),
     ];
     for (const round of this.rounds) round.start();
   }
@@ -103,8 +109,13 @@ export class WebhookDelivering {
     const endpoints = [...this.endpoints.values()];
     this.endpoints.clear();
     await Promise.all(endpoints.map((endpoint) => endpoint.stop()));
-    await this.deps.queue.release(endpoints.map(({ held }) => held)).catch(() => undefined);
+    await this.release(endpoints).catch(() => undefined);
     await this.deps.sender.close();
+  }
+
+  private release(endpoints: readonly Pick<Endpoint, 'held'>[]): Promise<void> {
+    const all = endpoints.map(({ held }) => held);
+    return this.deps.database.repeatable((db) => releaseWebhooks(db, all));
   }
 
   private of(accountId: string | null): Endpoint[] {
@@ -142,12 +153,13 @@ export class WebhookDelivering {
   }
 
   private async claim(): Promise<void> {
-    const { queue, holder } = this.deps;
+    const { database, holder } = this.deps;
     const { endpoints, leaseMs } = this.bounds;
     const limit = endpoints - this.endpoints.size;
     if (limit <= 0) return;
-    for (const held of await queue.claim({ holder, limit: Math.min(limit, 100), leaseMs })) {
-      if (this.isStopping) return queue.release([held]);
+    const asked = { holder, limit: Math.min(limit, 100), leaseMs };
+    for (const held of await database.repeatable((db) => claimWebhooks(db, asked))) {
+      if (this.isStopping) return this.release([{ held }]);
       // The lease had ended, and this process has it again under another number.
       await this.endpoints.get(held.id)?.stop();
       const endpoint = new Endpoint(this.endpointDeps(), held);
@@ -157,7 +169,7 @@ export class WebhookDelivering {
   }
 
   private endpointDeps() {
-    const { queue, sender, secrets, log, retries = webhookRetries } = this.deps;
+    const { database, sender, secrets, log, retries = webhookRetries } = this.deps;
     const secretsOf = (held: HeldWebhook): readonly string[] => {
       const context = webhookSecretContext(held.id);
       const isGood = held.previousUntil !== null && held.previousUntil.getTime() > Date.now();
@@ -168,7 +180,7 @@ export class WebhookDelivering {
     const ended = (endpoint: Endpoint): void => {
       if (this.endpoints.get(endpoint.held.id) === endpoint) this.endpoints.delete(endpoint.held.id);
     };
-    return { queue, sender, secretsOf, places, ended, retries, log, bounds: this.bounds };
+    return { database, sender, secretsOf, places, ended, retries, log, bounds: this.bounds };
   }
 
   private place(endpoint: Endpoint): (() => void) | null {
@@ -187,13 +199,12 @@ export class WebhookDelivering {
   }
 
   private async renew(): Promise<void> {
-    const { queue } = this.deps;
     const idle = [...this.endpoints.values()].filter(
       (endpoint) => endpoint.isIdle && Date.now() - endpoint.lastBusyAt > this.bounds.idleMs,
     );
     for (const endpoint of idle) this.endpoints.delete(endpoint.held.id);
     await Promise.all(idle.map((endpoint) => endpoint.stop()));
-    await queue.release(idle.map(({ held }) => held));
+    await this.release(idle);
     await this.refresh([...this.endpoints.values()]);
     for (const endpoint of this.endpoints.values()) endpoint.wake();
   }
@@ -201,11 +212,11 @@ export class WebhookDelivering {
   /** Renews the leases and reads the current state of the webhooks. */
   private async refresh(present: readonly Endpoint[]): Promise<void> {
     const asked = present.map(({ held }) => held);
-    const renewed = await this.deps.queue.renew(asked, this.bounds.leaseMs);
+    const renewed = await this.deps.database.repeatable((db) => renewWebhooks(db, asked, this.bounds.leaseMs));
     const now = new Map(renewed.map((held) => [held.id, held]));
     for (const endpoint of present) {
       const held = now.get(endpoint.held.id);
-      if (held?.lease === endpoint.held.lease) endpoint.held = held;
+      if (held?.leaseNumber === endpoint.held.leaseNumber) endpoint.held = held;
       else {
         if (this.endpoints.get(endpoint.held.id) === endpoint) this.endpoints.delete(endpoint.held.id);
         await endpoint.stop();

@@ -5,20 +5,25 @@
  * Deliveries about one agent form a lane: the next is sent when the end of the one before is written. Lanes run side by
  * side. A delivery that was sent and not written when the process dies is sent again by the next holder, under the same id.
  */
-import { retryWaitMs, webhookTestType } from '@lodge/domain';
+import { typesOf, webhookTestType } from '@lodge/domain';
 import type { RetryRules } from '@lodge/domain';
-import type {
-  DeliveryResult,
-  DueDelivery,
-  HeldWebhook,
-  Log,
-  WebhookAnswer,
-  WebhookQueue,
-  WebhookSender,
-} from '@lodge/ports';
+import type { Log, WebhookAnswer, WebhookSender } from '@lodge/ports';
+import { notify } from '@lodge/store/database';
+import type { Database } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
+import {
+  lockHeldWebhook,
+  makeDeliveries,
+  pendingDeliveries,
+  releaseWebhooks,
+  updateWebhook,
+  writeAttempts,
+} from '@lodge/store/webhooks';
+import type { DeliveryAttempt, DueDelivery, HeldWebhook } from '@lodge/store/webhooks';
+import { isFailing, outcomeOf, whyDisabled } from './outcome.ts';
 
 export interface EndpointDeps {
-  readonly queue: Pick<WebhookQueue, 'takeEvents' | 'pending' | 'settle' | 'disable'>;
+  readonly database: Database;
   readonly sender: Pick<WebhookSender, 'send'>;
   /** Opens the secrets of a webhook, the present one first. */
   readonly secretsOf: (held: HeldWebhook) => readonly string[];
@@ -54,8 +59,8 @@ export class Endpoint {
   private readonly lanes = new Map<string, DueDelivery[]>();
   private readonly busy = new Set<string>();
   private readonly cut = new AbortController();
-  private results: { readonly lane: string; readonly result: DeliveryResult }[] = [];
-  private lastId: bigint | null = null;
+  private results: { readonly lane: string; readonly result: DeliveryAttempt }[] = [];
+  private lastId: string | null = null;
   private count = 0;
   private mayHaveEvents = true;
   private mayHaveMore = true;
@@ -128,10 +133,14 @@ export class Endpoint {
   }
 
   private async take(): Promise<void> {
-    const { queue, bounds } = this.deps;
+    const { database, bounds } = this.deps;
     while (this.mayHaveEvents && !this.cut.signal.aborted) {
       this.mayHaveEvents = false;
-      const taken = await queue.takeEvents(this.held, bounds.step, bounds.maxPending);
+      const { step: limit, maxPending } = bounds;
+      const taken = await database.transaction(async (trx) => {
+        if (!(await lockHeldWebhook(trx, this.held))) return null;
+        return makeDeliveries(trx, this.held, typesOf(this.held.patterns), { limit, maxPending });
+      });
       if (taken === null) return this.end();
       this.made(taken.made);
       // If nothing was made there is no room; there will be when some have ended.
@@ -160,10 +169,10 @@ export class Endpoint {
   }
 
   private async load(): Promise<void> {
-    const { queue, bounds } = this.deps;
+    const { database, bounds } = this.deps;
     if (!this.mayHaveMore || this.isStale || this.count >= bounds.window / 2) return;
     const room = bounds.window - this.count;
-    const found = await queue.pending(this.held, room, this.lastId);
+    const found = await database.repeatable((db) => pendingDeliveries(db, this.held, room, this.lastId));
     this.mayHaveMore = found.length === room;
     this.add(found);
   }
@@ -192,7 +201,7 @@ export class Endpoint {
   }
 
   private async attempt(lane: string, delivery: DueDelivery): Promise<void> {
-    const { sender, secretsOf } = this.deps;
+    const { sender, secretsOf, retries } = this.deps;
     const at = new Date();
     const { url, id } = this.held;
     const message = { url, messageId: `msg_${id}_${delivery.id}`, at, body: delivery.body, signal: this.cut.signal };
@@ -204,29 +213,13 @@ export class Endpoint {
       answer = { outcome: 'failed', status: null, reason: 'The attempt failed within Lodge.', retryAfterMs: null };
     }
     if (this.cut.signal.aborted) return;
-    const facts = { id: delivery.id, attemptedAt: at, durationMs: Date.now() - at.getTime(), status: answer.status };
-    this.results.push({ lane, result: { ...facts, ...this.outcomeOf(delivery, answer) } });
+    const facts = { id: delivery.id, attemptedAt: at, durationMs: Date.now() - at.getTime() };
+    this.results.push({ lane, result: { ...facts, ...outcomeOf(retries, delivery, answer) } });
     if (answer.outcome === 'gone') this.isGone = answer.reason;
     this.wake();
   }
 
   private isGone: string | null = null;
-
-  private outcomeOf(delivery: DueDelivery, answer: WebhookAnswer) {
-    if (answer.outcome === 'taken') return { outcome: 'delivered' } as const;
-    const { reason } = answer;
-    if (answer.outcome === 'gone' || delivery.type === webhookTestType) return { outcome: 'failed', reason } as const;
-    const { retries } = this.deps;
-    const attempts = delivery.attempts + 1;
-    const spent = retries.waitsMs.slice(0, attempts - 1).reduce((sum, ms) => sum + ms, 0);
-    const more = Math.max(0, attempts - 1 - retries.waitsMs.length) * (retries.waitsMs.at(-1) ?? 0);
-    if (spent + more >= retries.giveUpMs) return { outcome: 'failed', reason } as const;
-    return {
-      outcome: 'again',
-      reason,
-      afterMs: retryWaitMs(retries, attempts, answer.retryAfterMs, Math.random()),
-    } as const;
-  }
 
   /** Writes the outcomes of attempts, all at once; their lanes go on then. */
   private async settle(): Promise<void> {
@@ -234,18 +227,22 @@ export class Endpoint {
     const ended = this.results.slice();
     if (ended.length === 0) return;
     const results = ended.map(({ result }) => result);
-    if (!(await this.deps.queue.settle(this.held, results))) return this.end();
+    const failing = isFailing(results);
+    const { database } = this.deps;
+    const isWritten = await database.repeatable((db) => writeAttempts(db, this.held, results, failing));
+    if (!isWritten) return this.end();
     this.results = this.results.slice(ended.length);
     for (const { lane, result } of ended) this.advance(lane, result);
-    if (this.isFull && results.some(({ outcome }) => outcome !== 'again')) this.mayHaveEvents = true;
-    await this.disableWhereDue(results.some(({ outcome }) => outcome === 'delivered'));
+    if (this.isFull && results.some(({ state }) => state !== 'pending')) this.mayHaveEvents = true;
+    if (!failing) this.held = { ...this.held, failingSince: null };
+    await this.disableWhereDue();
   }
 
-  private advance(lane: string, result: DeliveryResult): void {
+  private advance(lane: string, result: DeliveryAttempt): void {
     this.busy.delete(lane);
     const [first, ...rest] = this.lanes.get(lane) ?? [];
     if (first?.id !== result.id) return;
-    if (result.outcome === 'again') {
+    if (result.afterMs !== null) {
       const nextAt = new Date(Date.now() + result.afterMs);
       this.lanes.set(lane, [{ ...first, attempts: first.attempts + 1, nextAt }, ...rest]);
       return;
@@ -255,15 +252,24 @@ export class Endpoint {
     else this.lanes.set(lane, rest);
   }
 
-  private async disableWhereDue(hasTaken: boolean): Promise<void> {
-    if (hasTaken) this.held = { ...this.held, failingSince: null };
-    const { queue, retries, log } = this.deps;
-    const failing = this.held.failingSince;
-    const isOver = failing !== null && Date.now() - failing.getTime() >= retries.giveUpMs;
-    const reason = this.isGone ?? (isOver ? 'The receiver has failed for a day.' : null);
+  private async disableWhereDue(): Promise<void> {
+    const { database, retries, log } = this.deps;
+    const reason = whyDisabled(retries, this.held, this.isGone);
     if (reason === null) return;
     this.end();
-    await queue.disable(this.held, reason);
+    await disable(database, this.held, reason);
     log.warn({ webhook_id: this.held.id, account_id: this.held.accountId, reason }, 'a webhook was disabled');
   }
 }
+
+/** Pending deliveries stay. Nothing is written once the lease has ended. */
+const disable = (database: Database, held: HeldWebhook, reason: string): Promise<void> =>
+  database.transaction(async (trx) => {
+    if (!(await lockHeldWebhook(trx, held))) return;
+    const { id, accountId } = held;
+    await updateWebhook(trx, id, { enabled: false, disabledReason: reason });
+    await releaseWebhooks(trx, [held]);
+    await notify(trx, accountId, 'webhook_changed');
+    const event = { type: 'webhook.disabled', data: { webhook_id: id, reason } } as const;
+    await appendEvent(trx, { ...event, accountId, agentId: null, by: null, target: { kind: 'webhook', id } });
+  });

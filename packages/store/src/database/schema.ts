@@ -13,12 +13,10 @@ import type {
 import type { AgentMember, LlmApi, LlmCall } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
 import type { ChannelTables } from '../channels/tables.ts';
-import type { WebhookTables } from '../webhooks/tables.ts';
-
 import type { WorkTables } from '../work/tables.ts';
 
 /** The tables as the migrations leave them. */
-export interface Schema extends ChannelTables, WebhookTables, WorkTables {
+export interface Schema extends ChannelTables, WorkTables {
   accounts: { id: string; record_llm_calls: boolean };
   agents: AgentsTable;
   llm_keys: LlmKeysTable;

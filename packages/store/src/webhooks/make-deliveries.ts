@@ -1,20 +1,28 @@
-import type { DueDelivery, HeldWebhook } from '@lodge/ports';
+import type { EventType } from '@lodge/domain';
 import { sql } from 'kysely';
-import type { RawBuilder, Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { RawBuilder } from 'kysely';
+import type { Transaction } from '../database/database.ts';
+import type { DueDelivery } from './attempts.ts';
+import type { HeldWebhook } from './held.ts';
+
+export interface MadeDeliveries {
+  readonly made: readonly DueDelivery[];
+  /** Whether there are further events. */
+  readonly more: boolean;
+}
 
 /**
- * Makes deliveries of the next events, at most `limit`, and moves the position behind them. Ids of one account's events
- * become visible in their order, so none appears below the position later. A webhook is not told of itself. Call it only
- * within a lease.
+ * Makes deliveries of the next events of these types, at most `limit`, while fewer than `maxPending` are pending, and moves the
+ * position behind them. Ids of one account's events become visible in their order, so none appears below the position later. A
+ * webhook is not told of itself. It is one statement, for speed. Call it only under the lock of the lease.
  */
 export async function makeDeliveries(
-  trx: Transaction<Schema>,
-  { id, accountId, types }: HeldWebhook,
-  limit: number,
-  maxPending: number,
-): Promise<{ readonly made: readonly DueDelivery[]; readonly more: boolean }> {
-  const { rows } = await sql<{ made: readonly MadeColumns[]; more: boolean }>`
+  trx: Transaction,
+  { id, accountId }: HeldWebhook,
+  types: readonly EventType[],
+  { limit, maxPending }: { readonly limit: number; readonly maxPending: number },
+): Promise<MadeDeliveries> {
+  const { rows } = await sql<DueDelivery & { readonly more: boolean }>`
     with room as (
       select ${maxPending} - count(*) as places from webhook_deliveries where webhook_id = ${id} and state = 'pending'
     ), ends as (
@@ -25,7 +33,7 @@ export async function makeDeliveries(
         case when e.target_kind is null then e.data
           else e.data || jsonb_build_object(e.target_kind || '_id', e.target_id) end as data
       from events e, ends
-      where e.account_id = ${accountId} and e.id > ends.low and e.id <= ends.high and e.type = any(${types}::text[])
+      where e.account_id = ${accountId} and e.id > ends.low and e.id <= ends.high and e.type = any(${[...types]}::text[])
         and (e.target_kind is distinct from 'webhook' or e.target_id <> ${id})
       order by e.id limit least(${limit}, greatest(0, (select places from room)))
     ), counted as (
@@ -37,7 +45,7 @@ export async function makeDeliveries(
         'pending', clock_timestamp()
       from found f cross join lateral (select ${bodyOf(sql`f.data`)} as body) whole order by f.id
       on conflict (webhook_id, event_id) where event_id is not null do nothing
-      returning id, type, agent_id, body, next_at
+      returning id, type, agent_id, body, attempts, next_at
     ), moved as (
       update webhooks w
       set position = case
@@ -47,35 +55,10 @@ export async function makeDeliveries(
       from counted, ends where w.id = ${id}
       returning w.position, ends.high
     )
-    select moved.position < moved.high as more, (select coalesce(json_agg(m order by m.id), '[]') from made m) as made from moved
+    select moved.position < moved.high as more, made.* from moved left join made on true order by made.id
   `.execute(trx);
-  const [row] = rows;
-  return {
-    made: (row?.made ?? []).map(({ next_at, ...made }) => toDue({ ...made, attempts: 0, next_at: new Date(next_at) })),
-    more: row?.more ?? false,
-  };
+  return { made: rows.filter((row) => row.id !== null), more: rows[0]?.more ?? false };
 }
-
-export interface DueColumns {
-  readonly id: string | number;
-  readonly type: string;
-  readonly agent_id: string | null;
-  readonly body: string;
-  readonly attempts: number;
-  readonly next_at: Date;
-}
-
-/** Columns from JSON. Ids of deliveries are far below the bound of exact numbers. */
-type MadeColumns = Omit<DueColumns, 'attempts' | 'next_at'> & { readonly next_at: string };
-
-export const toDue = (row: DueColumns): DueDelivery => ({
-  id: BigInt(row.id),
-  type: row.type,
-  agentId: row.agent_id,
-  body: row.body,
-  attempts: row.attempts,
-  nextAt: row.next_at,
-});
 
 const maxBodyBytes = 65_536;
 

@@ -3,15 +3,29 @@ import type { Database } from '../database/database.ts';
 import { kinds } from './kinds.ts';
 import type { WorkKind } from './tables.ts';
 
+/** Where ended pieces of a kind are. `order` rises with each. */
+interface History {
+  readonly table: string;
+  readonly owners: string;
+  readonly ownerId: string;
+  readonly order: string;
+}
+
+const histories: Readonly<Record<WorkKind | 'delivery', History>> = {
+  run: { ...kinds.run, order: 'seq' },
+  message: { ...kinds.message, order: 'seq' },
+  delivery: { table: 'webhook_deliveries', owners: 'webhooks', ownerId: 'webhook_id', order: 'id' },
+};
+
 const step = 1_000;
 
 /** Deletes ended pieces that are older, or beyond the newest of their owner, in steps so short that no writer waits long. */
 export async function deleteEnded(
   database: Database,
-  kind: WorkKind,
+  kind: keyof typeof histories,
   { kept, maxAgeMs }: { readonly kept: number; readonly maxAgeMs: number },
 ): Promise<void> {
-  const of = kinds[kind];
+  const of = histories[kind];
   const table = sql.table(of.table);
   const steps = [
     sql`
@@ -23,8 +37,8 @@ export async function deleteEnded(
     sql`
       delete from ${table} where id in (
         select old.id from ${sql.table(of.owners)} o cross join lateral (
-          select r.id from ${table} r where r.${sql.ref(of.ownerId)} = o.id and r.status is not null
-          order by r.seq desc offset ${kept} limit ${step}
+          select r.id from ${table} r where r.${sql.ref(of.ownerId)} = o.id and r.ended_at is not null
+          order by r.${sql.ref(of.order)} desc offset ${kept} limit ${step}
         ) old limit ${step}
       )
     `,

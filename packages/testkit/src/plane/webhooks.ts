@@ -40,7 +40,8 @@ export function webhooksOver(
       privateAddresses: true,
     }),
     delivering: new WebhookDelivering({
-      queue: store.webhookQueue,
+      database: store.database,
+      onChange: (listener) => store.changes.on('webhook_changed', listener),
       events: store.events,
       sender,
       secrets,
