@@ -12,6 +12,7 @@ export async function tableTypes(connectionString: string): Promise<string> {
   pool.on('error', () => undefined);
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   const columns: Record<string, RawExpressionNode> = {};
+  let lists = '';
   try {
     const text = await generate({
       db,
@@ -23,10 +24,11 @@ export async function tableTypes(connectionString: string): Promise<string> {
       overrides: { columns },
       postprocess: async ({ metadata }) => {
         Object.assign(columns, narrowed(metadata));
+        lists = listed.map((table) => listOf(metadata, table)).join('');
         return metadata;
       },
     });
-    return `${head}${text}`;
+    return `${head}${text}\n/** Columns for raw SQL that has to name each of them. */\nexport const columnsOf = {\n${lists}};\n`;
   } finally {
     await db.destroy();
   }
@@ -39,6 +41,14 @@ import type * as domain from '@lodge/domain';
 import type * as ports from '@lodge/ports';
 import type { JsonColumn, MemberJson } from './json-column.ts';
 `;
+
+/** Tables whose columns are listed. */
+const listed = ['agents'];
+
+function listOf({ tables }: DatabaseMetadata, table: string): string {
+  const names = tables.find(({ name }) => name === table)!.columns.map(({ name }) => `    '${name}',\n`);
+  return `  ${table}: [\n${names.join('')}  ],\n`;
+}
 
 const columnTypes: Readonly<Record<string, string>> = Object.assign(
   {},

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { failAt, FakeHost, fakeSteps, hangAt } from '@lodge/vm/fake';
 import { input, never, startPlane, until, World } from '../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../testkit/src/plane/plane.ts';

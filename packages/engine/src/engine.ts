@@ -16,7 +16,6 @@ import type { BeforeEnd, Endings } from './lifecycle/endings.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
 import { MemoryRelief } from './lifecycle/idle/memory.ts';
 import type {
-  AgentRow,
   AgentSettings,
   CallLedger,
   Gateway,
@@ -25,6 +24,7 @@ import type {
   RuntimeVersions,
   VmDriver,
 } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
 import { defaultBounds, pacedBounds } from './lifecycle/reconcile/deps.ts';

@@ -18,3 +18,11 @@ export interface StoredSizes {
   /** Contents of model calls, where accounts record them. */
   readonly contents: number;
 }
+
+/** Thrown for a cursor that this store did not make. */
+export class InvalidCursorError extends Error {
+  constructor() {
+    super('cursor is not one this service gave');
+    this.name = 'InvalidCursorError';
+  }
+}

@@ -9,7 +9,7 @@ export * from './guest/guest-files.ts';
 export * from './guest/runtime.ts';
 export * from './guest/tool-source.ts';
 export * from './agents/agent-logs.ts';
-export * from './agents/agent-store.ts';
+export * from './agents/agent.ts';
 export * from './llm/llm.ts';
 export * from './accounts/secrets.ts';
 export * from './accounts/api-keys.ts';

@@ -2,7 +2,6 @@ import { noSpendDefaults } from '@lodge/domain';
 import type { SpendDefaults } from '@lodge/domain';
 import type {
   AgentDirectory,
-  AgentStore,
   CallLedger,
   CallSweeper,
   ChannelStore,
@@ -20,7 +19,7 @@ import type {
   StoredSizes,
   UsageStore,
 } from '@lodge/ports';
-import { PostgresAgentStore } from './agents/agents.ts';
+import { AgentStore } from './agents/agents.ts';
 import { EndedOperations } from './events/ended-operations.ts';
 import { eventsIn } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
@@ -99,7 +98,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
   const camel = databaseOf(database);
   return {
     database: camel,
-    agents: new PostgresAgentStore(database, changes, ended),
+    agents: new AgentStore(camel, changes, ended),
     events: eventsIn(camel, changes),
     directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),
     ledgerOf: (host) => new PostgresCallLedger(database, host, spendDefaults, callContentBytes),

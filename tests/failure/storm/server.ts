@@ -6,7 +6,7 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { openStore } from '@lodge/store';
 import { startPlane } from '@lodge/testkit/plane';
 import { survivingHost } from '@lodge/testkit/surviving-host';

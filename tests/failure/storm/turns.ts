@@ -2,7 +2,7 @@
  * Makes turns of what waits: the store, a runner, the turn and the gateway's client, put together as the engine does. Its agents have
  * no machines: all of them answer at one gateway.
  */
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { createGateway } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import type { LiveAgent } from '@lodge/engine';

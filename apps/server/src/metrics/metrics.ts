@@ -4,7 +4,8 @@
  */
 import { agentStatuses } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
-import type { AgentStore, CallLedger, EndedOperation, LlmCall, Provider, StoredSizes } from '@lodge/ports';
+import type { CallLedger, EndedOperation, LlmCall, Provider, StoredSizes } from '@lodge/ports';
+import type { AgentStore } from '@lodge/store/agents';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { HttpMetrics } from '../http/context.ts';
 

@@ -13,7 +13,7 @@ import {
   reachedLimits,
   reachedWords,
 } from '@lodge/domain';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { AskedTurn } from '../agents/agents.ts';
 import { withinBounds } from '../channels/answering/say.ts';
 import { message } from '../turns/run-turn.ts';

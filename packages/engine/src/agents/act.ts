@@ -1,6 +1,7 @@
 import { Refusal, admit } from '@lodge/domain';
 import type { AdmissionRefusal, StatusReasonCode, Verb } from '@lodge/domain';
-import type { AgentRow, ChangeNote } from '@lodge/ports';
+import type { ChangeNote } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { awaitAgent } from './await-agent.ts';
 import { checkDisk, checkDiskForStart, checkRoom, withRoom } from './capacity.ts';
 import { checkRunning } from './create-agent.ts';

@@ -10,10 +10,7 @@ import type {
   Verb,
 } from '@lodge/domain';
 import type {
-  AgentCount,
-  AgentFilter,
   AgentMember,
-  AgentRow,
   By,
   ChangeNote,
   ChatEndpoint,
@@ -30,6 +27,7 @@ import type {
   WebEndpoint,
   WebPage,
 } from '@lodge/ports';
+import type { AgentCount, AgentFilter, AgentRow } from '@lodge/store/agents';
 
 import type { CheckedChannel } from '../channels/channels.ts';
 

@@ -1,4 +1,4 @@
-import type { AgentRow, AgentStore } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 
 /** Interval of look-ups. A change notification may be lost with the database's connection. */
 const pollMs = 1_000;

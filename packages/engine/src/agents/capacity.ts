@@ -1,6 +1,6 @@
 import { Refusal, diskLevel, fits, fitsDisk, operationsToMemory, sizes, statusesWithMemory } from '@lodge/domain';
 import type { DiskHolder, HostDisk, HostMemory, SizeName, Verb } from '@lodge/domain';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { AgentsDeps } from './deps.ts';
 
 type CapacityDeps = Pick<AgentsDeps, 'store' | 'driver' | 'memory' | 'relief'>;

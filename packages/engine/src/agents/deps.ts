@@ -2,17 +2,8 @@ import type { HostMemory, RuntimeKind } from '@lodge/domain';
 import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
 import type { DriverInUse } from '../lifecycle/endings.ts';
 import type { MemoryRelief } from '../lifecycle/idle/memory.ts';
-import type {
-  AgentRow,
-  AgentRuntime,
-  AgentSettings,
-  AgentStore,
-  KeyChecker,
-  Log,
-  Provider,
-  SecretBox,
-  SpendStore,
-} from '@lodge/ports';
+import type { AgentRuntime, AgentSettings, KeyChecker, Log, Provider, SecretBox, SpendStore } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 import type { Store } from '@lodge/store';
 import type { Database } from '@lodge/store/database';
 import type { Turns } from '../turns/loop-guard.ts';

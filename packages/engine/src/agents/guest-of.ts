@@ -1,4 +1,5 @@
-import type { AgentRow, GuestAddress, Vm, VmDriver } from '@lodge/ports';
+import type { GuestAddress, Vm, VmDriver } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 
 type Access = Pick<VmDriver, 'guestCredential' | 'pace'>;
 

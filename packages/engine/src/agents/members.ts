@@ -1,5 +1,6 @@
 import { checkHasMembers } from '@lodge/domain';
-import type { AgentMember, AgentRow, ChangeNote } from '@lodge/ports';
+import type { AgentMember, ChangeNote } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 
 import type { AgentsDeps } from './deps.ts';
 import { chosenModel } from './model-choice.ts';

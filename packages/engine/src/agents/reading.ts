@@ -1,5 +1,5 @@
 import { Refusal } from '@lodge/domain';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { AgentsDeps } from './deps.ts';
 
 /** An agent that is being deleted is gone for the API. */

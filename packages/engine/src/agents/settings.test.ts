@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { FakeHost } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../testkit/src/plane/plane.ts';

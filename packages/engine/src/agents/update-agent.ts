@@ -1,6 +1,6 @@
 import { checkHasDashboard, Refusal, defaultLifecycle, sizes } from '@lodge/domain';
 import type { UpdateAgentInput, UpdateOptions } from './agents.ts';
-import type { AgentChange, AgentRow } from '@lodge/ports';
+import type { AgentChange, AgentRow } from '@lodge/store/agents';
 import { checkRoom, withRoom } from './capacity.ts';
 import { checkKeyProviders, sealKey } from './create-agent.ts';
 import { checkModelStays, checkedModels, chosenModel } from './model-choice.ts';

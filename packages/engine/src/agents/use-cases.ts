@@ -1,6 +1,7 @@
 import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from './agents.ts';
-import type { AgentRow, ChangeNote } from '@lodge/ports';
+import type { ChangeNote } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { appendAgentEvent } from '@lodge/store/events';
 import { logPage } from '@lodge/store/logs';
 import { settingsDigest } from './settings.ts';

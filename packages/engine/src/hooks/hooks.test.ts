@@ -4,7 +4,7 @@ import { randomInt } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { Refusal, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { noDelivery } from '@lodge/ports';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { HookMessageRow, HookRow } from '@lodge/store/hooks';
 import { execute } from '@lodge/testkit/postgres';
 import { FakeHost } from '@lodge/vm/fake';

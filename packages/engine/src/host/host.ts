@@ -4,16 +4,8 @@
  */
 import { atMost, Refusal } from '@lodge/domain';
 import type { AgentStatus, RuntimeKind } from '@lodge/domain';
-import type {
-  AgentRow,
-  AgentRuntime,
-  AgentStore,
-  BackupsNote,
-  HostFindings,
-  HostLook,
-  Log,
-  VmDriver,
-} from '@lodge/ports';
+import type { AgentRuntime, BackupsNote, HostFindings, HostLook, Log, VmDriver } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 import type { AccountRow } from '@lodge/store/accounts';
 import type { TemplateProgress, Templates } from '../templates/templates.ts';
 import { Held } from './held.ts';

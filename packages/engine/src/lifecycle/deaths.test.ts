@@ -4,7 +4,7 @@ import { after, before, test } from 'node:test';
 import { reasonOfDeath, sentenceOfDeath, vmDeathCodes } from '@lodge/domain';
 import type { VmDeath } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { FakeHost } from '@lodge/vm/fake';
 import { input, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import { logPage } from '@lodge/store/logs';

@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { lifeOf, randomFrom } from '@lodge/domain/testing';
 import type { Event } from '@lodge/domain/testing';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { FakeHost } from '@lodge/vm/fake';
 import type { FakeBehaviour } from '@lodge/vm/fake';
 import { Client } from 'pg';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Verb } from '@lodge/domain';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { execute } from '@lodge/testkit/postgres';
 import { failAt, fakeSnapshotSteps, FakeHost, fakeSuspendSteps, hangAt } from '@lodge/vm/fake';
 import type { FakeStep } from '@lodge/vm/fake';

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { TokenBucket } from '@lodge/domain';
-import type { AgentRow, AgentRuntime, LogSource, NewLogEntry, RuntimeLogLine, VmDriver } from '@lodge/ports';
+import type { AgentRuntime, LogSource, NewLogEntry, RuntimeLogLine, VmDriver } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { maxLogLine } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
 import { appendLog, appendLogFrom, logPosition } from '@lodge/store/logs';

@@ -8,7 +8,8 @@
  */
 import { Semaphore, backoffMs } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentRow, AgentRuntime, AgentStore, Log, LogBounds, VmDriver } from '@lodge/ports';
+import type { AgentRuntime, Log, LogBounds, VmDriver } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import { pruneLogs } from '@lodge/store/logs';
 import { Periodic } from '../periodic.ts';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { Refusal, makeAgentId, maxSchedules } from '@lodge/domain';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { ScheduleRow, ScheduleRunRow } from '@lodge/store/schedules';
 import { jumpingClock } from '@lodge/testkit/jumping-clock';
 import { execute } from '@lodge/testkit/postgres';

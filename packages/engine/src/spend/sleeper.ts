@@ -3,7 +3,8 @@
  * memory: an agent that a restart forgets shows itself with its next model call, which is refused as well.
  */
 import { Rounds } from '../periodic.ts';
-import type { AgentStore, Log, SpendStore } from '@lodge/ports';
+import type { Log, SpendStore } from '@lodge/ports';
+import type { AgentStore } from '@lodge/store/agents';
 
 export interface SleeperDeps {
   readonly store: AgentStore;

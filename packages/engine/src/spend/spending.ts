@@ -1,4 +1,5 @@
-import type { AgentStore, Log, SpendStore } from '@lodge/ports';
+import type { Log, SpendStore } from '@lodge/ports';
+import type { AgentStore } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import { appendAgentEvent } from '@lodge/store/events';
 import { Sleeper } from './sleeper.ts';

@@ -2,7 +2,8 @@
  * Keeps agents awake from this process: one lease per agent in the database, however many users share it. The users are
  * counted here. Leases run out by themselves when the process dies.
  */
-import type { AgentRow, AgentStore, Log } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 
 const ttlMs = 15_000;
 const prolongEveryMs = 5_000;

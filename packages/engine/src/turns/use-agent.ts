@@ -5,7 +5,8 @@
  */
 import { Refusal } from '@lodge/domain';
 import type { LiveAgent, UseOptions } from '../agents/agents.ts';
-import type { AgentRow, ChatEndpoint, ChatTurn, WebEndpoint, WebPage } from '@lodge/ports';
+import type { ChatEndpoint, ChatTurn, WebEndpoint, WebPage } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { act, isAtRest } from '../agents/act.ts';
 import { awaitAgent } from '../agents/await-agent.ts';
 import type { AgentsDeps } from '../agents/deps.ts';

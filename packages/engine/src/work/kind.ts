@@ -1,5 +1,5 @@
 /** A kind of work that is turns of agents: what it adds to the queue. Each function of a transaction is the whole of it. */
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { Transaction } from '@lodge/store/database';
 import type { ClaimedPiece, Postponement, WorkClaim } from '@lodge/store/work';
 import type { TurnBounds } from './bounds.ts';

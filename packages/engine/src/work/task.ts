@@ -1,6 +1,7 @@
 /** How an attempt does the task of a piece, and how it ends. */
 import type { ErrorCode } from '@lodge/domain';
-import type { AgentRow, Log } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import type { ClaimedPiece } from '@lodge/store/work';
 import type { Agents } from '../agents/agents.ts';

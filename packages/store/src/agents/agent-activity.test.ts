@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { defaultLifecycle } from '@lodge/domain';
 import type { AgentStatus, Lifecycle } from '@lodge/domain';
-import type { Observation } from '@lodge/ports';
+import type { Observation } from './facts.ts';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, event, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';

@@ -1,10 +1,9 @@
-import type { AgentRow } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Expression, RawBuilder } from 'kysely';
-import { liveAgents, llmKeysOf, now, toAgentRow } from './agent-row.ts';
-import type { SelectedAgent } from './agent-row.ts';
-import { channelStatusesOf } from '../channels/channel-row.ts';
-import type { Database } from '../database/connection.ts';
+import { agentJson, now, toAgentRow } from './agent-row.ts';
+import type { AgentJson, AgentRow } from './agent-row.ts';
+import { liveAgents } from './selecting.ts';
+import type { Database } from '../database/database.ts';
 
 /**
  * Keep-awake leases of agents, in the database, so all processes agree on which agents are idle. Every write here locks the
@@ -22,7 +21,7 @@ export async function takeKeepAwake(
   ttlMs: number,
 ): Promise<AgentRow | null> {
   const { rows } = await database.repeatable((db) =>
-    sql<SelectedAgent>`
+    sql<{ agent: AgentJson }>`
       with active as (
         update agents set last_active_at = greatest(last_active_at, clock_timestamp())
         where id = ${id} and deleted_at is null
@@ -32,12 +31,10 @@ export async function takeKeepAwake(
         select id, ${holder}, ${fromNow(ttlMs)} from active
         on conflict (agent_id, holder) do update set until = greatest(agent_holds.until, excluded.until)
       )
-      select active.*, ${llmKeysOf(sql.ref('active.id'))} as llm_keys,
-        ${channelStatusesOf(sql.ref('active.id'))} as channels
-      from active
+      select ${agentJson('active')} as agent from active
     `.execute(db),
   );
-  return rows[0] ? toAgentRow(rows[0]) : null;
+  return rows[0] ? toAgentRow(rows[0].agent) : null;
 }
 
 /** Prolongs leases. It recreates one that expired because its process stood still for long. */
@@ -112,15 +109,15 @@ export async function evictable(database: Database, host: string, limit: number)
       .where('host', '=', host)
       .where('status', '=', 'paused')
       .where('desired', '=', 'running')
-      .where('operation_kind', 'is', null)
-      .where('keep_awake', '=', 'auto')
+      .where('operationKind', 'is', null)
+      .where('keepAwake', '=', 'auto')
       .where((eb) => eb.not(isKeptAwake(eb.ref('agents.id'))))
       .orderBy(sql`greatest(last_active_at, started_at, created_at)`)
       .orderBy('id')
       .limit(limit)
       .execute(),
   );
-  return rows.map(toAgentRow);
+  return rows.map(({ agent }) => toAgentRow(agent));
 }
 
 /** A condition: a keep-awake lease of the agent is in force. */

@@ -1,15 +1,16 @@
 import type { Admission, OperationCause } from '@lodge/domain';
-import type { AgentChange, AgentRow, ChangeNote, DecisionFacts, LlmKeyRow } from '@lodge/ports';
+import type { ChangeNote, LlmKeyRow } from '@lodge/ports';
 import { isDeepStrictEqual } from 'node:util';
 import { sql } from 'kysely';
-import type { Transaction, Updateable } from 'kysely';
 import { isKeptAwake } from './agent-activity.ts';
 import { othersRunning } from './agent-capacity.ts';
-import { liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
+import { agentColumns, agentJson, now, toAgentRow } from './agent-row.ts';
+import type { AgentRow } from './agent-row.ts';
+import type { AgentChange, DecisionFacts } from './facts.ts';
+import { selectAgent } from './selecting.ts';
 import { writeNote } from '../events/change-note.ts';
-import type { Database } from '../database/connection.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { lockAgent } from './lock.ts';
-import type { AgentsTable, Schema } from '../database/schema.ts';
 
 /**
  * Decides about one agent. The decision reads the row after everyone who changes it has committed, and is written before
@@ -26,13 +27,15 @@ export function begin(
   return database.transaction(async (trx) => {
     if (!(await lockAgent(trx, id))) return null;
     // A separate statement sees everything that was committed while it waited for the lock, above all keep-awake leases.
-    const found = await liveAgents(trx)
-      .select((eb) => [isKeptAwake(eb.ref('agents.id')).as('isKeptAwake'), now.as('now')])
+    const found = await trx
+      .selectFrom('agents')
+      .select((eb) => [agentJson().as('agent'), isKeptAwake(eb.ref('agents.id')).as('isKeptAwake'), now.as('now')])
       .where('id', '=', id)
       .where('desired', '=', 'running')
+      .where('deletedAt', 'is', null)
       .executeTakeFirst();
     if (!found) return null;
-    const row = toAgentRow(found);
+    const row = toAgentRow(found.agent);
     const others = cause === 'request' ? await othersRunning(trx, row.accountId, id) : 0;
     const facts: DecisionFacts = { row, isKeptAwake: found.isKeptAwake, now: found.now, othersRunning: others };
     const admission = decide(facts);
@@ -40,11 +43,11 @@ export function begin(
     await trx
       .updateTable('agents')
       .set((eb) => ({
-        operation_kind: admission.kind,
-        operation_cause: cause,
-        operation_started_at: now,
+        operationKind: admission.kind,
+        operationCause: cause,
+        operationStartedAt: now,
         generation: eb('generation', '+', 1),
-        updated_at: now,
+        updatedAt: now,
       }))
       .where('id', '=', id)
       .execute();
@@ -73,9 +76,9 @@ export function change(
     await trx
       .updateTable('agents')
       .set((eb) => ({
-        ...columnsOf(rest),
-        ...(rest.egress !== undefined && { egress_version: eb('egress_version', '+', 1) }),
-        updated_at: now,
+        ...agentColumns(rest),
+        ...(rest.egress !== undefined && { egressVersion: eb('egressVersion', '+', 1) }),
+        updatedAt: now,
       }))
       .where('id', '=', id)
       .execute();
@@ -96,11 +99,11 @@ function changesIn(row: AgentRow, { llmKeys, ...rest }: AgentChange): AgentChang
 
 type NewKey = Omit<LlmKeyRow, 'createdAt'>;
 
-export async function insertKeys(trx: Transaction<Schema>, agentId: string, keys: readonly NewKey[]): Promise<void> {
+export async function insertKeys(trx: Transaction, agentId: string, keys: readonly NewKey[]): Promise<void> {
   if (keys.length === 0) return;
   await trx
-    .insertInto('llm_keys')
-    .values(keys.map(({ provider, sealed, last4 }) => ({ agent_id: agentId, provider, sealed, last4 })))
+    .insertInto('llmKeys')
+    .values(keys.map(({ provider, sealed, last4 }) => ({ agentId, provider, sealed, last4 })))
     .execute();
 }
 
@@ -110,16 +113,12 @@ const isIn = (all: readonly SealedKey[]) => (key: SealedKey) =>
   all.some(({ provider, sealed }) => provider === key.provider && sealed === key.sealed);
 
 /** Replaces the keys. An unchanged key keeps its time of creation. */
-async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: readonly NewKey[]): Promise<void> {
-  const there = await trx
-    .selectFrom('llm_keys')
-    .select(['provider', 'sealed'])
-    .where('agent_id', '=', agentId)
-    .execute();
+async function replaceKeys(trx: Transaction, agentId: string, keys: readonly NewKey[]): Promise<void> {
+  const there = await trx.selectFrom('llmKeys').select(['provider', 'sealed']).where('agentId', '=', agentId).execute();
   const gone = there.filter((key) => !isIn(keys)(key)).map(({ provider }) => provider);
   await trx
-    .deleteFrom('llm_keys')
-    .where('agent_id', '=', agentId)
+    .deleteFrom('llmKeys')
+    .where('agentId', '=', agentId)
     .where('provider', '=', sql<string>`any(${gone}::text[])`)
     .execute();
   await insertKeys(
@@ -128,33 +127,3 @@ async function replaceKeys(trx: Transaction<Schema>, agentId: string, keys: read
     keys.filter((key) => !isIn(there)(key)),
   );
 }
-
-function columnsOf(change: Omit<AgentChange, 'llmKeys'>): Updateable<AgentsTable> {
-  const { name, description, model, size, lifecycle, metadata, instructions, dashboard, spendLimit, members } = change;
-  const { egress, models, peers, labels } = change;
-  return {
-    ...(name !== undefined && { name }),
-    ...(description !== undefined && { description }),
-    ...(model !== undefined && { model }),
-    ...(size !== undefined && { size }),
-    ...(lifecycle !== undefined && lifecycleColumns(lifecycle)),
-    ...(labels !== undefined && { labels: JSON.stringify(labels) }),
-    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
-    ...(instructions !== undefined && { instructions }),
-    ...(dashboard !== undefined && { dashboard }),
-    ...(spendLimit !== undefined && { spend_limit: spendLimit && JSON.stringify(spendLimit) }),
-    ...(egress !== undefined && { egress: JSON.stringify(egress) }),
-    ...(models !== undefined && { models }),
-    ...(peers !== undefined && { peers }),
-    ...(members !== undefined && { members: JSON.stringify(members) }),
-  };
-}
-
-export const lifecycleColumns = (lifecycle: AgentRow['lifecycle']) => ({
-  idle_timeout_seconds: lifecycle.idleTimeoutSeconds,
-  stop_after_seconds: lifecycle.stopAfterSeconds,
-  keep_awake: lifecycle.keepAwake,
-  auto_resume: lifecycle.autoResume,
-  auto_start: lifecycle.autoStart,
-  wake_on_message: lifecycle.wakeOnMessage,
-});

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { InvalidCursorError } from '@lodge/ports';
-import type { AgentFilter } from '@lodge/ports';
+import type { AgentFilter } from './facts.ts';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, event, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { agentStatuses, runtimeKinds, sizeNames, statusReasonCodes } from '@lodge/domain';
-import type { AgentChange } from '@lodge/ports';
+import type { AgentChange } from './facts.ts';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, event, firstAccount, newAgent, silent } from '../testing/fixture.ts';
 import { openStore } from '../store.ts';

@@ -1,43 +1,42 @@
-import { randomUUID } from 'node:crypto';
 import { agentIdPattern } from '@lodge/domain';
-import { ChannelConflictError } from '@lodge/ports';
 import type { Admission, OperationCause, SizeName } from '@lodge/domain';
+import { ChannelConflictError } from '@lodge/ports';
+import type { ChangeNote, NewChannel } from '@lodge/ports';
+import { sql } from 'kysely';
+import type { Insertable, SqlBool } from 'kysely';
+import { evictable, takeKeepAwake, idle, prolongKeepAwake, endKeepAwake } from './agent-activity.ts';
+import { countAgents, holders, readCommitted, sizesHeld } from './agent-capacity.ts';
+import { begin, change, insertKeys } from './agent-decisions.ts';
+import { agentColumns, now } from './agent-row.ts';
+import type { AgentRow } from './agent-row.ts';
+import { finishDelete, observe } from './agent-transitions.ts';
 import type {
   AgentChange,
   AgentCount,
   AgentFilter,
   AgentHolder,
-  AgentRow,
-  AgentStore,
-  ChangeNote,
   Committed,
   DecisionFacts,
   NewAgent,
-  NewChannel,
   Observation,
-} from '@lodge/ports';
-import { sql } from 'kysely';
-import type { ExpressionBuilder, ExpressionWrapper, SqlBool, Transaction } from 'kysely';
-import { evictable, takeKeepAwake, idle, prolongKeepAwake, endKeepAwake } from './agent-activity.ts';
-import { countAgents, holders, readCommitted, sizesHeld } from './agent-capacity.ts';
-import { begin, change, insertKeys, lifecycleColumns } from './agent-decisions.ts';
-import { agentById, liveAgents, now, selectAgent, toAgentRow } from './agent-row.ts';
-import { finishDelete, observe } from './agent-transitions.ts';
+} from './facts.ts';
+import { agentPage, allAgents, existingAgents, findAgent, presentAgents, selectAgent } from './selecting.ts';
+import type { AgentList } from './selecting.ts';
 import { putChannel } from '../channels/channels.ts';
 import { isUniqueViolation } from '../channels/states.ts';
 import { writeNote } from '../events/change-note.ts';
 import type { EndedOperations } from '../events/ended-operations.ts';
 import type { Changes } from '../database/notifications.ts';
-import type { Database } from '../database/connection.ts';
-import { decodeCursor, encodeCursor } from '../database/cursor.ts';
-import type { Schema } from '../database/schema.ts';
+import { snake } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
+import type { Agents } from '../database/tables.ts';
 import { inMs } from '../work/leases.ts';
 
 /** Puts a channel. Throws a `ChannelConflictError`; nothing of the transaction is written then. */
-async function putChannelOf(trx: Transaction<Schema>, agent: NewAgent, channel: NewChannel): Promise<void> {
+async function putChannelOf(trx: Transaction, agent: NewAgent, channel: NewChannel): Promise<void> {
   try {
-    await putChannel(trx, { accountId: agent.accountId, agentId: agent.id, ...channel }, undefined);
+    await putChannel(snake(trx), { accountId: agent.accountId, agentId: agent.id, ...channel }, undefined);
   } catch (error) {
     throw isUniqueViolation(error) ? new ChannelConflictError(channel.channel) : error;
   }
@@ -49,13 +48,11 @@ async function putChannelOf(trx: Transaction<Schema>, agent: NewAgent, channel: 
  */
 const withoutSync = sql<SqlBool>`set_config('synchronous_commit', 'off', true) = 'off'`;
 
-/** `AgentStore` in Postgres. A soft-deleted row stays for its metered calls. */
-export class PostgresAgentStore implements AgentStore {
+/** Agents in Postgres. Deleted agents (`deletedAt` set) are invisible to every method. */
+export class AgentStore {
   private readonly database: Database;
   private readonly changes: Changes;
   private readonly ended: EndedOperations;
-  /** Tells this process's leases from those of a killed process on the same host, whose last write may still come. */
-  private readonly session = randomUUID();
 
   constructor(database: Database, changes: Changes, ended: EndedOperations) {
     this.database = database;
@@ -63,6 +60,10 @@ export class PostgresAgentStore implements AgentStore {
     this.ended = ended;
   }
 
+  /**
+   * Creates an agent in one transaction. `admit` sees the committed agents and throws to refuse; then nothing is written.
+   * The new agent has desired `running` and status `provisioning`. Rejects with a `ChannelConflictError`.
+   */
   create(agent: NewAgent, admit: (committed: Committed) => void, note?: ChangeNote): Promise<AgentRow> {
     return this.database.once((db) =>
       db.transaction().execute(async (trx) => {
@@ -83,60 +84,41 @@ export class PostgresAgentStore implements AgentStore {
     return row?.accountId === accountId ? row : null;
   }
 
+  /** Counts the account's agents, and those that run or are about to run. */
   count(accountId: string): Promise<AgentCount> {
     return this.database.repeatable((db) => countAgents(db, accountId));
   }
 
+  /**
+   * Returns the sizes of all agents but `except` that hold memory on this deployment or soon will. Each is the larger of the
+   * requested size and the machine's size.
+   */
   sizesHeld(except: string): Promise<readonly SizeName[]> {
     return this.database.repeatable((db) => sizesHeld(db, except));
   }
 
+  /** Returns every agent that is not deleted, as admissions weigh it. */
   holders(): Promise<readonly AgentHolder[]> {
     return this.database.repeatable((db) => holders(db));
   }
 
-  async find(id: string): Promise<AgentRow | null> {
-    if (!agentIdPattern.test(id)) return null;
-    const [row] = await this.database.read(agentById, [id]);
-    return row ? toAgentRow(row) : null;
+  find(id: string): Promise<AgentRow | null> {
+    return findAgent(this.database, id);
   }
 
-  async list(filter: AgentFilter): Promise<{ readonly rows: readonly AgentRow[]; readonly nextCursor: string | null }> {
-    const after = filter.cursor === undefined ? null : decodeCursor(filter.cursor);
-    if (!canBeStored(...textsOf(filter))) {
-      return { rows: [], nextCursor: null };
-    }
-    const found = await this.database.repeatable((db) =>
-      liveAgents(db)
-        .where('account_id', '=', filter.accountId)
-        .where((eb) => eb.and(conditionsOf(eb, filter)))
-        .$if(after !== null, (query) =>
-          query.where((eb) =>
-            eb(
-              eb.refTuple('created_at', 'id'),
-              filter.order === 'asc' ? '>' : '<',
-              eb.tuple(after!.createdAt, after!.id),
-            ),
-          ),
-        )
-        .orderBy('created_at', filter.order)
-        .orderBy('id', filter.order)
-        // One more row than the page shows whether another page follows.
-        .limit(filter.limit + 1)
-        .execute(),
-    );
-    const rows = found.slice(0, filter.limit).map(toAgentRow);
-    return { rows, nextCursor: found.length > filter.limit ? encodeCursor(rows.at(-1)!) : null };
+  list(filter: AgentFilter): Promise<AgentList> {
+    return this.database.repeatable((db) => agentPage(db, filter));
   }
 
+  /** Sets desired `deleted` and a new generation. Null when the account has no such agent. Repeating it changes nothing. */
   async markDeleted(accountId: string, id: string, note?: ChangeNote): Promise<AgentRow | null> {
     if (!agentIdPattern.test(id)) return null;
     return this.database.transaction(async (trx) => {
       const { numUpdatedRows } = await trx
         .updateTable('agents')
-        .set((eb) => ({ desired: 'deleted', generation: eb('generation', '+', 1), updated_at: now }))
+        .set((eb) => ({ desired: 'deleted', generation: eb('generation', '+', 1), updatedAt: now }))
         .where('id', '=', id)
-        .where('account_id', '=', accountId)
+        .where('accountId', '=', accountId)
         .where('desired', '<>', 'deleted')
         .executeTakeFirst();
       const row = await selectAgent(trx, id);
@@ -147,6 +129,10 @@ export class PostgresAgentStore implements AgentStore {
     });
   }
 
+  /**
+   * Decides in one transaction under the row's lock. When `decide` answers `begin`, the operation is written with a new
+   * generation and its event. Returns null when there is no such agent, or it is being deleted.
+   */
   async begin(
     id: string,
     cause: OperationCause,
@@ -156,6 +142,11 @@ export class PostgresAgentStore implements AgentStore {
     return agentIdPattern.test(id) ? begin(this.database, id, cause, decide, note) : null;
   }
 
+  /**
+   * Changes an agent in one transaction under the row's lock. `decide` sees the agent and names the change, or throws to
+   * refuse. Equal values are no change and have no event. `generation` stays. Returns null when the account has no such
+   * agent.
+   */
   async change(
     accountId: string,
     id: string,
@@ -165,22 +156,37 @@ export class PostgresAgentStore implements AgentStore {
     return agentIdPattern.test(id) ? change(this.database, accountId, id, decide, note) : null;
   }
 
+  /**
+   * Takes a keep-awake lease for `holder` until `ttlMs` from now by the database's clock, and returns the row as it is then.
+   * Waits for a decision in progress, so either the decision sees the lease, or the returned row shows the operation. There
+   * is one lease per agent and holder, and taking it again prolongs it. Sets `lastActiveAt`. Null when there is no such agent.
+   */
   async takeKeepAwake(id: string, holder: string, ttlMs: number): Promise<AgentRow | null> {
     return agentIdPattern.test(id) ? takeKeepAwake(this.database, id, holder, ttlMs) : null;
   }
 
+  /** Prolongs the leases of all these agents and sets `lastActiveAt`, in one statement. */
   prolongKeepAwake(ids: readonly string[], holder: string, ttlMs: number): Promise<void> {
     return prolongKeepAwake(this.database, ids, holder, ttlMs);
   }
 
+  /** Ends a lease and sets `lastActiveAt`. */
   endKeepAwake(id: string, holder: string): Promise<void> {
     return endKeepAwake(this.database, id, holder);
   }
 
+  /**
+   * Returns agents of `host` whose idleness calls for a pause or stop, by the database's clock. They have no keep-awake
+   * lease and no operation, and have been `running` or `paused` long enough. The longest idle come first, at most `limit`.
+   */
   idle(host: string, limit: number): Promise<readonly { readonly id: string; readonly verb: 'pause' | 'stop' }[]> {
     return idle(this.database, host, limit);
   }
 
+  /**
+   * Returns paused agents of `host` that may be stopped for their memory, least recently active first. `keep_awake: always`
+   * is never among them.
+   */
   evictable(host: string, limit: number): Promise<readonly AgentRow[]> {
     return evictable(this.database, host, limit);
   }
@@ -190,64 +196,52 @@ export class PostgresAgentStore implements AgentStore {
       db
         .updateTable('agents')
         // Calls end in another order than they began, so the latest time counts.
-        .set({ last_active_at: sql<Date>`greatest(last_active_at, ${at})` })
+        .set({ lastActiveAt: sql<Date>`greatest(last_active_at, ${at})` })
         .where('id', '=', id)
-        .where('deleted_at', 'is', null)
+        .where('deletedAt', 'is', null)
         .execute(),
     );
   }
 
-  async present(host: string): Promise<readonly AgentRow[]> {
-    const rows = await this.database.repeatable((db) =>
-      liveAgents(db)
-        .where((eb) => eb.or([eb('host', '=', host), eb('host', 'is', null)]))
-        .where((eb) =>
-          eb.or([
-            eb('desired', '=', 'deleted'),
-            eb('status', 'in', ['provisioning', 'running', 'paused']),
-            eb('operation_kind', 'is not', null),
-          ]),
-        )
-        .orderBy('created_at')
-        .execute(),
-    );
-    return rows.map(toAgentRow);
+  /**
+   * Returns agents of `host`, or of no host yet, that have a machine, need one or must lose one. Agents that rest in
+   * `stopped` or `error` are left out.
+   */
+  present(host: string): Promise<readonly AgentRow[]> {
+    return this.database.repeatable((db) => presentAgents(db, host));
   }
 
-  async existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await this.database.repeatable((db) =>
-      db
-        .selectFrom('agents')
-        .select('id')
-        .where('deleted_at', 'is', null)
-        .where('id', '=', sql<string>`any(${ids})`)
-        .execute(),
-    );
-    return new Set(rows.map(({ id }) => id));
+  /** Returns the ids among these whose agents are not deleted. */
+  existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    return this.database.repeatable((db) => existingAgents(db, ids));
   }
 
-  async all(): Promise<readonly AgentRow[]> {
-    const rows = await this.database.repeatable((db) => liveAgents(db).orderBy('created_at').execute());
-    return rows.map(toAgentRow);
+  /** Returns every agent that is not deleted. */
+  all(): Promise<readonly AgentRow[]> {
+    return this.database.repeatable(allAgents);
   }
 
+  /**
+   * Takes the right to change this agent's VM for `holder`, until `ttlMs` from now by the database's clock. False when
+   * another holder has it. Renewing one's own succeeds.
+   */
   async lease(id: string, holder: string, ttlMs: number): Promise<boolean> {
     const { numUpdatedRows } = await this.database.repeatable((db) =>
       db
         .updateTable('agents')
         .set({
-          lease_holder: this.leaseOf(holder),
-          lease_until: inMs(ttlMs),
+          leaseHolder: this.leaseOf(holder),
+          leaseUntil: inMs(ttlMs),
         })
         .where('id', '=', id)
-        .where('deleted_at', 'is', null)
+        .where('deletedAt', 'is', null)
         .where(withoutSync)
         .where((eb) =>
           eb.or([
-            eb('lease_holder', 'is', null),
+            eb('leaseHolder', 'is', null),
             // A killed process has not released it. Its successor on that host takes it over.
             eb(sql<string>`split_part(lease_holder, '#', 1)`, '=', holder),
-            eb('lease_until', '<=', sql<Date>`clock_timestamp()`),
+            eb('leaseUntil', '<=', sql<Date>`clock_timestamp()`),
           ]),
         )
         .executeTakeFirst(),
@@ -259,90 +253,52 @@ export class PostgresAgentStore implements AgentStore {
     await this.database.repeatable((db) =>
       db
         .updateTable('agents')
-        .set({ lease_holder: null, lease_until: null })
+        .set({ leaseHolder: null, leaseUntil: null })
         .where('id', '=', id)
-        .where('lease_holder', '=', this.leaseOf(holder))
+        .where('leaseHolder', '=', this.leaseOf(holder))
         .where(withoutSync)
         .execute(),
     );
   }
 
+  /**
+   * Writes facts if `generation` is still the agent's and `holder` has the lease. False means that the caller's decision is
+   * void.
+   */
   async observe(id: string, generation: number, holder: string, facts: Observation): Promise<boolean> {
     const { written, ended } = await observe(this.database, { id, generation, lease: this.leaseOf(holder) }, facts);
     if (ended !== null) this.ended.tell(ended);
     return written;
   }
 
+  /** Removes secrets and hides the agent, once nothing of its VM is left on any host. */
   finishDelete(id: string, holder: string): Promise<void> {
     return finishDelete(this.database, id, this.leaseOf(holder));
   }
 
+  /**
+   * Calls back with an agent's id whenever any process changed its row. Null means that anything may have changed, because
+   * the connection was lost and is back.
+   */
   onChange(listener: (agentId: string | null) => void): () => void {
     return this.changes.on('agent_changed', listener);
   }
 
   private leaseOf(holder: string): string {
-    return `${holder}#${this.session}`;
+    return `${holder}#${this.database.session}`;
   }
 }
 
-async function insertAgent(trx: Transaction<Schema>, agent: NewAgent): Promise<void> {
+async function insertAgent(trx: Transaction, agent: NewAgent): Promise<void> {
   // The time is later than the account's latest, even when the clock was set back, so pages read before stay as they were.
   const createdAt = sql<Date>`(
     select greatest(clock_timestamp(), max(created_at) + interval '1 millisecond')
     from agents where account_id = ${agent.accountId} and deleted_at is null
   )`;
+  const { llmKeys, channels: _, ...fields } = agent;
   await trx
     .insertInto('agents')
-    .values({
-      id: agent.id,
-      account_id: agent.accountId,
-      name: agent.name,
-      description: agent.description,
-      runtime_kind: agent.runtimeKind,
-      model: agent.model,
-      size: agent.size,
-      ...lifecycleColumns(agent.lifecycle),
-      labels: JSON.stringify(agent.labels ?? {}),
-      metadata: JSON.stringify(agent.metadata),
-      instructions: agent.instructions ?? null,
-      dashboard: agent.dashboard ?? false,
-      spend_limit: agent.spendLimit ? JSON.stringify(agent.spendLimit) : null,
-      ...(agent.egress && { egress: JSON.stringify(agent.egress) }),
-      models: agent.models ?? null,
-      ...(agent.peers && { peers: agent.peers }),
-      created_at: createdAt,
-      updated_at: now,
-    })
+    .values({ ...(agentColumns(fields) as Insertable<Agents>), createdAt, updatedAt: now })
     .execute();
-  await insertKeys(trx, agent.id, agent.llmKeys);
+  await insertKeys(trx, agent.id, llmKeys);
 }
-
-function conditionsOf(
-  eb: ExpressionBuilder<Schema, 'agents'>,
-  { status, runtimeKind, name, labels, hasLabel, metadata }: AgentFilter,
-): ExpressionWrapper<Schema, 'agents', SqlBool>[] {
-  return [
-    ...(status === undefined ? [] : [eb('status', '=', status)]),
-    ...(runtimeKind === undefined ? [] : [eb('runtime_kind', '=', runtimeKind)]),
-    // `ilike` would give a meaning to some characters, which are plain here.
-    ...(name === undefined ? [] : [eb(sql<number>`position(lower(${name}) in lower(name))`, '>', 0)]),
-    ...(labels === undefined ? [] : [eb('labels', '@>', sql<never>`${JSON.stringify(labels)}::jsonb`)]),
-    ...(hasLabel === undefined ? [] : [eb('labels', '?', sql<never>`${hasLabel}`)]),
-    ...(metadata === undefined ? [] : [eb('metadata', '@>', sql<never>`${JSON.stringify(metadata)}::jsonb`)]),
-  ];
-}
-
-/** The texts of a filter that somebody wrote. */
-const textsOf = ({ name = '', labels = {}, hasLabel = '', metadata = {} }: AgentFilter): string[] => [
-  name,
-  hasLabel,
-  ...[labels, metadata].flatMap((pairs) => Object.entries(pairs).flat()),
-];
-
-/**
- * Whether Postgres can store the texts. It stores no NUL and no half of a surrogate pair, so no row matches such a text, and
- * a query with one is an error.
- */
-const canBeStored = (...texts: readonly string[]): boolean =>
-  texts.every((text) => text.isWellFormed() && !text.includes('\0'));

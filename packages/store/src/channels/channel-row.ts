@@ -1,6 +1,6 @@
 import { channelTitles } from '@lodge/domain';
-import type { ChannelName } from '@lodge/domain';
-import type { AgentRow, ChannelCredential, ChannelRow } from '@lodge/ports';
+import type { ChannelName, ChannelStatus } from '@lodge/domain';
+import type { ChannelCredential, ChannelRow } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Expression, Kysely, RawBuilder, Selectable } from 'kysely';
 import type { Schema } from '../database/schema.ts';
@@ -9,9 +9,14 @@ import type { ChannelsTable } from './tables.ts';
 /** Age in ms after which an ended lease means that no relay process is there to take it. */
 const relayGraceMs = 30_000;
 
+export interface AgentChannelStatus {
+  readonly channel: ChannelName;
+  readonly status: ChannelStatus;
+}
+
 /** Returns the channels of the agent `agentId` with their statuses, as `selectChannels` does, as one JSON column. */
-export function channelStatusesOf(agentId: Expression<string>): RawBuilder<AgentRow['channels']> {
-  return sql<AgentRow['channels']>`(
+export function channelStatusesOf(agentId: Expression<string>): RawBuilder<readonly AgentChannelStatus[]> {
+  return sql<readonly AgentChannelStatus[]>`(
     select coalesce(json_agg(json_build_object('channel', c.channel, 'status', case
       when c.status = 'connected' and c.lease_until < clock_timestamp() - ${sql.lit(relayGraceMs)} * interval '1 millisecond'
       then 'disconnected' else c.status end

@@ -2,10 +2,12 @@
  * The database as the engine uses it: it holds the transactions, and the store's functions are the statements within them. Tables
  * and columns have their names in camel case.
  */
+import { randomUUID } from 'node:crypto';
 import { CamelCasePlugin } from 'kysely';
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely';
 import type { Database as Connection } from './connection.ts';
 import type { Schema } from './schema.ts';
+import type { InJson, Statement } from './statement.ts';
 import type { DB } from './tables.ts';
 
 /** Statements run on it, each by itself or within a transaction. */
@@ -13,6 +15,10 @@ export type Queries = Kysely<DB>;
 export type Transaction = KyselyTransaction<DB>;
 
 export interface Database {
+  /** Tells this process's leases from those of a killed process on the same host, whose last write may still come. */
+  readonly session: string;
+  /** Runs one frequent read without writing and planning it anew. It is repeated as by `repeatable`. */
+  read<Row extends object>(statement: Statement<Row>, values: readonly unknown[]): Promise<InJson<Row>[]>;
   /**
    * Runs work that may run twice: reads, and writes that change nothing when repeated. It is repeated for 10 s while the
    * connection is lost.
@@ -33,6 +39,8 @@ const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true });
 export function databaseOf(connection: Connection): Database {
   const camel = (db: Kysely<Schema>): Queries => db.withPlugin(plugin) as unknown as Queries;
   return {
+    session: randomUUID(),
+    read: (statement, values) => connection.read(statement, values),
     repeatable: (work) => connection.repeatable((db) => work(camel(db))),
     once: (work) => connection.once((db) => work(camel(db))),
     transaction: (work) => connection.transaction((trx) => work(camel(trx) as Transaction)),

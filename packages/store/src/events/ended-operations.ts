@@ -36,11 +36,11 @@ export class EndedOperations {
 
 /** An agent's row before and after a transition, by the database's clock. */
 export interface Transited {
-  readonly account_id: string;
-  readonly old_status: AgentStatus;
-  readonly old_acknowledged: boolean;
-  readonly old_kind: Verb | null;
-  readonly old_cause: OperationCause | null;
+  readonly accountId: string;
+  readonly oldStatus: AgentStatus;
+  readonly oldAcknowledged: boolean;
+  readonly oldKind: Verb | null;
+  readonly oldCause: OperationCause | null;
   /** Seconds since the operation began, or since the create when none is in progress. */
   readonly seconds: number;
   readonly status: AgentStatus;
@@ -52,13 +52,13 @@ export interface Transited {
  * Returns the operation that ended with the transition, or null. A create ends when the agent first runs, or is in `error`.
  */
 export function endedBy(row: Transited): EndedOperation | null {
-  const { old_status, old_acknowledged, old_kind, old_cause, status, reason, seconds } = row;
+  const { oldStatus, oldAcknowledged, oldKind, oldCause, status, reason, seconds } = row;
   const ended = (kind: EndedOperation['kind'], cause: OperationCause): EndedOperation => {
     // A failed upgrade leaves the agent running too, with a reason.
     const outcome = status === operationGoals[kind] && reason === null ? 'ok' : 'failed';
     return { kind, cause, outcome, seconds: Math.max(0, seconds) };
   };
-  if (old_kind !== null) return row.kind === null ? ended(old_kind, old_cause!) : null;
-  const isCreate = old_status === 'provisioning' && !old_acknowledged && (status === 'running' || status === 'error');
+  if (oldKind !== null) return row.kind === null ? ended(oldKind, oldCause!) : null;
+  const isCreate = oldStatus === 'provisioning' && !oldAcknowledged && (status === 'running' || status === 'error');
   return isCreate ? ended('create', 'request') : null;
 }

@@ -1,7 +1,8 @@
 import { randomBytes, randomInt } from 'node:crypto';
 import { defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
-import type { LlmCall, NewAgent, OpenCall } from '@lodge/ports';
+import type { LlmCall, OpenCall } from '@lodge/ports';
+import type { NewAgent } from '../agents/facts.ts';
 import { insertAccount } from '../accounts/accounts.ts';
 import { insertKey } from '../accounts/keys.ts';
 import type { KeyRow, NewKey } from '../accounts/keys.ts';

@@ -16,7 +16,7 @@ import type {
   ScheduleParts,
   Schedules,
 } from '@lodge/engine';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { createGateway } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';

@@ -2,7 +2,7 @@
  * The fake host of a process that was killed: machines and their templates outlive it, so its next life finds those that the
  * database has here.
  */
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { FakeHost } from '@lodge/vm/fake';
 
 export function survivingHost(agents: readonly AgentRow[], newAddress?: () => string): FakeHost {

@@ -4,7 +4,8 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AgentRow, Log, VmObservation, VmUsage } from '@lodge/ports';
+import type { Log, VmObservation, VmUsage } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { embeddedConnectionString, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
 import { countAccounts } from '@lodge/store/accounts';

@@ -1,6 +1,6 @@
 import { Refusal } from '@lodge/domain';
 import { hash } from 'node:crypto';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 
 /**
  * A strong ETag of an agent's record. It is made of the record's content and not of its time of change, so that two changes

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guestClient } from '@lodge/guest';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { createGuestFiles } from '@lodge/runtimes';
 import { execute } from '@lodge/testkit/postgres';
 import { FakeHost } from '@lodge/vm/fake';

@@ -3,7 +3,7 @@
  */
 import { helpText } from '@lodge/domain';
 import type { ChannelCommand } from '@lodge/domain';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { workReasons } from '../../work/failure.ts';
 
 export const sayings = {

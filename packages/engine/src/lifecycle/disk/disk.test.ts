@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defaultDisk } from '@lodge/domain';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { FakeHost, hangAt } from '@lodge/vm/fake';
 import { input, never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../../testkit/src/plane/plane.ts';

@@ -17,7 +17,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { diskLevel, nextDiskLookMs, writersToPause } from '@lodge/domain';
 import type { DiskHolder, DiskLevel, DiskSettings, HostDisk } from '@lodge/domain';
-import type { AgentHolder, AgentStore, DiskUse, Log, VmDriver } from '@lodge/ports';
+import type { DiskUse, Log, VmDriver } from '@lodge/ports';
+import type { AgentHolder, AgentStore } from '@lodge/store/agents';
 import type { Endings } from '../endings.ts';
 import { Growth } from './growth.ts';
 

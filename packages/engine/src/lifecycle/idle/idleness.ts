@@ -6,7 +6,8 @@
 import { idleVerb } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
 import { Rounds } from '../../periodic.ts';
-import type { AgentStore, Log } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { AgentStore } from '@lodge/store/agents';
 
 export interface IdlenessDeps {
   readonly store: AgentStore;

@@ -6,7 +6,8 @@ import { mayBeEvicted } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
 import type { DriverInUse } from '../endings.ts';
 import { Rounds } from '../../periodic.ts';
-import type { AgentRow, AgentStore, Log } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 import { awaitAgent } from '../../agents/await-agent.ts';
 
 export interface MemoryDeps {

@@ -12,7 +12,8 @@
  */
 import { nextStep } from '@lodge/domain';
 import type { Step } from '@lodge/domain';
-import type { AgentRow, VmObservation } from '@lodge/ports';
+import type { VmObservation } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { settingsDigest } from '../../agents/settings.ts';
 import { apply, FailedApplies } from './apply.ts';
 import { boot, clone, restore } from './bring-up.ts';

@@ -3,7 +3,8 @@
  * after a pause, and while it runs. After a kill the next pass applies them again, which changes nothing.
  */
 import { backoffMs } from '@lodge/domain';
-import type { AgentRow, GuestAddress, RuntimeFacts } from '@lodge/ports';
+import type { GuestAddress, RuntimeFacts } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 

@@ -1,5 +1,6 @@
 import type { FairGate, RuntimeKind } from '@lodge/domain';
-import type { AgentRow, AgentRuntime, AgentSettings, AgentStore, Log } from '@lodge/ports';
+import type { AgentRuntime, AgentSettings, Log } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import type { DiskKeeper } from '../disk/keeper.ts';
 import type { DriverInUse, Endings } from '../endings.ts';

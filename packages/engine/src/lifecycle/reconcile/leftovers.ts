@@ -3,7 +3,8 @@
  * crash cut short. It must not touch anything of an agent that is in the store, whatever its state. The order ensures that:
  * the host is listed first, the store is asked after it, and an agent's row is committed before its first file is made.
  */
-import type { AgentStore, Log } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { AgentStore } from '@lodge/store/agents';
 import type { DriverInUse, Endings } from '../endings.ts';
 
 interface LeftoverDeps {

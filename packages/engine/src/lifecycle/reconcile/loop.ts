@@ -6,7 +6,8 @@
  * agent, and their total is bounded. A pass that throws (the database is away, say) is repeated after a pause. Passes are
  * idempotent, so it does not matter how far one came.
  */
-import type { AgentStore, Log } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
+import type { AgentStore } from '@lodge/store/agents';
 import type { DriverInUse } from '../endings.ts';
 import { LookAgain } from './pass.ts';
 

@@ -1,15 +1,8 @@
 /** The common parts of every step of a pass: the agent as the pass read it, guarded writes and bounded waits. */
 import type { AgentStatus, OperationCause } from '@lodge/domain';
 import { NamedError, untilAborted } from '@lodge/domain';
-import type {
-  AgentRow,
-  AgentRuntime,
-  AgentSettings,
-  GuestAddress,
-  Observation,
-  Template,
-  VmObservation,
-} from '@lodge/ports';
+import type { AgentRuntime, AgentSettings, GuestAddress, Template, VmObservation } from '@lodge/ports';
+import type { AgentRow, Observation } from '@lodge/store/agents';
 import { VmError } from '@lodge/ports';
 import { appendLogFrom } from '@lodge/store/logs';
 import { guestOf } from '../../agents/guest-of.ts';

@@ -4,7 +4,7 @@
  * pass.
  */
 import { sizes } from '@lodge/domain';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 

@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { publicEgress } from '@lodge/domain';
 import type { EgressRules, Verb } from '@lodge/domain';
-import type { AgentRow, AgentStore } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 import { failAt, FakeHost, hangAt } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../../testkit/src/plane/plane.ts';

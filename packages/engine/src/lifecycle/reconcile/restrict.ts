@@ -3,7 +3,7 @@
  * rules have changed, and once for each machine of an earlier process, whatever the row says. A kill between doing and
  * saying leaves it to the next process; a new machine has its rules before its first instruction.
  */
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { ReconcilerDeps } from './deps.ts';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';

@@ -1,4 +1,4 @@
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 
 /** The rules that this process has put on each agent's machine. */
 export class RulesPut {

@@ -11,7 +11,8 @@ import type { Happening } from '@lodge/domain';
 import type { Database } from '@lodge/store/database';
 import { appendAgentEvent } from '@lodge/store/events';
 import { Rounds } from '../../periodic.ts';
-import type { AgentRow, AgentStore, Log, RuntimeHealth } from '@lodge/ports';
+import type { Log, RuntimeHealth } from '@lodge/ports';
+import type { AgentRow, AgentStore } from '@lodge/store/agents';
 
 export interface HealthDeps {
   readonly store: AgentStore;

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { failAt, fakeBackupSteps, FakeHost, fakeSteps, hangAt } from '@lodge/vm/fake';
 import type { FakeStep } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';

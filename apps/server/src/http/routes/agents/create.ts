@@ -10,7 +10,7 @@ import {
 import { randomInt } from 'node:crypto';
 import { Agent, CreateAgent, CreateAgentQuery, PreferHeaders } from '@lodge/contract';
 import type { CreateAgentInput } from '@lodge/engine';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { channelInputs } from '../channels/input.ts';
 import type { ChannelNeeds } from '../channels/shared.ts';

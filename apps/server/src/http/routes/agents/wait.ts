@@ -1,6 +1,6 @@
 import type { WaitQuery } from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { clientGone } from '../../pipeline/client-gone.ts';
 import type { Waiting } from '../../needs.ts';
 

@@ -1,7 +1,7 @@
 import { abilitiesOf, Refusal } from '@lodge/domain';
 import { AgentParams, CreateLink, Link } from '@lodge/contract';
 import { notPublished } from '@lodge/engine';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { originOf } from '../../agent-urls/address.ts';
 import { linkTo } from '../../agent-urls/link.ts';

@@ -10,7 +10,8 @@ import {
   maxMembers,
   UpdateMember,
 } from '@lodge/contract';
-import type { AgentMember, AgentRow } from '@lodge/ports';
+import type { AgentMember } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { instructionsOf } from '../agents/fields.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';

@@ -1,5 +1,5 @@
 import { AgentParams, ModelList } from '@lodge/contract';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { App } from '../../app-types.ts';
 import type { Agents } from '@lodge/engine';

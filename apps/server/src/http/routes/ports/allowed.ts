@@ -1,7 +1,7 @@
 import { Refusal } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
 import { guestdPort } from '@lodge/guest';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import { isDashboard } from '../../agent-urls/server-of.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { AgentParams, DeletedPort, Port, PortList, PortParams, PublishPort } from '@lodge/contract';
 import type { AgentPortRow } from '@lodge/engine';
-import type { AgentRow } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { originOf } from '../../agent-urls/address.ts';
