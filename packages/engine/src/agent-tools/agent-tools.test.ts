@@ -6,7 +6,6 @@ import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { guestClient } from '@lodge/guest';
 import type { LlmCall, OpenCall, ToolSource } from '@lodge/ports';
-import type { AgentRow } from '@lodge/store/agents';
 import { createGuestFiles } from '@lodge/runtimes';
 import { FakeHost } from '@lodge/vm/fake';
 import { Daemon } from '../../../../apps/guestd/src/testing.ts';
@@ -37,7 +36,7 @@ let world: World;
 let plane: Plane;
 let tools: AgentTools;
 /** Agents by the names of their models. */
-const agents: Record<'a' | 'b' | 'c' | 'd', AgentRow> = {} as never;
+const agents: Record<'a' | 'b' | 'c' | 'd', { readonly id: string }> = {} as never;
 let relay: RelayHand;
 
 before(async () => {

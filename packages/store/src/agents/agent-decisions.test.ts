@@ -5,7 +5,6 @@ import { admit, operationCauses, verbs } from '@lodge/domain';
 import type { Admission, Verb } from '@lodge/domain';
 import type { AgentRow } from './agent-row.ts';
 import type { DecisionFacts } from './facts.ts';
-import type { Observation } from './facts.ts';
 import { execute } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
 import { admitAll, event, firstAccount, newAgent } from '../testing/fixture.ts';
@@ -36,7 +35,7 @@ async function agentIn(facts: Facts, given = {}): Promise<AgentRow> {
 
 async function observe(id: string, generation: number, facts: Facts): Promise<void> {
   await agents.lease(id, 'h', 60_000);
-  assert.equal(await agents.observe(id, generation, 'h', { ...facts, event } as Observation), true);
+  assert.equal(await agents.observe(id, generation, 'h', { ...facts, event }), true);
 }
 
 /** Locks the agent's row as a transaction in progress does, and releases it on command. */

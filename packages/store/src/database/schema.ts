@@ -1,29 +1,25 @@
-import type {
-  AgentStatus,
-  EgressRules,
-  Lifecycle,
-  OperationCause,
-  RuntimeKind,
-  SizeName,
-  SpendLimit,
-  SpendPeriod,
-  StatusReasonCode,
-  Verb,
-} from '@lodge/domain';
-import type { AgentMember, LlmApi, LlmCall } from '@lodge/ports';
+import type { SpendPeriod } from '@lodge/domain';
+import type { LlmApi, LlmCall } from '@lodge/ports';
 import type { ColumnType, Generated } from 'kysely';
+import type { AgentHolds, Agents, LlmKeys } from './tables.ts';
 import type { ChannelTables } from '../channels/tables.ts';
 import type { WorkTables } from '../work/tables.ts';
+
+/** A generated table by the names of its columns in the database. */
+type SnakeCased<Table> = { [Column in keyof Table as SnakeCase<Column & string>]: Table[Column] };
+type SnakeCase<Name extends string> = Name extends `${infer First}${infer Rest}`
+  ? `${First extends Uppercase<First> ? (First extends Lowercase<First> ? First : `_${Lowercase<First>}`) : First}${SnakeCase<Rest>}`
+  : Name;
 
 /** The tables as the migrations leave them. */
 export interface Schema extends ChannelTables, WorkTables {
   accounts: { id: string; record_llm_calls: boolean };
-  agents: AgentsTable;
-  llm_keys: LlmKeysTable;
+  agents: SnakeCased<Agents>;
+  llm_keys: SnakeCased<LlmKeys>;
   llm_calls: LlmCallsTable;
   llm_calls_open: LlmCallsOpenTable;
   llm_call_contents: LlmCallContentsTable;
-  agent_holds: AgentHoldsTable;
+  agent_holds: SnakeCased<AgentHolds>;
   agent_ports: { agent_id: string; port: number; public: boolean; created_at: Generated<Date> };
   agent_visits: AgentVisitsTable;
   rate_buckets: { subject: string; tokens: number; granted: number; at: Date };
@@ -69,72 +65,6 @@ interface IdempotencyKeysTable {
   created_at: Date;
 }
 
-/** A member from JSON, which has no dates. */
-export type MemberJson = Omit<AgentMember, 'createdAt'> & { readonly createdAt: string };
-
-export interface AgentsTable {
-  id: string;
-  account_id: string;
-  name: string;
-  description: string | null;
-  runtime_kind: RuntimeKind;
-  model: string;
-  size: SizeName;
-  idle_timeout_seconds: number;
-  stop_after_seconds: number;
-  keep_awake: Lifecycle['keepAwake'];
-  auto_resume: boolean;
-  auto_start: boolean;
-  wake_on_message: boolean;
-  /** Indexed for lists. */
-  labels: ColumnType<Record<string, string>, string | undefined, string>;
-  metadata: ColumnType<Record<string, string>, string, string>;
-  instructions: Generated<string | null>;
-  dashboard: Generated<boolean>;
-  spend_limit: ColumnType<SpendLimit | null, string | null | undefined, string | null>;
-  egress: ColumnType<EgressRules, string | undefined, string>;
-  models: ColumnType<readonly string[] | null, readonly string[] | null | undefined, readonly string[] | null>;
-  peers: ColumnType<readonly string[], readonly string[] | undefined, readonly string[]>;
-  members: ColumnType<readonly MemberJson[], string | undefined, string>;
-  settings_applied: Generated<string | null>;
-  egress_version: Generated<number>;
-  egress_applied: Generated<number>;
-  created_at: Date;
-  updated_at: Date;
-  deleted_at: Generated<Date | null>;
-  desired: Generated<'running' | 'deleted'>;
-  generation: Generated<number>;
-  status: Generated<AgentStatus>;
-  status_reason_code: Generated<StatusReasonCode | null>;
-  status_reason_message: Generated<string | null>;
-  status_reason_at: Generated<Date | null>;
-  execution_id: Generated<string | null>;
-  template_id: Generated<string | null>;
-  runtime_version: Generated<string | null>;
-  vm_address: Generated<string | null>;
-  acknowledged: Generated<boolean>;
-  started_at: Generated<Date | null>;
-  last_active_at: Generated<Date | null>;
-  crashes: ColumnType<Date[], readonly Date[] | undefined, readonly Date[]>;
-  lease_holder: Generated<string | null>;
-  lease_until: Generated<Date | null>;
-  operation_kind: Generated<Verb | null>;
-  operation_cause: Generated<OperationCause | null>;
-  operation_started_at: Generated<Date | null>;
-  host: Generated<string | null>;
-  machine_vcpus: Generated<number | null>;
-  machine_memory_mib: Generated<number | null>;
-  machine_disk_gib: Generated<number | null>;
-  paused_at: Generated<Date | null>;
-  stopped_at: Generated<Date | null>;
-}
-
-interface AgentHoldsTable {
-  agent_id: string;
-  holder: string;
-  until: Date;
-}
-
 interface AgentVisitsTable {
   id: Generated<string>;
   account_id: string;
@@ -148,14 +78,6 @@ interface AgentVisitsTable {
   created_at: Generated<Date>;
   opened_at: Generated<Date | null>;
   expires_at: Date;
-}
-
-interface LlmKeysTable {
-  agent_id: string;
-  provider: string;
-  sealed: string;
-  last4: string;
-  created_at: Generated<Date>;
 }
 
 type LlmCallColumns = Pick<LlmCall, 'provider' | 'model' | 'outcome' | 'status'> & {
