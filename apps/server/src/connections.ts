@@ -46,7 +46,6 @@ export function openConnections(
   const connections = createConnections({
     database,
     agents: engine.agents,
-    oauthSessions: store.oauthSessions,
     consent: parts.consent,
     secrets,
     anyAddress,

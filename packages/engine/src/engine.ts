@@ -170,7 +170,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk, endings });
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const runTurn = createRunTurn({ ...deps, agents });
-  const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets: deps.secrets, log });
+  const { secrets, database } = deps;
+  const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, log });
   const loops = [loop, disk, idleness, relief, health, sleeper, ...askers(deps, agents, runTurn)];
   return {
     agents,

@@ -20,7 +20,6 @@ export * from './channels/channel-turns.ts';
 export * from './channels/delivery.ts';
 export * from './channels/gmail-consent.ts';
 export * from './channels/mailbox-notices.ts';
-export * from './channels/oauth-sessions.ts';
 export * from './channels/opened-relay-store.ts';
 export * from './channels/platform-definition.ts';
 export * from './channels/platform.ts';

@@ -12,7 +12,6 @@ import type {
   LimitStore,
   Log,
   MailboxNotices,
-  OAuthSessionStore,
   RelayStore,
   SealedValueStore,
   SpendStore,
@@ -23,8 +22,7 @@ import { AgentStore } from './agents/agents.ts';
 import { EndedOperations } from './events/ended-operations.ts';
 import { eventsIn } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
-import { PostgresOAuthSessionStore } from './channels/oauth-sessions.ts';
-import { PostgresMailboxNotices } from './channels/mailbox-notices.ts';
+import { mailboxNotices } from './channels/mailbox-notices.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
 import { PostgresChannelTurns } from './channels/turns.ts';
 import { Changes } from './database/notifications.ts';
@@ -59,7 +57,6 @@ export interface Store {
   readonly channelTurns: ChannelTurns;
   readonly relay: RelayStore;
   readonly mailboxNotices: MailboxNotices;
-  readonly oauthSessions: OAuthSessionStore;
   /** Calls back with what changed on a topic in any process, until the returned function is called. */
   readonly changes: Pick<Changes, 'on'>;
   /** Calls back with each operation that this process ended, once its event is committed. */
@@ -110,8 +107,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     channels: new PostgresChannelStore(database, changes),
     channelTurns: new PostgresChannelTurns(database, changes),
     relay: new PostgresRelayStore(database, changes),
-    mailboxNotices: new PostgresMailboxNotices(database, changes),
-    oauthSessions: new PostgresOAuthSessionStore(database),
+    mailboxNotices: mailboxNotices(camel, changes),
     changes,
     onOperationEnded: (listener) => ended.on(listener),
     onWork: (listener) => changes.on('work', () => listener()),

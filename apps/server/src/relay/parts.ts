@@ -46,7 +46,6 @@ export async function startChannels(
   return {
     store: store.channels,
     turns: store.channelTurns,
-    oauthSessions: store.oauthSessions,
     files,
     guestFiles: createGuestFiles(guestAt),
     check: relays.check,

@@ -6,9 +6,9 @@ import type {
   GmailConsent,
   GuestFiles,
   Log,
-  OAuthSessionStore,
   SecretBox,
 } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
 import type { Agents } from '../agents/agents.ts';
 import type { AnsweringBounds } from './answering/bounds.ts';
 
@@ -20,7 +20,6 @@ export interface ChannelParts {
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;
   readonly check: ChannelCheck;
-  readonly oauthSessions: OAuthSessionStore;
   /** Null if the operator has configured no Google client. */
   readonly gmail: GmailConsent | null;
   readonly bounds?: Partial<AnsweringBounds>;
@@ -28,6 +27,7 @@ export interface ChannelParts {
 
 /** Dependencies of the owner's use-cases. */
 export interface ChannelsDeps extends Omit<ChannelParts, 'turns' | 'files' | 'guestFiles' | 'bounds'> {
+  readonly database: Database;
   readonly agents: Pick<Agents, 'get'>;
   readonly secrets: SecretBox;
   readonly log: Log;

@@ -17,14 +17,13 @@ const noConsent: ConnectionConsent = {
 };
 
 const over = (store: Store) => {
-  const { database, agents, oauthSessions } = store;
+  const { database, agents } = store;
   const get = (accountId: string, id: string) => getAgent({ store: agents }, accountId, id);
   return {
     store,
     connections: createConnections({
       database,
       agents: { get },
-      oauthSessions,
       secrets,
       consent: noConsent,
       anyAddress: false,

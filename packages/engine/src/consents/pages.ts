@@ -3,7 +3,8 @@
  * there is none.
  */
 import { Refusal } from '@lodge/domain';
-import type { OAuthSession } from '@lodge/ports';
+import { bindConsent, deleteConsent, findConsent } from '@lodge/store/channels';
+import type { ConsentRow } from '@lodge/store/channels';
 import { hashOf, keptIn, randomToken } from './sessions.ts';
 import type { ConsentGift, ConsentSessions } from './sessions.ts';
 
@@ -38,9 +39,10 @@ interface Deps extends ConsentSessions {
 }
 
 export function createConsentPages(deps: Deps): ConsentPages {
+  const { database } = deps;
   return {
     async look(pageToken, browserOf) {
-      const session = there(await deps.oauthSessions.find(hashOf(pageToken)));
+      const session = there(await database.repeatable((db) => findConsent(db, hashOf(pageToken))));
       const tag = consentTag(session.stateHash);
       const own = browserOf(tag);
       const { browserHash, accountId, agentId } = session;
@@ -51,15 +53,15 @@ export function createConsentPages(deps: Deps): ConsentPages {
       return { accountId, agentId, agentName, gift, leadsTo, browser: own ?? randomToken(), tag };
     },
     async agree(pageToken, browser) {
-      const session = there(await deps.oauthSessions.agree(hashOf(pageToken), hashOf(browser)));
+      const session = there(await database.repeatable((db) => bindConsent(db, hashOf(pageToken), hashOf(browser))));
       return keptIn(deps, session).authorizationUrl;
     },
-    refuse: (pageToken, browser) => deps.oauthSessions.refuse(hashOf(pageToken), hashOf(browser)),
+    refuse: (pageToken, browser) => database.repeatable((db) => deleteConsent(db, hashOf(pageToken), hashOf(browser))),
   };
 }
 
-function there(session: OAuthSession | null): OAuthSession {
-  if (session !== null) return session;
+function there(session: ConsentRow | undefined): ConsentRow {
+  if (session !== undefined) return session;
   throw notValid();
 }
 

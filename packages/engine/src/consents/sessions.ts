@@ -7,12 +7,17 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { Refusal } from '@lodge/domain';
 import { oauthVerifierContext } from '@lodge/ports';
-import type { NewOAuthSession, OAuthSession, OAuthSessionKind, OAuthSessionStore, SecretBox } from '@lodge/ports';
+import type { SecretBox } from '@lodge/ports';
+import { deleteConsentsBeyond, insertConsent, takeConsent as takeRow } from '@lodge/store/channels';
+import type { ConsentKind, ConsentRow, NewConsent } from '@lodge/store/channels';
+import type { Database } from '@lodge/store/database';
 
 const ttlMs = 10 * 60_000;
+/** Most consents of one agent and kind that are waited for: the newest are kept. */
+const maxOpen = 10;
 
 export interface ConsentSessions {
-  readonly oauthSessions: OAuthSessionStore;
+  readonly database: Database;
   readonly secrets: SecretBox;
 }
 
@@ -49,32 +54,39 @@ interface Kept {
 export const newConsent = () => ({ id: randomUUID(), state: randomToken() });
 export const randomToken = (): string => randomBytes(32).toString('base64url');
 
-type Of = Omit<NewOAuthSession, 'stateHash' | 'pageHash' | 'sealedVerifier'>;
+type Of = Omit<NewConsent, 'stateHash' | 'pageHash' | 'verifierSealed'>;
 
 /** Begins a session; `secret` is what the exchange needs. */
 export async function keepConsent(
-  { oauthSessions, secrets }: ConsentSessions,
+  { database, secrets }: ConsentSessions,
   session: Of,
   { state, ...kept }: Kept & { readonly state: string },
 ): Promise<OAuthStart> {
   const pageToken = randomToken();
-  const sealedVerifier = secrets.seal(JSON.stringify(kept), oauthVerifierContext(session.agentId, session.id));
+  const verifierSealed = secrets.seal(JSON.stringify(kept), oauthVerifierContext(session.agentId, session.id));
   const hashes = { stateHash: hashOf(state), pageHash: hashOf(pageToken) };
-  const { expiresAt } = await oauthSessions.begin({ ...session, ...hashes, sealedVerifier }, ttlMs);
+  const kind = session.connection === null ? 'mailbox' : 'connection';
+  const expiresAt = await database.transaction(async (trx) => {
+    const expires = await insertConsent(trx, { ...session, ...hashes, verifierSealed }, ttlMs);
+    await deleteConsentsBeyond(trx, { agentId: session.agentId, kind }, maxOpen);
+    return expires;
+  });
   return { id: session.id, pageToken, state, expiresAt };
 }
 
-export const keptIn = ({ secrets }: ConsentSessions, { agentId, id, sealedVerifier }: OAuthSession): Kept =>
-  JSON.parse(secrets.open(sealedVerifier, oauthVerifierContext(agentId, id))) as Kept;
+export const keptIn = ({ secrets }: ConsentSessions, { agentId, id, verifierSealed }: ConsentRow): Kept =>
+  JSON.parse(secrets.open(verifierSealed, oauthVerifierContext(agentId, id))) as Kept;
 
 /** Takes the session, once. Refuses with `link_not_valid`. */
 export async function takeConsent(
   deps: ConsentSessions,
   { state, browser }: Pick<ConsentBack, 'state' | 'browser'>,
-  kind: OAuthSessionKind,
-): Promise<{ readonly session: OAuthSession } & Kept> {
-  const session = browser === null ? null : await deps.oauthSessions.take(hashOf(state), kind, hashOf(browser));
-  if (session === null) {
+  kind: ConsentKind,
+): Promise<{ readonly session: ConsentRow } & Kept> {
+  // It is not repeated after a lost connection, because the consent may be gone by then.
+  const take = (secret: string) => deps.database.once((db) => takeRow(db, hashOf(state), kind, hashOf(secret)));
+  const session = browser === null ? undefined : await take(browser);
+  if (!session?.lives) {
     const why = 'This consent was used before, has taken too long, or was agreed to in another browser.';
     throw new Refusal('link_not_valid', why);
   }

@@ -49,6 +49,13 @@ export const channelVaultContext = (agentId: string, channel: string, type: stri
 export const channelPairingContext = (agentId: string, channel: string): string =>
   `channel/${agentId}/${channel}/pairing`;
 
+/**
+ * The context that is bound to a sealed PKCE verifier. It does not open in another context. The id alone tells a mailbox
+ * from a connection.
+ */
+export const oauthVerifierContext = (agentId: string, id: string): string =>
+  `channel/${agentId}/gmail/oauth-session/${id}`;
+
 export interface ChannelChange extends NewChannel {
   readonly accountId: string;
   readonly agentId: string;

@@ -3,6 +3,7 @@ import { snake } from '../database/database.ts';
 import type { Transaction } from '../database/database.ts';
 import { sayInConversation as say, whyUnsayable } from './say.ts';
 
+export * from './consents.ts';
 export { storable } from './text.ts';
 
 /** Returns null when an answer could be delivered now, or goes into no conversation. */

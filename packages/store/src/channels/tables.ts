@@ -15,7 +15,6 @@ export interface ChannelTables {
   channel_messages: MessagesTable;
   channel_seen: Place & { platform_id: string; at: Generated<Date> };
   channel_files: FilesTable;
-  channel_oauth_sessions: OAuthSessionsTable;
 }
 
 /** JSON that is written as text. */
@@ -161,19 +160,4 @@ interface FilesTable extends Place {
   reason: string | null;
   attempts: Generated<number>;
   due_at: Generated<Date>;
-}
-
-export interface OAuthSessionsTable {
-  agent_id: string;
-  connection: string | null;
-  id: string;
-  account_id: string;
-  state_hash: Uint8Array;
-  page_hash: Uint8Array;
-  browser_hash: Uint8Array | null;
-  verifier_sealed: string;
-  redirect_uri: string;
-  return_url: string | null;
-  created_at: Generated<Date>;
-  expires_at: Date;
 }

@@ -71,12 +71,11 @@ export const noGuestFiles: GuestFiles = {
   read: () => Promise.reject(new Error('there is no guest')),
 };
 
-type Rooms = Pick<Store, 'channels' | 'channelTurns' | 'oauthSessions'>;
+type Rooms = Pick<Store, 'channels' | 'channelTurns'>;
 
 export const channelParts = (store: Rooms, changes: Partial<ChannelParts> = {}): ChannelParts => ({
   store: store.channels,
   turns: store.channelTurns,
-  oauthSessions: store.oauthSessions,
   files: new MemoryFiles(),
   guestFiles: noGuestFiles,
   check: new FakeCheck(),

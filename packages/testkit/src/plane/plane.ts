@@ -142,7 +142,6 @@ export async function startPlane(
   const rooms = {
     channels: mortal(opened.channels, life),
     channelTurns: mortal(opened.channelTurns, life),
-    oauthSessions: mortal(opened.oauthSessions, life),
   };
   const secrets = createSecretBox(randomBytes(32));
   const engine = createEngine({
