@@ -137,10 +137,8 @@ export class Endpoint {
     while (this.mayHaveEvents && !this.cut.signal.aborted) {
       this.mayHaveEvents = false;
       const { step: limit, maxPending } = bounds;
-      const taken = await database.transaction(async (trx) => {
-        if (!(await lockHeldWebhook(trx, this.held))) return null;
-        return makeDeliveries(trx, this.held, typesOf(this.held.patterns), { limit, maxPending });
-      });
+      const types = typesOf(this.held.patterns);
+      const taken = await database.once((db) => makeDeliveries(db, this.held, types, { limit, maxPending }));
       if (taken === null) return this.end();
       this.made(taken.made);
       // If nothing was made there is no room; there will be when some have ended.

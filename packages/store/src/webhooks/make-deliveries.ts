@@ -1,8 +1,9 @@
 import type { EventType } from '@lodge/domain';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import type { Transaction } from '../database/database.ts';
+import type { Queries } from '../database/database.ts';
 import type { DueDelivery } from './attempts.ts';
+import { isHeld } from './held.ts';
 import type { HeldWebhook } from './held.ts';
 
 export interface MadeDeliveries {
@@ -13,21 +14,23 @@ export interface MadeDeliveries {
 
 /**
  * Makes deliveries of the next events of these types, at most `limit`, while fewer than `maxPending` are pending, and moves the
- * position behind them. Ids of one account's events become visible in their order, so none appears below the position later. A
- * webhook is not told of itself. It is one statement, for speed. Call it only under the lock of the lease.
+ * position behind them. Null when the lease has ended. Ids of one account's events become visible in their order, so none
+ * appears below the position later. A webhook is not told of itself. It is one statement, for speed: the position is read with
+ * its lock, so events that the statement does not see yet are above it.
  */
 export async function makeDeliveries(
-  trx: Transaction,
-  { id, accountId }: HeldWebhook,
+  db: Queries,
+  held: HeldWebhook,
   types: readonly EventType[],
   { limit, maxPending }: { readonly limit: number; readonly maxPending: number },
-): Promise<MadeDeliveries> {
+): Promise<MadeDeliveries | null> {
+  const { id, accountId } = held;
   const { rows } = await sql<DueDelivery & { readonly more: boolean }>`
     with room as (
       select ${maxPending} - count(*) as places from webhook_deliveries where webhook_id = ${id} and state = 'pending'
     ), ends as (
       select w.position as low, coalesce((select max(e.id) from events e where e.account_id = ${accountId}), 0) as high
-      from webhooks w where w.id = ${id}
+      from webhooks w where ${isHeld(held)} for no key update
     ), found as (
       select e.id, e.type, e.agent_id, e.created_at,
         case when e.target_kind is null then e.data
@@ -56,8 +59,9 @@ export async function makeDeliveries(
       returning w.position, ends.high
     )
     select moved.position < moved.high as more, made.* from moved left join made on true order by made.id
-  `.execute(trx);
-  return { made: rows.filter((row) => row.id !== null), more: rows[0]?.more ?? false };
+  `.execute(db);
+  const [first] = rows;
+  return first === undefined ? null : { made: rows.filter((row) => row.id !== null), more: first.more };
 }
 
 const maxBodyBytes = 65_536;
