@@ -1,5 +1,5 @@
 import { MutationCache, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query';
-import { ApiError, api, hasCode } from './api.ts';
+import { ApiError, api, hasCode, lodge, read } from './api.ts';
 import type { AuthorizationQuestion } from './api.ts';
 
 export const queries = {
@@ -25,6 +25,7 @@ export const queries = {
     }),
   grants: queryOptions({ queryKey: ['grants'], queryFn: api.grants }),
   spend: queryOptions({ queryKey: ['spend'], queryFn: api.spend }),
+  limits: queryOptions({ queryKey: ['limits'], queryFn: () => read(lodge.service.limits()) }),
   people: queryOptions({ queryKey: ['people'], queryFn: api.people }),
   invitations: queryOptions({ queryKey: ['invitations'], queryFn: api.invitations }),
 };

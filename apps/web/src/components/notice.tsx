@@ -1,7 +1,7 @@
 import { CircleAlert, Info, TriangleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cx } from './cx.ts';
-import { Reason } from './reason.tsx';
+import { explain, requestOf } from '../messages.ts';
 
 const kinds = {
   info: { Icon: Info, look: 'bg-accent-soft text-ink', icon: 'text-accent' },
@@ -34,5 +34,26 @@ export function Failure({ error, here }: { error: unknown; here?: Readonly<Recor
     <Notice kind="error" alert>
       <Reason error={error} here={here} />
     </Notice>
+  );
+}
+
+interface ReasonProps {
+  readonly error: unknown;
+  /** Words for some codes in this place. */
+  readonly here?: Readonly<Record<string, string>> | undefined;
+}
+
+/** The reason of a failure in a sentence, and the request's id where the operator may have to look for it. */
+export function Reason({ error, here }: ReasonProps) {
+  const request = requestOf(error);
+  return (
+    <>
+      {explain(error, here)}
+      {request !== undefined && (
+        <span className="block text-[0.8125rem] text-muted">
+          Request <span className="font-mono wrap-anywhere select-all">{request}</span>
+        </span>
+      )}
+    </>
   );
 }

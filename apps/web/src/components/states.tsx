@@ -4,7 +4,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { cx } from './cx.ts';
-import { Reason } from './reason.tsx';
+import { Reason } from './notice.tsx';
 
 interface StateProps {
   readonly Icon: LucideIcon;

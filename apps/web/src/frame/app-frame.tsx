@@ -1,13 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet } from '@tanstack/react-router';
-import { Menu, X } from 'lucide-react';
+import { CloudOff, Menu, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
 import { useModal } from '../components/dialogs/dialog.tsx';
 import { Logo } from '../components/logo.tsx';
 import { Skeleton, SkeletonRows } from '../components/states.tsx';
-import { goLive } from '../live/live.ts';
-import { LiveNotice } from './live-notice.tsx';
+import { goLive, useLive } from '../live/live.ts';
 import { Palette } from './palette/palette.tsx';
 import { Sidebar } from './sidebar.tsx';
 
@@ -115,6 +114,25 @@ export function AppFrameSkeleton() {
           </div>
         </div>
       </main>
+    </div>
+  );
+}
+
+/** Says when what the pages show may be old. It goes by itself. */
+export function LiveNotice() {
+  const isStale = useLive() === 'stale';
+  return (
+    <div
+      role="status"
+      aria-live="polite"
+      className="pointer-events-none fixed inset-x-0 bottom-4 z-30 flex justify-center px-4 lg:pl-60"
+    >
+      {isStale && (
+        <p className="flex animate-rise items-center gap-2.5 rounded-3xl border border-line bg-raised px-4 py-2 shadow-float">
+          <CloudOff aria-hidden className="size-4 shrink-0 text-warn" />
+          Lodge does not answer. What you see may be old; it is tried again by itself.
+        </p>
+      )}
     </div>
   );
 }

@@ -2,7 +2,22 @@
 import { useMatches, useRouter } from '@tanstack/react-router';
 import type { AnyRoute } from '@tanstack/react-router';
 import type { Role } from '../api.ts';
-import type { NavEntry } from './nav-entry.ts';
+import type { LucideIcon } from 'lucide-react';
+
+/** Where a page is listed: in the sidebar, or, for an agent's page, in the agent's own navigation. */
+export interface NavEntry {
+  readonly label: string;
+  readonly Icon: LucideIcon;
+  readonly group?: string;
+  /** The only role that sees it. */
+  readonly only?: Role;
+}
+
+declare module '@tanstack/react-router' {
+  interface StaticDataRouteOption {
+    readonly nav?: NavEntry;
+  }
+}
 
 export interface Destination extends NavEntry {
   readonly to: string;

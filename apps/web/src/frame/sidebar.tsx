@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { ArrowLeft } from 'lucide-react';
+import { ArrowLeft, Search } from 'lucide-react';
 import { agentQuery } from '../pages/agent/queries.ts';
 import { pathTo } from '../paths.ts';
 import { useAccount } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
-import { FindButton } from './find-button.tsx';
 import { useGroups, useOpenAgent } from './navigation.ts';
 import type { Group } from './navigation.ts';
+import { openPalette } from './palette/palette.tsx';
 
 interface SidebarProps {
   readonly onNavigate?: () => void;
@@ -74,5 +74,27 @@ function NavGroup({
         ))}
       </ul>
     </div>
+  );
+}
+
+const isMac = navigator.platform.startsWith('Mac');
+
+/** Opens the command palette, and shows its key. */
+export function FindButton({ onOpen }: { onOpen?: () => void }) {
+  return (
+    <button
+      type="button"
+      onClick={() => {
+        onOpen?.();
+        dispatchEvent(new Event(openPalette));
+      }}
+      className="flex h-9 items-center gap-2.5 rounded-control border border-line bg-sunken px-3 text-muted transition-colors hover:bg-hover hover:text-ink"
+    >
+      <Search aria-hidden className="size-4" />
+      <span className="grow text-left">Find</span>
+      <kbd aria-hidden className="font-mono text-xs">
+        {isMac ? '⌘K' : 'Ctrl K'}
+      </kbd>
+    </button>
   );
 }

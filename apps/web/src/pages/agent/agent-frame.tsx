@@ -9,7 +9,7 @@ import { Time } from '../../components/time.tsx';
 import { useMay } from '../../session.ts';
 import { Provisioning } from './provisioning.tsx';
 import { StatusBadge } from './status-badge.tsx';
-import { useAgent } from './use-agent.ts';
+import { useAgent } from './queries.ts';
 import { VerbButtons } from './verb-buttons.tsx';
 
 /** One agent: who it is, how it is, what can be done with it, and the page below. */

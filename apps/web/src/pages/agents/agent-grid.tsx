@@ -6,9 +6,8 @@ import { cx } from '../../components/cx.ts';
 import { Skeleton } from '../../components/states.tsx';
 import { AgentRow, gridClass } from './agent-row.tsx';
 import type { Selection } from './selection.ts';
-import type { ChangeView } from './use-view.ts';
+import type { AgentsView, ChangeView, SortKey } from './view.ts';
 import { usualDirection } from './view.ts';
-import type { AgentsView, SortKey } from './view.ts';
 
 /** Heights of a row and of a card, as the classes of `AgentRow` have them. */
 const rowPx = 60;

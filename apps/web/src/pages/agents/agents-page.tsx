@@ -15,8 +15,7 @@ import { Filters } from './filters.tsx';
 import { allAgents, refreshAgentRow, spendByAgent } from './queries.ts';
 import type { AgentRows } from './queries.ts';
 import { useSelection } from './selection.ts';
-import { useView } from './use-view.ts';
-import { isNarrowed, shownAgents } from './view.ts';
+import { isNarrowed, shownAgents, useView } from './view.ts';
 
 export function AgentsPage() {
   const agents = useLiveAgents();

@@ -3,9 +3,8 @@ import type { Agent } from '@lodge/sdk';
 import { Button } from '../../components/button.tsx';
 import { Dialog, DialogActions } from '../../components/dialogs/dialog.tsx';
 import { TextField } from '../../components/form/field.tsx';
-import { Notice } from '../../components/notice.tsx';
+import { Notice, Reason } from '../../components/notice.tsx';
 import { formatNumber } from '../../format.ts';
-import { Reason } from '../../components/reason.tsx';
 import { countOf, useBulk } from './bulk.ts';
 import type { BulkFailure, BulkProgress, BulkVerb } from './bulk.ts';
 

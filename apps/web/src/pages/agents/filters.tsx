@@ -7,9 +7,8 @@ import { runtimeNames } from '../../components/words/agent-words.ts';
 import { cx } from '../../components/cx.ts';
 import { controlClass } from '../../components/form/field.tsx';
 import { statusOf } from '../agent/status.ts';
-import type { ChangeView } from './use-view.ts';
+import type { AgentsView, ChangeView, Direction, SortKey } from './view.ts';
 import { sortKeys, statuses, usedLabels, usualDirection } from './view.ts';
-import type { AgentsView, Direction, SortKey } from './view.ts';
 
 /** More labels than this are found by typing. */
 const maxLabels = 100;

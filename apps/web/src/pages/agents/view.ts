@@ -1,6 +1,8 @@
 /** Which agents the list shows, and in which order: what its address says. */
 import { runtimeKinds } from '@lodge/contract/words';
 import type { Agent } from '@lodge/sdk';
+import { getRouteApi } from '@tanstack/react-router';
+import { useCallback } from 'react';
 
 export const sortKeys = ['name', 'status', 'model', 'active', 'spend', 'created'] as const;
 export type SortKey = (typeof sortKeys)[number];
@@ -98,3 +100,18 @@ export function shownAgents(agents: readonly Agent[], view: AgentsView, spend: S
 /** Whether anything narrows the list. */
 export const isNarrowed = ({ q, status, runtime, label }: AgentsView): boolean =>
   [q, status, runtime, label].some((part) => part !== undefined);
+
+const route = getRouteApi('/app/agents');
+
+export type ChangeView = (view: { readonly [Part in keyof AgentsView]: AgentsView[Part] | undefined }) => void;
+
+/** The view that the address says. A change replaces the address, so that Back leaves the page. */
+export function useView(): readonly [AgentsView, ChangeView] {
+  const view = route.useSearch();
+  const navigate = route.useNavigate();
+  const change = useCallback<ChangeView>(
+    (next) => void navigate({ search: viewOf(next), replace: true, resetScroll: false }),
+    [navigate],
+  );
+  return [view, change];
+}

@@ -1,13 +1,13 @@
 import { useId, useState } from 'react';
 import { LostSecret, PasswordField } from '../../components/form/field.tsx';
-import { FormCard } from '../../components/form/form-card.tsx';
+import { FormCard } from '../../components/shown/cards.tsx';
 import { OptionList } from '../../components/form/option-list.tsx';
 import { channelNames, channelTitles } from '../agent/channels/channel-names.ts';
 import type { ChannelName } from '../agent/channels/channel-names.ts';
 import { platforms } from '../agent/channels/platforms.tsx';
 import { tokenName } from './tokens.ts';
 import type { TokenName, Tokens } from './tokens.ts';
-import type { SectionProps } from './section-props.ts';
+import type { SectionProps } from './draft.ts';
 
 interface ChannelsProps extends SectionProps {
   readonly tokens: Tokens;

@@ -156,3 +156,10 @@ export function refusedField(message: string): readonly [FieldName, string] | nu
   const at = message.indexOf(': ');
   return [field, field === 'key' && at > 0 && at < 60 ? message.slice(at + 2) : message];
 }
+
+/** The properties of each section of the form. */
+export interface SectionProps {
+  readonly draft: Draft;
+  readonly set: (part: Partial<Draft>) => void;
+  readonly problems: Problems;
+}

@@ -1,10 +1,10 @@
 import { SelectField, TextField } from '../../components/form/field.tsx';
 import { PairsField } from '../../components/form/pairs-field.tsx';
 import { TextAreaField } from '../../components/form/text-area-field.tsx';
-import { FormCard } from '../../components/form/form-card.tsx';
+import { FormCard } from '../../components/shown/cards.tsx';
 import { formatNumber } from '../../format.ts';
 import { actionWords } from '../usage/limit-words.ts';
-import type { SectionProps } from './section-props.ts';
+import type { SectionProps } from './draft.ts';
 import { bytesOf, maxInstructionBytes } from './draft.ts';
 
 export function NameSection({ draft, set, problems }: SectionProps) {

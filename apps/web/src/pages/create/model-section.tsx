@@ -2,11 +2,11 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { ExternalLink } from 'lucide-react';
 import type { Provider } from '@lodge/sdk';
 import { LostSecret, PasswordField, SelectField, TextField } from '../../components/form/field.tsx';
-import { FormCard } from '../../components/form/form-card.tsx';
+import { FormCard } from '../../components/shown/cards.tsx';
 import { modelFacts, modelLine } from '../../components/words/model-words.ts';
 import { Loaded, Skeleton } from '../../components/states.tsx';
 import { firstModel, ofThisLodge } from './draft.ts';
-import type { SectionProps } from './section-props.ts';
+import type { SectionProps } from './draft.ts';
 
 interface ModelSectionProps extends SectionProps {
   readonly providers: UseQueryResult<readonly Provider[]>;

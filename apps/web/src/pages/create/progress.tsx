@@ -8,7 +8,7 @@ import { hasCode, list, lodge } from '../../api.ts';
 import { buttonClass } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
 import { Loaded } from '../../components/states.tsx';
-import { useNow } from '../../components/use-now.ts';
+import { useNow } from '../../components/time.tsx';
 import { formatSeconds } from '../../format.ts';
 import { pathTo } from '../../paths.ts';
 import { channelTitles } from '../agent/channels/channel-names.ts';

@@ -3,7 +3,7 @@ import { appRoute } from '../../frame/app-route.ts';
 import { lazyPage } from '../../frame/lazy-page.ts';
 import { channelNames } from '../agent/channels/channel-names.ts';
 import type { ChannelName } from '../agent/channels/channel-names.ts';
-import { limitsQuery } from '../limits/queries.ts';
+import { queries } from '../../queries.ts';
 import { providersQuery, sizesQuery } from './queries.ts';
 
 export const createAgentRoute = createRoute({
@@ -18,7 +18,7 @@ export const createAgentRoute = createRoute({
   },
   loader: ({ context: { queryClient } }) => {
     for (const query of [providersQuery, sizesQuery]) void queryClient.prefetchQuery(query as typeof sizesQuery);
-    void queryClient.prefetchQuery(limitsQuery);
+    void queryClient.prefetchQuery(queries.limits);
   },
   component: lazyPage(() => import('./create-page.tsx'), 'CreatePage'),
 });

@@ -1,7 +1,7 @@
 import { ChoiceField } from '../../components/form/choice-field.tsx';
-import { FormCard } from '../../components/form/form-card.tsx';
+import { FormCard } from '../../components/shown/cards.tsx';
 import { TemplateNotice } from '../home/template-notice.tsx';
-import type { SectionProps } from './section-props.ts';
+import type { SectionProps } from './draft.ts';
 
 /** The runtimes, explained. */
 export function RuntimeSection({ draft, set }: SectionProps) {

@@ -2,21 +2,21 @@ import { useQuery } from '@tanstack/react-query';
 import { useId } from 'react';
 import type { Limits, Size } from '@lodge/sdk';
 import { ChoiceField } from '../../components/form/choice-field.tsx';
-import { FormCard } from '../../components/form/form-card.tsx';
+import { FormCard } from '../../components/shown/cards.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { machineWords, sizeNames } from '../../components/words/agent-words.ts';
 import { Loaded, SkeletonRows } from '../../components/states.tsx';
 import { useAccount } from '../../session.ts';
 import { hostQuery } from '../host/queries.ts';
 import { formatNumber } from '../../format.ts';
-import type { SectionProps } from './section-props.ts';
-import { limitsQuery } from '../limits/queries.ts';
+import type { SectionProps } from './draft.ts';
+import { queries } from '../../queries.ts';
 import { sizesQuery } from './queries.ts';
 
 /** The machine: what it takes here, and whether the account has room for one more. */
 export function SizeSection({ draft, set }: SectionProps) {
   const sizes = useQuery(sizesQuery);
-  const limits = useQuery(limitsQuery);
+  const limits = useQuery(queries.limits);
   return (
     <FormCard
       title="Machine"

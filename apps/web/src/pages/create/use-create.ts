@@ -5,7 +5,7 @@ import type { CreateAgent } from '@lodge/sdk';
 import { change, hasCode, lodge } from '../../api.ts';
 import type { ChannelName } from '../agent/channels/channel-names.ts';
 import { putAgentRow } from '../agents/queries.ts';
-import { limitsQuery } from '../limits/queries.ts';
+import { queries } from '../../queries.ts';
 import { refusedField } from './draft.ts';
 import type { FieldName, Problems } from './draft.ts';
 
@@ -31,7 +31,7 @@ export function useCreate(made: () => void, pair: ChannelName | undefined) {
     onSuccess: async (agent) => {
       putAgentRow(client, agent.id, agent);
       void client.invalidateQueries({ queryKey: ['agents'] });
-      void client.invalidateQueries(limitsQuery);
+      void client.invalidateQueries(queries.limits);
       made();
       await navigate({
         to: '/agents/new',

@@ -5,7 +5,7 @@ import { Link } from '@tanstack/react-router';
 import { Plus } from 'lucide-react';
 import { buttonClass } from '../../components/button.tsx';
 import { Page } from '../../components/page.tsx';
-import { Card } from '../../components/shown/loaded-card.tsx';
+import { Card } from '../../components/shown/cards.tsx';
 import { ErrorState } from '../../components/states.tsx';
 import { pathTo } from '../../paths.ts';
 import { useMay } from '../../session.ts';

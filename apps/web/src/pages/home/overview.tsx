@@ -6,19 +6,19 @@ import { CircleAlert } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { cx } from '../../components/cx.ts';
 import { Section } from '../../components/page.tsx';
-import { Card, LoadedCard } from '../../components/shown/loaded-card.tsx';
+import { Card, LoadedCard } from '../../components/shown/cards.tsx';
 import { Skeleton } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber, formatUsd } from '../../format.ts';
 import { pathTo } from '../../paths.ts';
-import { limitsQuery } from '../limits/queries.ts';
+import { queries } from '../../queries.ts';
 import { StatusBadge } from '../agent/status-badge.tsx';
 import { homeQueries } from './queries.ts';
 import { RecentSection } from './recent-section.tsx';
 
 /** Figures of the account, agents that need somebody, and the newest ones. */
 export function Overview({ newest }: { newest: readonly Agent[] }) {
-  const limits = useQuery(limitsQuery);
+  const limits = useQuery(queries.limits);
   const inError = useQuery(homeQueries.inError);
   return (
     <>

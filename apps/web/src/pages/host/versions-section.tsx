@@ -2,7 +2,7 @@ import type { Host } from '@lodge/sdk';
 import { Badge, Code } from '../../components/badge.tsx';
 import type { Tone } from '../../components/badge.tsx';
 import { Section } from '../../components/page.tsx';
-import { OutwardLink } from '../../components/shown/outward-link.tsx';
+import { OutwardLink } from '../../components/shown/links.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';
 

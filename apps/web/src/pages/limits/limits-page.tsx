@@ -5,10 +5,10 @@ import { Meter } from '../../components/meter.tsx';
 import { Page, Section } from '../../components/page.tsx';
 import { Loaded, SkeletonRows } from '../../components/states.tsx';
 import { formatBytes, formatNumber } from '../../format.ts';
-import { limitsQuery } from './queries.ts';
+import { queries } from '../../queries.ts';
 
 export function LimitsPage() {
-  const limits = useQuery(limitsQuery);
+  const limits = useQuery(queries.limits);
   return (
     <Page
       title="Quotas & rates"

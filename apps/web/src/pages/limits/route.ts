@@ -2,12 +2,12 @@ import { createRoute } from '@tanstack/react-router';
 import { SlidersHorizontal } from 'lucide-react';
 import { appRoute } from '../../frame/app-route.ts';
 import { lazyPage } from '../../frame/lazy-page.ts';
-import { limitsQuery } from './queries.ts';
+import { queries } from '../../queries.ts';
 
 export const limitsRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/account/limits',
   staticData: { nav: { group: 'Account', label: 'Quotas & rates', Icon: SlidersHorizontal } },
-  loader: ({ context }) => void context.queryClient.prefetchQuery(limitsQuery),
+  loader: ({ context }) => void context.queryClient.prefetchQuery(queries.limits),
   component: lazyPage(() => import('./limits-page.tsx'), 'LimitsPage'),
 });

@@ -9,7 +9,7 @@ import type { Column } from '../../components/data-table.tsx';
 import { keepTyped, typedAt } from '../../components/form/typed.ts';
 import { useOpen } from '../../components/form/use-typed.ts';
 import { Page, Section } from '../../components/page.tsx';
-import { OwnerOnly } from '../../components/shown/owner-only.tsx';
+import { OwnerOnly } from '../../components/shown/cards.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';

@@ -1,15 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import type { Webhook } from '@lodge/sdk';
 import { Webhook as WebhookIcon } from 'lucide-react';
 import { hasCode } from '../../api.ts';
 import { Code } from '../../components/badge.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Page, Section } from '../../components/page.tsx';
-import { BackWords, backLinkClass } from '../../components/shown/back-link.tsx';
+import { backLinkClass, BackWords } from '../../components/shown/links.tsx';
 import { FactList } from '../../components/shown/facts.tsx';
 import type { Fact } from '../../components/shown/facts.tsx';
-import { Card } from '../../components/shown/loaded-card.tsx';
+import { Card } from '../../components/shown/cards.tsx';
 import { EmptyState, Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { formatNumber } from '../../format.ts';

@@ -7,7 +7,7 @@ import { TabPage } from '../../../components/page.tsx';
 import { EmptyState, ErrorState, SkeletonRows } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';
 import { formatDate } from '../../../format.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { CallDialog } from './call-dialog.tsx';
 import { ItemRow } from './item-row.tsx';
 import { activityKinds, isKind } from './kinds.ts';

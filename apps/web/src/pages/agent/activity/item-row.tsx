@@ -14,7 +14,7 @@ import {
 import type { LucideIcon } from 'lucide-react';
 import { formatDateTime, formatTime } from '../../../format.ts';
 import { pathTo } from '../../../paths.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { CallList } from './call-list.tsx';
 import type { EventWords, Tone } from './event-words.ts';
 import type { ActivityKind } from './kinds.ts';

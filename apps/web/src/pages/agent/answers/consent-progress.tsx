@@ -1,5 +1,5 @@
 import { LoaderCircle } from 'lucide-react';
-import { OutwardLink } from '../../../components/shown/outward-link.tsx';
+import { OutwardLink } from '../../../components/shown/links.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
 import type { Consent } from './use-consent.ts';
 

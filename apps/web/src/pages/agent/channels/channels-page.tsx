@@ -1,11 +1,11 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { BackWords, backLinkClass } from '../../../components/shown/back-link.tsx';
+import { backLinkClass, BackWords } from '../../../components/shown/links.tsx';
 import { TabPage } from '../../../components/page.tsx';
-import { LoadedCard } from '../../../components/shown/loaded-card.tsx';
-import { useStepFocus } from '../../../components/shown/use-step-focus.ts';
+import { LoadedCard } from '../../../components/shown/cards.tsx';
+import { useStepFocus } from '../../../components/form/focus.ts';
 import { useMay } from '../../../session.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { ChannelDetail } from './channel-detail.tsx';
 import { ChannelList } from './channel-list.tsx';
 import { channelTitles } from './channel-names.ts';

@@ -1,4 +1,4 @@
-import { OutwardLink } from '../../../components/shown/outward-link.tsx';
+import { OutwardLink } from '../../../components/shown/links.tsx';
 import { cx } from '../../../components/cx.ts';
 import { Notice } from '../../../components/notice.tsx';
 import { channelTitles } from './channel-names.ts';

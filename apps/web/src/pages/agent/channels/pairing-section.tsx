@@ -8,7 +8,7 @@ import { Failure, Notice } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { QrCode } from '../../../components/shown/qr-code.tsx';
 import { text, useForm } from '../../../components/form/use-form.ts';
-import { useNow } from '../../../components/use-now.ts';
+import { useNow } from '../../../components/time.tsx';
 import { usePairing } from './use-pairing.ts';
 
 /** Links a phone with WhatsApp: a code to scan that renews itself, or one to type in. */

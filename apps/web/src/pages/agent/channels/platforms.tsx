@@ -1,7 +1,7 @@
 /** The steps of setting up a channel, platform by platform. The guides in the documents say more. */
 import type { ReactNode } from 'react';
 import { CopyBlock } from '../../../components/shown/copy-block.tsx';
-import { OutwardLink } from '../../../components/shown/outward-link.tsx';
+import { OutwardLink } from '../../../components/shown/links.tsx';
 import type { ChannelName } from './channel-names.ts';
 import { slackManifest } from './slack-manifest.ts';
 

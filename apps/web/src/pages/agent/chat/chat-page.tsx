@@ -8,7 +8,7 @@ import { Dialog } from '../../../components/dialogs/dialog.tsx';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { EmptyState } from '../../../components/states.tsx';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { ChannelConversationView } from './channel-conversation-view.tsx';
 import { channelMessagesQuery, conversationsOf, keyOf } from './list/channel-conversations.ts';
 import type { ChannelConversation } from './list/channel-conversations.ts';

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { formatNumber, formatUsd } from '../../../format.ts';
 import { pathTo } from '../../../paths.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import type { Turn } from './conversation.ts';
 
 /** The time, model calls, tokens and cost of a turn. */

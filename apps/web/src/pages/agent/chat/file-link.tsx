@@ -5,7 +5,7 @@ import { useCallback } from 'react';
 import type { ReactNode } from 'react';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { visibleName } from '../../../components/words/visible-text.ts';
-import { Reason } from '../../../components/reason.tsx';
+import { Reason } from '../../../components/notice.tsx';
 import { pathTo } from '../../../paths.ts';
 import { download } from './files.ts';
 

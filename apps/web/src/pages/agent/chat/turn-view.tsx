@@ -1,12 +1,11 @@
 import { RotateCw } from 'lucide-react';
 import { memo } from 'react';
 import { Button } from '../../../components/button.tsx';
-import { Elapsed } from '../../../components/elapsed.tsx';
+import { Elapsed, Time } from '../../../components/time.tsx';
 import { Markdown } from '../../../components/markdown.tsx';
 import type { ShowFile } from '../../../components/markdown/safe-link.tsx';
 import { Notice } from '../../../components/notice.tsx';
-import { ScrollBox, isLong } from '../../../components/scroll-box.tsx';
-import { Time } from '../../../components/time.tsx';
+import { isLong, ScrollBox } from '../../../components/scroll-box.tsx';
 import { isRunning } from './conversation.ts';
 import type { Turn } from './conversation.ts';
 import { CostLine } from './cost-line.tsx';

@@ -4,9 +4,9 @@ import { useFormKey } from '../../../components/form/use-typed.ts';
 import { Notice } from '../../../components/notice.tsx';
 import { Section, TabPage } from '../../../components/page.tsx';
 import { useMay } from '../../../session.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { RefusedSection } from './refused-section.tsx';
-import { RulesForm, rulesDraft } from './rules-form.tsx';
+import { rulesDraft, RulesForm } from './rules-form.tsx';
 
 export function EgressPage() {
   const agent = useAgent();

@@ -9,7 +9,7 @@ import { visibleName } from '../../../components/words/visible-text.ts';
 import { downloadAddress, formatSize } from './file-paths.ts';
 import { isMarkdown, pictureTypeOf } from './open-file.ts';
 import { filesRoute } from './route.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 
 export type FileAction =
   | { readonly kind: 'new-file' | 'new-folder' }

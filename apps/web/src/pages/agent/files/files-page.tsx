@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { TabPage } from '../../../components/page.tsx';
 import { MachineGate } from '../machine-gate.tsx';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { FilePane } from './file-pane.tsx';
 import { FolderPane } from './folder-pane.tsx';

@@ -10,7 +10,7 @@ import { changedParts } from '../../../components/form/changed.ts';
 import { Failure } from '../../../components/notice.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { text, useForm } from '../../../components/form/use-form.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 
 interface MemberDialogProps {
   /** Undefined: a new one. */

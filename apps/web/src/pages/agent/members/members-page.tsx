@@ -12,7 +12,7 @@ import { keepTyped, typedAt } from '../../../components/form/typed.ts';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { runtimeNames } from '../../../components/words/agent-words.ts';
 import { useMay } from '../../../session.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { MemberDialog, memberDraft } from './member-dialog.tsx';
 import { MemberRow } from './member-row.tsx';
 import { PeersSection } from './peers-section.tsx';

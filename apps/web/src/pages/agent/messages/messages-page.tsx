@@ -1,4 +1,4 @@
-import { Link, getRouteApi } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Inbox } from 'lucide-react';
 import { lodge } from '../../../api.ts';
 import { buttonClass } from '../../../components/button.tsx';
@@ -9,7 +9,7 @@ import { EmptyState } from '../../../components/states.tsx';
 import { pathTo } from '../../../paths.ts';
 import { channelNames, channelTitles } from '../channels/channel-names.ts';
 import { useMay } from '../../../session.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { isChannel, isState, messageStates, stateWords } from './filters.ts';
 import type { MessageFilters } from './filters.ts';
 import { MessageCard } from './message-card.tsx';

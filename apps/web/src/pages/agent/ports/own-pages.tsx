@@ -3,7 +3,7 @@ import { ExternalLink } from 'lucide-react';
 import { Button } from '../../../components/button.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
-import { useOpenPage } from './use-open-page.ts';
+import { useOpenPage } from './queries.ts';
 
 /** The pages that the agent's runtime serves itself. */
 export function OwnPages({ agent, mayChange }: { readonly agent: Agent; readonly mayChange: boolean }) {

@@ -6,10 +6,9 @@ import { Badge } from '../../../components/badge.tsx';
 import { Button } from '../../../components/button.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
 import { Failure } from '../../../components/notice.tsx';
-import { OutwardLink } from '../../../components/shown/outward-link.tsx';
+import { OutwardLink } from '../../../components/shown/links.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
-import { portChanges } from './queries.ts';
-import { useOpenPage } from './use-open-page.ts';
+import { portChanges, useOpenPage } from './queries.ts';
 
 interface RowProps {
   readonly agentId: string;

@@ -5,10 +5,10 @@ import { useOpen } from '../../../components/form/use-typed.ts';
 import { Section, TabPage } from '../../../components/page.tsx';
 import { EmptyState, Loaded } from '../../../components/states.tsx';
 import { useMay } from '../../../session.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { OwnPages } from './own-pages.tsx';
 import { PortRow } from './port-row.tsx';
-import { PublishDialog, portDraft } from './publish-dialog.tsx';
+import { portDraft, PublishDialog } from './publish-dialog.tsx';
 import { portsQuery } from './queries.ts';
 
 export function PortsPage() {

@@ -1,4 +1,4 @@
-import { queryOptions } from '@tanstack/react-query';
+import { queryOptions, useMutation } from '@tanstack/react-query';
 import type { CreateLink, PublishPort } from '@lodge/sdk';
 import { change, list, lodge } from '../../../api.ts';
 
@@ -10,3 +10,24 @@ export const portChanges = (agentId: string) => ({
   unpublish: (port: number) => change(() => lodge.ports.unpublish(agentId, port)),
   link: (body: CreateLink) => change(() => lodge.links.create(agentId, body)),
 });
+
+/**
+ * Opens a page of an agent in a tab of its own, by a link that works once. The tab is opened in the click, because browsers
+ * open none later, and gets no handle of this page.
+ */
+export function useOpenPage(agentId: string) {
+  return useMutation({
+    mutationFn: async (page: CreateLink) => {
+      const tab = window.open('about:blank', '_blank');
+      if (tab !== null) tab.opener = null;
+      try {
+        const { url } = await portChanges(agentId).link(page);
+        if (tab === null) location.assign(url);
+        else tab.location.href = url;
+      } catch (error) {
+        tab?.close();
+        throw error;
+      }
+    },
+  });
+}

@@ -6,7 +6,7 @@ import { change, lodge } from '../../../api.ts';
 import { Badge } from '../../../components/badge.tsx';
 import { Button } from '../../../components/button.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
-import { FormCard } from '../../../components/form/form-card.tsx';
+import { FormCard } from '../../../components/shown/cards.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { EmptyState } from '../../../components/states.tsx';
 import { Time } from '../../../components/time.tsx';

@@ -2,7 +2,7 @@ import { useEffect, useRef } from 'react';
 import type { ReactNode } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { Badge } from '../../../components/badge.tsx';
-import { FormCard } from '../../../components/form/form-card.tsx';
+import { FormCard } from '../../../components/shown/cards.tsx';
 import { Failure, Notice } from '../../../components/notice.tsx';
 import { useMay } from '../../../session.ts';
 import type { Setting, Values } from './use-setting.ts';

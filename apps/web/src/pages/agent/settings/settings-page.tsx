@@ -5,7 +5,7 @@ import { Notice } from '../../../components/notice.tsx';
 import { TabPage } from '../../../components/page.tsx';
 import { Loaded, SkeletonRows } from '../../../components/states.tsx';
 import { useMay } from '../../../session.ts';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { AboutCard, InstructionsCard } from './about-cards.tsx';
 import { DangerZone } from './danger-zone.tsx';
 import { KeysCard } from './keys-card.tsx';

@@ -5,7 +5,7 @@ import type { Agent } from '@lodge/sdk';
 import { ApiError, change, lodge } from '../../../api.ts';
 import { Button } from '../../../components/button.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
-import { FormCard } from '../../../components/form/form-card.tsx';
+import { FormCard } from '../../../components/shown/cards.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { agentQuery } from '../queries.ts';

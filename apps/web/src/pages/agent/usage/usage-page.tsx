@@ -9,7 +9,7 @@ import { limitDraft } from '../../usage/limit-dialog.tsx';
 import { actionWords } from '../../usage/limit-words.ts';
 import { MonthSection } from '../../usage/report/month-section.tsx';
 import { ReportSection } from '../../usage/report/report-section.tsx';
-import { useAgent } from '../use-agent.ts';
+import { useAgent } from '../queries.ts';
 import { AgentLimitDialog } from './agent-limit-dialog.tsx';
 import { CallsSection } from './calls-section.tsx';
 

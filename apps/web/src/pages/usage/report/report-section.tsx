@@ -6,7 +6,7 @@ import { SelectField } from '../../../components/form/field.tsx';
 import { Failure } from '../../../components/notice.tsx';
 import { Section } from '../../../components/page.tsx';
 import { StackedBars } from '../../../components/plot/plot.tsx';
-import { saveText } from '../../../components/save-text.ts';
+import { saveFile } from '../../../components/save-file.ts';
 import { EmptyState, Loaded, Skeleton } from '../../../components/states.tsx';
 import { formatNumber, formatUsd } from '../../../format.ts';
 import { periods, timeZone } from './period.ts';
@@ -129,7 +129,7 @@ function Totals({ report: { days } }: { report: Report }) {
 function CsvButton({ whose, period, by }: { whose: Whose; period: keyof typeof periods; by: Grouping }) {
   const download = useMutation({
     mutationFn: () => reportCsv(whose, period, by),
-    onSuccess: (text) => saveText(`lodge-usage-${period}-by-${by}.csv`, text, 'text/csv'),
+    onSuccess: (text) => saveFile(`lodge-usage-${period}-by-${by}.csv`, new Blob([text], { type: 'text/csv' })),
   });
   return (
     <div className="flex flex-col items-end gap-2">

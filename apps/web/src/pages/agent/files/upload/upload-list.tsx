@@ -4,7 +4,7 @@ import { Button, IconButton } from '../../../../components/button.tsx';
 import { cx } from '../../../../components/cx.ts';
 import { visibleName } from '../../../../components/words/visible-text.ts';
 import { formatNumber } from '../../../../format.ts';
-import { Reason } from '../../../../components/reason.tsx';
+import { Reason } from '../../../../components/notice.tsx';
 import { formatSize } from '../file-paths.ts';
 import type { UploadItem, UploadQueue } from './upload-queue.ts';
 

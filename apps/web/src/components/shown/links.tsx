@@ -1,5 +1,17 @@
-import { ExternalLink } from 'lucide-react';
+import { ArrowLeft, ExternalLink } from 'lucide-react';
 import type { ReactNode } from 'react';
+
+/** The look of a link back to a list. */
+export const backLinkClass = 'inline-flex h-9 items-center gap-1.5 font-medium text-muted hover:text-ink';
+
+export function BackWords({ children }: { readonly children: ReactNode }) {
+  return (
+    <>
+      <ArrowLeft aria-hidden className="size-4" />
+      {children}
+    </>
+  );
+}
 
 /** A link out of Lodge, in a tab of its own. */
 export function OutwardLink({ href, children }: { readonly href: string; readonly children: ReactNode }) {
