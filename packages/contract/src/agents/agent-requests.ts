@@ -72,6 +72,11 @@ export const peerIds = (more = '') =>
     examples: [['k7d2m9q4x1ab'], ['*']],
   });
 
+/** Fields that a create and a PATCH take alike. */
+export const ownTexts = {
+  instructions: Type.Optional(Instructions),
+};
+
 export const CreateAgent = Type.Object(
   {
     name: Type.String({
@@ -116,7 +121,7 @@ export const CreateAgent = Type.Object(
     egress: Type.Optional(nullable(EgressInput)),
     models: Type.Optional(nullable(modelNames())),
     peers: Type.Optional(nullable(peerIds(' None by default.'))),
-    instructions: Type.Optional(Instructions),
+    ...ownTexts,
     dashboard: Type.Optional(Type.Boolean({ description: `For ${kindsWith.dashboard} alone.`, default: false })),
   },
   {

@@ -1,8 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames, peerIds } from './agent-requests.ts';
+import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames, ownTexts, peerIds } from './agent-requests.ts';
 import { EgressInput } from './egress.ts';
-import { Instructions } from './instructions.ts';
 import { kindsWith, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimitInput } from '../account/spend.ts';
@@ -83,7 +82,7 @@ export const UpdateAgent = Type.Object(
     ),
     models: Type.Optional(nullable(modelNames(' Replaces the list.'))),
     peers: Type.Optional(nullable(peerIds(' Replaces the list; null: none.'))),
-    instructions: Type.Optional(Instructions),
+    ...ownTexts,
     dashboard: Type.Optional(nullable(Type.Boolean({ description: `For ${kindsWith.dashboard} alone.` }))),
   },
   {

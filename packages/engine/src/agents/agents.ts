@@ -1,14 +1,4 @@
-import type {
-  AgentStatus,
-  EgressRules,
-  Happening,
-  Lifecycle,
-  Refusal,
-  RuntimeKind,
-  SizeName,
-  SpendLimit,
-  Verb,
-} from '@lodge/domain';
+import type { AgentStatus, Happening, Lifecycle, Refusal, RuntimeKind, Verb } from '@lodge/domain';
 import type {
   AgentMember,
   By,
@@ -27,53 +17,31 @@ import type {
   WebEndpoint,
   WebPage,
 } from '@lodge/ports';
-import type { AgentCount, AgentFilter, AgentRow } from '@lodge/store/agents';
+import type { AgentChange, AgentCount, AgentFilter, AgentRow, NewAgent } from '@lodge/store/agents';
 
 import type { CheckedChannel } from '../channels/channels.ts';
 
-/** A create as the API received it: checked against the schema, without defaults. */
-export interface CreateAgentInput {
-  readonly name: string;
-  readonly model?: string;
-  readonly description?: string | null;
+/** A create as the API received it: checked against the schema, without defaults. `egress` is as `checkedEgress` returns it. */
+export interface CreateAgentInput extends Omit<NewAgent, 'id' | 'accountId' | 'model' | 'llmKeys' | 'channels'> {
+  readonly model?: string | undefined;
   readonly llmKeys: readonly { readonly provider: string; readonly apiKey: string }[];
   /** Refuse the create when a provider says that a key does not work. */
   readonly checkKeys?: boolean;
-  readonly runtimeKind: RuntimeKind;
-  readonly size: SizeName;
-  readonly lifecycle: Lifecycle;
-  readonly labels?: Readonly<Record<string, string>>;
-  readonly metadata: Readonly<Record<string, string>>;
   /** Channels as `Channels.check` returns them. */
   readonly channels?: readonly CheckedChannel[];
-  readonly instructions?: string | null;
-  readonly dashboard?: boolean;
-  readonly spendLimit?: SpendLimit | null;
-  /** Rules as `checkedEgress` returns them; every public address by default. */
-  readonly egress?: EgressRules;
-  readonly models?: readonly string[] | null;
-  readonly peers?: readonly string[];
 }
 
-/** A PATCH as the API received it: it has only the given fields, and a null resets a field to its default. */
-export interface UpdateAgentInput {
-  readonly name?: string;
-  readonly description?: string | null;
-  readonly model?: string | null;
+type Changed = 'model' | 'llmKeys' | 'lifecycle' | 'labels' | 'metadata' | 'members';
+
+/** A PATCH as the API received it: fields that are left out or undefined stay. A null resets a field to its default. */
+export interface UpdateAgentInput extends Omit<AgentChange, Changed> {
+  readonly model?: string | null | undefined;
   /** Replaces the key of each named provider; `apiKey: null` removes that key. Other keys stay. Null removes all. */
-  readonly llmKeys?: readonly { readonly provider: string; readonly apiKey: string | null }[] | null;
-  readonly size?: SizeName;
-  readonly lifecycle?: Partial<Lifecycle>;
+  readonly llmKeys?: readonly { readonly provider: string; readonly apiKey: string | null }[] | null | undefined;
+  readonly lifecycle?: Partial<Lifecycle> | undefined;
   /** Pairs to set or, with null, to remove. Null removes all. */
-  readonly labels?: Readonly<Record<string, string | null>> | null;
-  readonly metadata?: Readonly<Record<string, string | null>> | null;
-  readonly instructions?: string | null;
-  readonly dashboard?: boolean;
-  readonly spendLimit?: SpendLimit | null;
-  /** Replaces all rules. */
-  readonly egress?: EgressRules;
-  readonly models?: readonly string[] | null;
-  readonly peers?: readonly string[];
+  readonly labels?: Readonly<Record<string, string | null>> | null | undefined;
+  readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
 }
 
 export interface CreateOptions {

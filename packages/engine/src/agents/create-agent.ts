@@ -1,4 +1,4 @@
-import { Refusal, checkHasDashboard, fits, lastFour, makeAgentId, publicEgress } from '@lodge/domain';
+import { Refusal, checkHasDashboard, fits, lastFour, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { HostDisk, HostMemory } from '@lodge/domain';
 import type { CreateAgentInput, CreateOptions } from './agents.ts';
@@ -29,25 +29,16 @@ export async function createAgent(
   const models = checkedModels(input.models ?? null, deps.providers);
   const peers = await checkedPeers(deps, { accountId, id }, input.peers ?? []);
   await refuseBadKeys(deps, input);
+  const { checkKeys: _, llmKeys, channels = [], ...given } = input;
   const agent: NewAgent = {
+    ...given,
     id,
     accountId,
-    name: input.name,
-    description: input.description ?? null,
-    runtimeKind: input.runtimeKind,
     model,
-    size: input.size,
-    lifecycle: input.lifecycle,
-    labels: input.labels ?? {},
-    metadata: input.metadata,
-    instructions: input.instructions ?? null,
-    dashboard: input.dashboard ?? false,
-    spendLimit: input.spendLimit ?? null,
-    egress: input.egress ?? publicEgress,
     models,
     peers,
-    llmKeys: input.llmKeys.map((key) => sealKey(deps.secrets, id, key)),
-    channels: (input.channels ?? []).map((channel) => newChannel(deps.secrets, id, channel)),
+    llmKeys: llmKeys.map((key) => sealKey(deps.secrets, id, key)),
+    channels: channels.map((channel) => newChannel(deps.secrets, id, channel)),
   };
   return withRoom(deps, input.size, async () => {
     const [memory, disk] = await Promise.all([hostMemory(deps), deps.disk.host()]);

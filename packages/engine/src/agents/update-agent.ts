@@ -41,20 +41,14 @@ export async function updateAgent(
     if (!isThere(row)) throw notFound(id);
     check?.(row);
     return {
-      ...(input.name !== undefined && { name: input.name }),
-      ...(input.description !== undefined && { description: input.description }),
-      ...(model !== undefined && { model }),
-      ...(input.llmKeys !== undefined && { llmKeys: input.llmKeys === null ? [] : keysOf(deps, row, input.llmKeys) }),
-      ...(size !== undefined && { size }),
-      ...(input.instructions !== undefined && { instructions: input.instructions }),
-      ...(input.dashboard !== undefined && { dashboard: input.dashboard }),
-      ...(input.spendLimit !== undefined && { spendLimit: input.spendLimit }),
-      ...(input.egress !== undefined && { egress: input.egress }),
-      ...(models !== undefined && { models }),
-      ...(peers !== undefined && { peers }),
-      ...(input.lifecycle && { lifecycle: { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle } }),
-      ...(input.labels !== undefined && { labels: pairsOf('labels', row.labels, input.labels) }),
-      ...(input.metadata !== undefined && { metadata: pairsOf('metadata', row.metadata, input.metadata) }),
+      ...input,
+      model,
+      models,
+      peers,
+      llmKeys: input.llmKeys === null ? [] : input.llmKeys && keysOf(deps, row, input.llmKeys),
+      lifecycle: input.lifecycle && { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle },
+      labels: pairsOf('labels', row.labels, input.labels),
+      metadata: pairsOf('metadata', row.metadata, input.metadata),
     };
   };
   const changed = await deps.store.change(accountId, id, decide, note);
@@ -97,7 +91,12 @@ function keysOf(
 type Pairs = Readonly<Record<string, string>>;
 
 /** The pairs of a field after a change, in which null removes a pair or all. */
-function pairsOf(field: string, there: Pairs, given: Readonly<Record<string, string | null>> | null): Pairs {
+function pairsOf(
+  field: string,
+  there: Pairs,
+  given: Readonly<Record<string, string | null>> | null | undefined,
+): Pairs | undefined {
+  if (given === undefined) return undefined;
   const merged = given === null ? {} : { ...there, ...given };
   const set = Object.entries(merged).filter((pair): pair is [string, string] => pair[1] !== null);
   if (set.length > maxPairs) {

@@ -1,7 +1,6 @@
 import { abilitiesOf, Refusal, sizes } from '@lodge/domain';
-import { patterns } from '@lodge/contract';
-import type { Agent } from '@lodge/contract';
-import type { Lifecycle, SizeName } from '@lodge/domain';
+import { Agent, Lifecycle, patterns } from '@lodge/contract';
+import type { SizeName } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
 import { llmKeyContext } from '@lodge/ports';
 import type { Machine } from '@lodge/ports';
@@ -12,56 +11,30 @@ import type { AgentUrlSettings } from '../context.ts';
 import type { AgentReplies } from '../needs.ts';
 import { etagOf } from './etag.ts';
 import { spendLimitRecord } from './spend-limit.ts';
+import { toWire } from './to-wire.ts';
 
 /** The public record of an agent: the only place where a row becomes one. */
 export function agentRecord(row: AgentRow, { agents, agentUrl: url, fingerprints }: AgentReplies): Agent {
-  return {
-    object: 'agent',
-    id: row.id,
-    name: row.name,
-    description: row.description,
-    instructions: row.instructions,
-    settings_pending: !agents.inEffect(row),
-    status: row.status,
-    status_reason: row.statusReason && {
-      code: row.statusReason.code,
-      message: row.statusReason.message,
-      at: row.statusReason.at.toISOString(),
-    },
-    transition: row.operation && {
-      kind: row.operation.kind,
-      started_at: row.operation.startedAt.toISOString(),
-    },
-    runtime_kind: row.runtimeKind,
+  return toWire(Agent, {
+    ...row,
+    settingsPending: !agents.inEffect(row),
+    statusReason: row.statusReason && { ...row.statusReason, at: row.statusReason.at.toISOString() },
+    transition: row.operation && { kind: row.operation.kind, started_at: row.operation.startedAt.toISOString() },
     runtime: agents.runtimeOf(row),
-    upgrade_available: agents.canUpgrade(row),
-    model: row.model,
-    size: row.size,
+    upgradeAvailable: agents.canUpgrade(row),
     machine: machineRecord(row.machine ?? sizes[row.size]),
     disk: diskRecord(row, agents),
     url: originOf({ id: row.id, kind: row.runtimeKind, port: null }, url),
-    dashboard_url: dashboardUrl(row, url),
-    llm_keys: row.llmKeys.map(({ provider, sealed, last4, createdAt }) => ({
+    dashboardUrl: dashboardUrl(row, url),
+    llmKeys: row.llmKeys.map(({ provider, sealed, last4, createdAt }) => ({
       provider,
       last4,
       fingerprint: fingerprints.ofSealed(row.accountId, 'llm_key', sealed, llmKeyContext(row.id, provider)),
       created_at: createdAt.toISOString(),
     })),
-    channels: row.channels.map(({ channel, status }) => ({ channel, status })),
-    lifecycle: lifecycleRecord(row.lifecycle),
-    spend_limit: spendLimitRecord(row.spendLimit),
-    egress: { mode: row.egress.mode, allow: [...row.egress.allow] },
-    models: row.models && [...row.models],
-    peers: [...row.peers],
-    labels: { ...row.labels },
-    metadata: { ...row.metadata },
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
-    started_at: timestamp(row.startedAt),
-    paused_at: timestamp(row.pausedAt),
-    stopped_at: timestamp(row.stoppedAt),
-    last_active_at: timestamp(row.lastActiveAt),
-  };
+    lifecycle: toWire(Lifecycle, row.lifecycle),
+    spendLimit: spendLimitRecord(row.spendLimit),
+  });
 }
 
 /** The record as the body of a reply, with its ETag. */
@@ -90,24 +63,11 @@ function diskRecord({ id, machine, size }: AgentRow, agents: Agents): Agent['dis
   };
 }
 
-function lifecycleRecord(lifecycle: Lifecycle): Agent['lifecycle'] {
-  return {
-    idle_timeout_seconds: lifecycle.idleTimeoutSeconds,
-    stop_after_seconds: lifecycle.stopAfterSeconds,
-    keep_awake: lifecycle.keepAwake,
-    auto_resume: lifecycle.autoResume,
-    auto_start: lifecycle.autoStart,
-    wake_on_message: lifecycle.wakeOnMessage,
-  };
-}
-
 /** Where the agent's dashboard is served; null while it has none. */
 function dashboardUrl({ id, runtimeKind: kind, dashboard }: AgentRow, url: AgentUrlSettings): string | null {
   const port = dashboard ? abilitiesOf(kind).dashboardPort : null;
   return port === null ? null : originOf({ id, kind, port }, url);
 }
-
-const timestamp = (at: Date | null): string | null => at && at.toISOString();
 
 const agentId = new RegExp(patterns.agentId);
 

@@ -15,9 +15,30 @@ export function etagOf(row: AgentRow): string {
     [sorted(row.labels), row.instructions, row.dashboard, row.spendLimit, row.settingsApplied],
     [row.egressVersion, row.egressApplied, row.models, row.peers],
     [row.startedAt, row.pausedAt, row.stoppedAt],
+    ...Object.entries(row).filter(([field]) => !placed.has(field)),
   ];
   return `"${hash('sha256', JSON.stringify(facts), 'base64url').slice(0, 27)}"`;
 }
+
+/** Fields that have their place above, or none because no client changes them. Any further field counts by its name. */
+const placed: ReadonlySet<string> = new Set<keyof AgentRow>([
+  ...(['id', 'accountId', 'runtimeKind', 'desired', 'members', 'channels', 'llmKeys', 'metadata', 'labels'] as const),
+  ...([
+    'generation',
+    'status',
+    'statusReason',
+    'operation',
+    'machine',
+    'name',
+    'description',
+    'model',
+    'size',
+  ] as const),
+  ...(['lifecycle', 'instructions', 'dashboard', 'spendLimit', 'settingsApplied', 'egress', 'egressVersion'] as const),
+  ...(['egressApplied', 'models', 'peers', 'startedAt', 'pausedAt', 'stoppedAt', 'createdAt', 'updatedAt'] as const),
+  ...(['lastActiveAt', 'executionId', 'templateId', 'runtimeVersion', 'vmAddress', 'host', 'acknowledged'] as const),
+  'crashes',
+]);
 
 /** Pairs in an order that does not depend on how they were stored. */
 const sorted = (pairs: Readonly<Record<string, string>>): [string, string][] =>

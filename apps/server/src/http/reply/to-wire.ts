@@ -1,4 +1,4 @@
-/** Replies from rows: a field `created_at` of the contract is the row's `createdAt`. */
+/** Replies from rows, and the way back: a field `created_at` of the contract is the row's `createdAt`. */
 import type { Static, TObject } from 'typebox';
 
 type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
@@ -51,9 +51,18 @@ function fieldsOf(schema: TObject): readonly ReplyField[] {
     .filter((name) => name !== 'object')
     .map((name) => ({
       name,
-      column: name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase()),
+      column: camelCase(name),
       isOptional: !required.has(name),
     }));
   fields.set(schema, made);
   return made;
 }
+
+const camelCase = (name: string): string =>
+  name.replaceAll(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** The fields of a request by the names of rows. Objects within it are not renamed. */
+export const fromWire = <Body extends object>(body: Body) =>
+  Object.fromEntries(Object.entries(body).map(([name, value]) => [camelCase(name), value])) as {
+    [Name in keyof Body as CamelCase<Name & string>]: Body[Name];
+  };

@@ -1,4 +1,4 @@
-import type { RuntimeKind, Lifecycle } from '@lodge/domain';
+import type { RuntimeKind } from '@lodge/domain';
 import {
   Refusal,
   defaultLifecycle,
@@ -21,6 +21,7 @@ import { clientGone } from '../../pipeline/client-gone.ts';
 import type { App } from '../../app-types.ts';
 import type { AgentReplies, Waiting } from '../../needs.ts';
 import { wantsNoWait } from './wait.ts';
+import { fromWire } from '../../reply/to-wire.ts';
 import { spendLimitOf } from '../../reply/spend-limit.ts';
 
 const headers = { ...agentHeaders, Location: { type: 'string', description: 'Path of the agent.' } };
@@ -102,34 +103,18 @@ function checkOutcome(row: AgentRow | null): asserts row is AgentRow {
 }
 
 function inputOf(body: CreateAgent): CreateAgentInput {
+  const { machine_size: _, channels: __, llm_keys: keys = [], ...given } = body;
   return {
-    name: body.name,
-    ...(body.model !== undefined && { model: body.model }),
-    description: body.description ?? null,
-    llmKeys: (body.llm_keys ?? []).map((key) => ({ provider: key.provider, apiKey: key.api_key })),
-    checkKeys: body.check_keys ?? false,
+    ...fromWire(given),
+    llmKeys: keys.map((key) => ({ provider: key.provider, apiKey: key.api_key })),
     runtimeKind: kindOf(body),
     size: sizeOf(body) ?? defaultSize,
-    lifecycle: lifecycleOf(body.lifecycle ?? {}),
-    labels: body.labels ?? {},
+    lifecycle: { ...defaultLifecycle, ...fromWire(body.lifecycle ?? {}) },
     metadata: body.metadata ?? {},
-    instructions: instructionsOf(body) ?? null,
-    dashboard: body.dashboard ?? false,
+    instructions: instructionsOf(body),
     spendLimit: spendLimitOf(body.spend_limit ?? null),
     egress: egressOf(body.egress),
-    models: body.models ?? null,
     peers: body.peers ?? [],
-  };
-}
-
-function lifecycleOf(given: NonNullable<CreateAgent['lifecycle']>): Lifecycle {
-  return {
-    idleTimeoutSeconds: given.idle_timeout_seconds ?? defaultLifecycle.idleTimeoutSeconds,
-    stopAfterSeconds: given.stop_after_seconds ?? defaultLifecycle.stopAfterSeconds,
-    keepAwake: given.keep_awake ?? defaultLifecycle.keepAwake,
-    autoResume: given.auto_resume ?? defaultLifecycle.autoResume,
-    autoStart: given.auto_start ?? defaultLifecycle.autoStart,
-    wakeOnMessage: given.wake_on_message ?? defaultLifecycle.wakeOnMessage,
   };
 }
 

@@ -9,6 +9,7 @@ import type { App } from '../../app-types.ts';
 import type { AgentReplies, Waiting } from '../../needs.ts';
 import { checkIfMatch } from '../../reply/etag.ts';
 import { afterEffect } from './wait.ts';
+import { fromWire } from '../../reply/to-wire.ts';
 import { spendLimitOf } from '../../reply/spend-limit.ts';
 
 const schema = {
@@ -52,38 +53,24 @@ export function updateAgentRoute(app: App, context: AgentReplies & Waiting): voi
 }
 
 function inputOf(body: UpdateAgent): UpdateAgentInput {
+  const { machine_size: _, lifecycle, llm_keys: keys, ...given } = body;
   const size = sizeOf(body);
   return {
-    ...(body.name !== undefined && { name: body.name }),
-    ...(body.description !== undefined && { description: body.description }),
-    ...(body.model !== undefined && { model: body.model }),
-    ...(body.llm_keys !== undefined && {
-      llmKeys: body.llm_keys?.map((key) => ({ provider: key.provider, apiKey: key.api_key })) ?? null,
-    }),
-    ...(size !== undefined && { size: size ?? defaultSize }),
-    ...(body.lifecycle !== undefined && { lifecycle: lifecycleChange(body.lifecycle) }),
-    ...(body.instructions !== undefined && { instructions: instructionsOf(body) ?? null }),
-    ...(body.dashboard !== undefined && { dashboard: body.dashboard ?? false }),
-    ...(body.spend_limit !== undefined && { spendLimit: spendLimitOf(body.spend_limit) }),
-    ...(body.egress !== undefined && { egress: egressOf(body.egress) }),
-    ...(body.models !== undefined && { models: body.models }),
-    ...(body.peers !== undefined && { peers: body.peers ?? [] }),
-    ...(body.labels !== undefined && { labels: body.labels }),
-    ...(body.metadata !== undefined && { metadata: body.metadata }),
+    ...fromWire(given),
+    llmKeys: keys && keys.map((key) => ({ provider: key.provider, apiKey: key.api_key })),
+    size: size === null ? defaultSize : size,
+    lifecycle: lifecycle === undefined ? undefined : lifecycleChange(lifecycle),
+    instructions: instructionsOf(body),
+    dashboard: body.dashboard === null ? false : body.dashboard,
+    spendLimit: body.spend_limit === undefined ? undefined : spendLimitOf(body.spend_limit),
+    egress: body.egress === undefined ? undefined : egressOf(body.egress),
+    peers: body.peers === null ? [] : body.peers,
   };
 }
 
 function lifecycleChange(given: UpdateAgent['lifecycle']): Partial<Lifecycle> {
   if (given == null) return defaultLifecycle;
-  const fields: { readonly [F in keyof Lifecycle]: Lifecycle[F] | null | undefined } = {
-    idleTimeoutSeconds: given.idle_timeout_seconds,
-    stopAfterSeconds: given.stop_after_seconds,
-    keepAwake: given.keep_awake,
-    autoResume: given.auto_resume,
-    autoStart: given.auto_start,
-    wakeOnMessage: given.wake_on_message,
-  };
-  const changed = Object.entries(fields).filter(([, value]) => value !== undefined);
+  const changed = Object.entries(fromWire(given)).filter(([, value]) => value !== undefined);
   return Object.fromEntries(
     changed.map(([field, value]) => [field, value ?? defaultLifecycle[field as keyof Lifecycle]]),
   );
