@@ -33,10 +33,10 @@ import type { Database } from './database/database.ts';
 import { storedSizes } from './database/sizes.ts';
 import { PostgresIdempotencyStore } from './http/idempotency.ts';
 import { PostgresLimitStore } from './http/rate-limits.ts';
-import { PostgresCallLedger } from './llm/llm-calls.ts';
-import { PostgresAgentDirectory } from './llm/agent-directory.ts';
+import { callLedgerIn } from './llm/llm-calls.ts';
+import { agentDirectoryIn } from './llm/agent-directory.ts';
 import { secretsIn } from './accounts/secrets.ts';
-import { PostgresSpendStore } from './llm/spend.ts';
+import { spendIn } from './llm/spend.ts';
 import { usageIn } from './usage/usage.ts';
 
 export interface Store {
@@ -97,11 +97,11 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     database: camel,
     agents: new AgentStore(camel, changes, ended),
     events: eventsIn(camel, changes),
-    directoryOf: (host) => new PostgresAgentDirectory(database, host, spendDefaults),
-    ledgerOf: (host) => new PostgresCallLedger(database, host, spendDefaults, callContentBytes),
+    directoryOf: (host) => agentDirectoryIn(camel, host, spendDefaults),
+    ledgerOf: (host) => callLedgerIn(camel, host, { spendDefaults, contentBytes: callContentBytes }),
     usage: usageIn(camel),
     limits: new PostgresLimitStore(database),
-    spend: new PostgresSpendStore(database, spendDefaults),
+    spend: spendIn(camel, spendDefaults),
     idempotency: new PostgresIdempotencyStore(database),
     secrets: secretsIn(camel),
     channels: new PostgresChannelStore(database, changes),

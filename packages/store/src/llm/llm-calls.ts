@@ -8,7 +8,6 @@ import { randomUUID } from 'node:crypto';
 import type { SpendDefaults } from '@lodge/domain';
 import type {
   CallLedger,
-  CallRefusal,
   CallSweeper,
   LlmCall,
   LlmCallDetail,
@@ -18,112 +17,105 @@ import type {
   SealedContent,
 } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, QueryCreator, RawBuilder, Selectable } from 'kysely';
-import type { Database } from '../database/connection.ts';
-import type { Queries } from '../database/database.ts';
-import type { Schema } from '../database/schema.ts';
-import type { LlmCalls } from '../database/tables.ts';
+import type { QueryCreator, RawBuilder, Selectable } from 'kysely';
+import type { Database, Queries } from '../database/database.ts';
+import type { DB, LlmCalls } from '../database/tables.ts';
 import { admitSpend, isUnlimited } from './spend.ts';
 
 /** The broker gives up a call, and the attempts to write its row, in half of this time. */
 const longestCall = sql`interval '1 hour'`;
 
-/** `CallLedger` in Postgres. */
-export class PostgresCallLedger implements CallLedger, CallSweeper {
-  private readonly database: Database;
-  private readonly host: string;
-  private readonly spendDefaults: SpendDefaults;
-  private readonly contentBytes: number;
-  private readonly holder: string;
+interface LedgerOptions {
+  readonly spendDefaults: SpendDefaults;
+  /** Most bytes stored for the contents of one account's calls. */
+  readonly contentBytes: number;
+}
 
-  /** `contentBytes` is the most stored for the contents of one account's calls. */
-  constructor(database: Database, host: string, spendDefaults: SpendDefaults, contentBytes: number) {
-    this.database = database;
-    this.host = host;
-    this.spendDefaults = spendDefaults;
-    this.contentBytes = contentBytes;
-    this.holder = `${host}#${randomUUID()}`;
-  }
+/** The ledger of this process, which writes the calls of the host's agents. */
+export function callLedgerIn(
+  database: Database,
+  host: string,
+  { spendDefaults, contentBytes }: LedgerOptions,
+): CallLedger & CallSweeper {
+  const holder = `${host}#${randomUUID()}`;
+  return {
+    // Every call waits for this, so it is one statement when no spend limit applies.
+    async open(call) {
+      const unlimited = sql`where ${isUnlimited(call, spendDefaults)}`;
+      if (await database.repeatable((db) => openCall(db, call, holder, unlimited))) return null;
+      return database.transaction(async (trx) => {
+        const refusal = await admitSpend(trx, call, spendDefaults);
+        if (refusal === null) await openCall(trx, call, holder, sql``);
+        return refusal;
+      });
+    },
+    close: (call, content = null) => database.repeatable((db) => closeCall(db, call, content, contentBytes)),
+    sweep: () => database.repeatable((db) => endLeftCalls(db, host, holder)),
+  };
+}
 
-  /** Opens a call. Every call waits for this, so it is one statement when no spend limit applies. */
-  async open(call: OpenCall): Promise<CallRefusal | null> {
-    const opened = await this.database.repeatable((db) =>
-      this.insert(db, call, sql`where ${isUnlimited(call, this.spendDefaults)}`),
-    );
-    if (opened) return null;
-    return this.database.transaction(async (trx) => {
-      const refusal = await admitSpend(trx, call, this.spendDefaults);
-      if (refusal === null) await this.insert(trx, call, sql``);
-      return refusal;
-    });
-  }
+async function openCall(db: Queries, call: OpenCall, holder: string, where: RawBuilder<unknown>): Promise<boolean> {
+  const { inputTokens, outputTokens, costUsd } = call.estimate;
+  const { numAffectedRows } = await sql`
+    insert into llm_calls_open (
+      id, holder, agent_id, account_id, provider, model, api, started_at, input_tokens, output_tokens, cost_usd
+    )
+    select ${call.id}, ${holder}, ${call.agentId}, ${call.accountId}, ${call.provider}, ${call.model}, ${call.api},
+      ${call.startedAt}::timestamptz, ${inputTokens}::bigint, ${outputTokens}::bigint, ${costUsd}::numeric
+    ${where}
+    on conflict (id) do nothing
+  `.execute(db);
+  return numAffectedRows === 1n;
+}
 
-  private async insert(db: Kysely<Schema>, call: OpenCall, where: RawBuilder<unknown>): Promise<boolean> {
-    const { inputTokens, outputTokens, costUsd } = call.estimate;
-    const { numAffectedRows } = await sql`
-      insert into llm_calls_open (
-        id, holder, agent_id, account_id, provider, model, api, started_at, input_tokens, output_tokens, cost_usd
-      )
-      select ${call.id}, ${this.holder}, ${call.agentId}, ${call.accountId}, ${call.provider}, ${call.model}, ${call.api},
-        ${call.startedAt}::timestamptz, ${inputTokens}::bigint, ${outputTokens}::bigint, ${costUsd}::numeric
-      ${where}
-      on conflict (id) do nothing
-    `.execute(db);
-    return numAffectedRows === 1n;
-  }
+/** Closes a call in one statement, which is repeated when its answer was lost. */
+async function closeCall(db: Queries, call: LlmCall, content: SealedContent | null, maxBytes: number): Promise<void> {
+  await (content === null ? db : db.with('kept', (cte) => keepContent(cte, call, content, maxBytes)))
+    .with('closed', (cte) => cte.deleteFrom('llmCallsOpen').where('id', '=', call.id))
+    .insertInto('llmCalls')
+    .values({
+      id: call.id,
+      agentId: call.agentId,
+      accountId: call.accountId,
+      provider: call.provider,
+      model: call.model,
+      api: call.api,
+      startedAt: call.startedAt,
+      durationMs: Math.round(call.durationMs),
+      firstByteMs: call.timeToFirstByteMs === null ? null : Math.round(call.timeToFirstByteMs),
+      status: call.status,
+      outcome: call.outcome,
+      inputTokens: call.inputTokens,
+      outputTokens: call.outputTokens,
+      cacheReadTokens: call.cacheReadTokens,
+      cacheWriteTokens: call.cacheWriteTokens,
+      cacheWriteLongTokens: call.cacheWriteLongTokens,
+      reasoningTokens: call.reasoningTokens,
+      imageTokens: call.imageTokens,
+      estimated: call.estimated,
+      costUsd: call.costUsd,
+      priceVersion: call.priceVersion,
+    })
+    .onConflict((conflict) => conflict.column('id').doNothing())
+    .execute();
+}
 
-  /** Closes a call in one statement, which is repeated when its answer was lost. */
-  async close(call: LlmCall, content: SealedContent | null = null): Promise<void> {
-    await this.database.repeatable((db) =>
-      (content === null ? db : db.with('kept', (cte) => keepContent(cte, call, content, this.contentBytes)))
-        .with('closed', (cte) => cte.deleteFrom('llm_calls_open').where('id', '=', call.id))
-        .insertInto('llm_calls')
-        .values({
-          id: call.id,
-          agent_id: call.agentId,
-          account_id: call.accountId,
-          provider: call.provider,
-          model: call.model,
-          api: call.api,
-          started_at: call.startedAt,
-          duration_ms: Math.round(call.durationMs),
-          first_byte_ms: call.timeToFirstByteMs === null ? null : Math.round(call.timeToFirstByteMs),
-          status: call.status,
-          outcome: call.outcome,
-          input_tokens: call.inputTokens,
-          output_tokens: call.outputTokens,
-          cache_read_tokens: call.cacheReadTokens,
-          cache_write_tokens: call.cacheWriteTokens,
-          cache_write_long_tokens: call.cacheWriteLongTokens,
-          reasoning_tokens: call.reasoningTokens,
-          image_tokens: call.imageTokens,
-          estimated: call.estimated,
-          cost_usd: call.costUsd,
-          price_version: call.priceVersion,
-        })
-        .onConflict((conflict) => conflict.column('id').doNothing())
-        .execute(),
-    );
-  }
-
-  sweep(): Promise<number> {
-    return this.database.repeatable(async (db) => {
-      const { numAffectedRows } = await sql`
-        with ended as (
-          delete from llm_calls_open
-          where (split_part(holder, '#', 1) = ${this.host} and holder <> ${this.holder})
-            or opened_at < clock_timestamp() - ${longestCall}
-          returning *
-        )
-        insert into llm_calls (
-          id, agent_id, account_id, provider, model, api, started_at, outcome, input_tokens, output_tokens, estimated, cost_usd
-        )
-        select id, agent_id, account_id, provider, model, api, started_at, 'interrupted', input_tokens, output_tokens, true, cost_usd
-        from ended on conflict (id) do nothing
-      `.execute(db);
-      return Number(numAffectedRows ?? 0n);
-    });
-  }
+/** Ends the calls of this host's processes before this one, and those of any host that cannot be in progress any more. */
+async function endLeftCalls(db: Queries, host: string, holder: string): Promise<number> {
+  const { numAffectedRows } = await sql`
+    with ended as (
+      delete from llm_calls_open
+      where (split_part(holder, '#', 1) = ${host} and holder <> ${holder})
+        or opened_at < clock_timestamp() - ${longestCall}
+      returning *
+    )
+    insert into llm_calls (
+      id, agent_id, account_id, provider, model, api, started_at, outcome, input_tokens, output_tokens, estimated, cost_usd
+    )
+    select id, agent_id, account_id, provider, model, api, started_at, 'interrupted', input_tokens, output_tokens, true, cost_usd
+    from ended on conflict (id) do nothing
+  `.execute(db);
+  return Number(numAffectedRows ?? 0n);
 }
 
 /**
@@ -131,21 +123,21 @@ export class PostgresCallLedger implements CallLedger, CallSweeper {
  * being deleted meanwhile.
  */
 function keepContent(
-  cte: QueryCreator<Schema>,
+  cte: QueryCreator<DB>,
   { id, agentId }: LlmCall,
   { sealed, truncated }: SealedContent,
   maxBytes: number,
 ) {
   return cte
-    .insertInto('llm_call_contents')
-    .columns(['call_id', 'agent_id', 'truncated', 'sealed'])
+    .insertInto('llmCallContents')
+    .columns(['callId', 'agentId', 'truncated', 'sealed'])
     .expression((eb) =>
       eb
         .selectFrom('agents')
-        .innerJoin('accounts', 'accounts.id', 'agents.account_id')
+        .innerJoin('accounts', 'accounts.id', 'agents.accountId')
         .where('agents.id', '=', agentId)
-        .where('agents.deleted_at', 'is', null)
-        .where('accounts.record_llm_calls', '=', true)
+        .where('agents.deletedAt', 'is', null)
+        .where('accounts.recordLlmCalls', '=', true)
         .where(
           sql<boolean>`${sealed.length} + (
             select coalesce(sum(s.bytes), 0) from stored_bytes s
@@ -153,14 +145,14 @@ function keepContent(
           ) <= ${maxBytes}`,
         )
         .select([
-          sql.val(id).as('call_id'),
+          sql.val(id).as('callId'),
           'agents.id',
           sql.val(truncated).as('truncated'),
           sql.val(sealed).as('sealed'),
         ])
         .forShare('agents'),
     )
-    .onConflict((conflict) => conflict.column('call_id').doNothing());
+    .onConflict((conflict) => conflict.column('callId').doNothing());
 }
 
 /** Returns an agent's finished calls, newest first, behind `after`. */

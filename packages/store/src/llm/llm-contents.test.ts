@@ -2,14 +2,14 @@
  * Contents of model calls are stored with the call's row when the account records them, and end in time and with the agent.
  */
 import assert from 'node:assert/strict';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noSpendDefaults } from '@lodge/domain';
 import { execute } from '@lodge/testkit/postgres';
-import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
+import { admitAll, finishedCall, firstAccount, newAgent, openCall } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
-import { connectClient, openDatabase } from '../database/connection.ts';
-import { PostgresCallLedger } from './llm-calls.ts';
+import { connectClient } from '../database/connection.ts';
+import { callLedgerIn } from './llm-calls.ts';
 import { updateAccount } from '../accounts/accounts.ts';
 import type { ContentBounds } from '@lodge/ports';
 import { forgetContents, pruneCalls } from './call-prune.ts';
@@ -105,9 +105,7 @@ test('what is older than wanted is deleted, however much, and the rest is not', 
 
 test('an account keeps so many bytes of what was said; the agent with most gives way, and no other', async () => {
   const maxBytes = 80_000;
-  const pool = openDatabase(database, silent);
-  after(() => pool.close());
-  const bounded = new PostgresCallLedger(pool, 'h', noSpendDefaults, maxBytes);
+  const bounded = callLedgerIn(store.database, 'h', { spendDefaults: noSpendDefaults, contentBytes: maxBytes });
   await execute(database.connectionString, 'delete from llm_call_contents');
   const [quiet, loud] = [await newAgentOf(), await newAgentOf()];
   const say = async (agent: typeof quiet, name: string, count: number): Promise<void> => {

@@ -15,12 +15,10 @@ import {
   spendWindow,
 } from '@lodge/domain';
 import type { SpendDefaults, SpendLimit, SpendStanding } from '@lodge/domain';
-import type { AccountSpend, AgentSpend, CallRefusal, LlmCall, NewEvent, OpenCall, SpendStore } from '@lodge/ports';
+import type { AccountSpend, AgentSpend, CallRefusal, NewEvent, OpenCall, SpendStore } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, Transaction } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { Database, Queries, Transaction } from '../database/database.ts';
 import { appendEvent } from '../events/append.ts';
-import type { Schema } from '../database/schema.ts';
 import { advisoryLockClasses } from '../database/locks.ts';
 
 /** Wait for calls in progress, which end soon and mostly cost less than estimated. */
@@ -53,7 +51,7 @@ const unpricedRefusal: CallRefusal = {
 
 /** Decides in the transaction that opens the call whether it may be made. Returns null when it may. */
 export async function admitSpend(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   call: OpenCall,
   defaults: SpendDefaults,
 ): Promise<CallRefusal | null> {
@@ -78,58 +76,51 @@ export async function admitSpend(
   };
 }
 
-export class PostgresSpendStore implements SpendStore {
-  readonly defaults: SpendDefaults;
-  private readonly database: Database;
-
-  constructor(database: Database, defaults: SpendDefaults) {
-    this.database = database;
-    this.defaults = defaults;
-  }
-
-  asleep(agentId: string, at: Date): Promise<CallRefusal | null> {
-    return this.database.repeatable(async (db) => {
-      const agent = await db.selectFrom('agents').select('account_id').where('id', '=', agentId).executeTakeFirst();
-      if (!agent) return null;
-      const caller = { agentId, accountId: agent.account_id };
-      const applied = await appliedLimits(db, caller, at, this.defaults, 'unlocked');
-      const sleeping = applied.filter(({ action }) => action === 'pause');
-      return sleeping.length === 0 ? null : reachedRefusal(await standingsOf(db, sleeping), at);
-    });
-  }
-
-  async note(call: LlmCall): Promise<void> {
+export const spendIn = (database: Database, defaults: SpendDefaults): SpendStore => ({
+  defaults,
+  asleep: (agentId, at) => database.repeatable((db) => asleep(db, agentId, at, defaults)),
+  async note(call) {
     if (call.costUsd === null) return;
-    const { startedAt: at } = call;
-    const applied = await this.database.repeatable((db) => appliedLimits(db, call, at, this.defaults, 'unlocked'));
+    const applied = await database.repeatable((db) => appliedLimits(db, call, call.startedAt, defaults, 'unlocked'));
     if (applied.length === 0) return;
-    await this.database.transaction(async (trx) => tell(trx, call.agentId, await standingsOf(trx, applied)));
-  }
+    await database.transaction(async (trx) => tell(trx, call.agentId, await standingsOf(trx, applied)));
+  },
+  ofAgent: (agentId, at) => database.repeatable((db) => spendOfAgent(db, agentId, at, defaults)),
+  ofAccount: (accountId, at) => database.repeatable((db) => spendOfAccount(db, accountId, at, defaults)),
+});
 
-  ofAgent(agentId: string, at: Date): Promise<AgentSpend> {
-    return this.database.repeatable(async (db) => {
-      const { rows } = await sql<{ account: string; day: string; month: string }>`
-        select c.account_id as account, ${spentIn('agent', 'day', at)} as day, ${spentIn('agent', 'month', at)} as month
-        from agents c where c.id = ${agentId}
-      `.execute(db);
-      const { account: accountId = '', day = '0', month = '0' } = rows[0] ?? {};
-      const applied = await appliedLimits(db, { agentId, accountId }, at, this.defaults, 'unlocked');
-      const limits = applied.length === 0 ? [] : await standingsOf(db, applied);
-      return { daySpentUsd: day, monthSpentUsd: month, limits };
-    });
-  }
+async function asleep(db: Queries, agentId: string, at: Date, defaults: SpendDefaults): Promise<CallRefusal | null> {
+  const agent = await db.selectFrom('agents').select('accountId').where('id', '=', agentId).executeTakeFirst();
+  if (!agent) return null;
+  const applied = await appliedLimits(db, { agentId, ...agent }, at, defaults, 'unlocked');
+  const sleeping = applied.filter(({ action }) => action === 'pause');
+  return sleeping.length === 0 ? null : reachedRefusal(await standingsOf(db, sleeping), at);
+}
 
-  ofAccount(accountId: string, at: Date): Promise<AccountSpend> {
-    return this.database.repeatable(async (db) => {
-      const { rows } = await sql<{ limit: SpendLimit | null; day: string; month: string }>`
-        select c.spend_limit as limit, ${spentIn('account', 'day', at)} as day,
-          ${spentIn('account', 'month', at)} as month
-        from accounts c where c.id = ${accountId}
-      `.execute(db);
-      const { limit = null, day = '0', month = '0' } = rows[0] ?? {};
-      return { limit: limit ?? this.defaults.account, daySpentUsd: day, monthSpentUsd: month };
-    });
-  }
+async function spendOfAgent(db: Queries, agentId: string, at: Date, defaults: SpendDefaults): Promise<AgentSpend> {
+  const { rows } = await sql<{ account: string; day: string; month: string }>`
+    select c.account_id as account, ${spentIn('agent', 'day', at)} as day, ${spentIn('agent', 'month', at)} as month
+    from agents c where c.id = ${agentId}
+  `.execute(db);
+  const { account: accountId = '', day = '0', month = '0' } = rows[0] ?? {};
+  const applied = await appliedLimits(db, { agentId, accountId }, at, defaults, 'unlocked');
+  const limits = applied.length === 0 ? [] : await standingsOf(db, applied);
+  return { daySpentUsd: day, monthSpentUsd: month, limits };
+}
+
+async function spendOfAccount(
+  db: Queries,
+  accountId: string,
+  at: Date,
+  defaults: SpendDefaults,
+): Promise<AccountSpend> {
+  const { rows } = await sql<{ limit: SpendLimit | null; day: string; month: string }>`
+    select c.spend_limit as limit, ${spentIn('account', 'day', at)} as day,
+      ${spentIn('account', 'month', at)} as month
+    from accounts c where c.id = ${accountId}
+  `.execute(db);
+  const { limit = null, day = '0', month = '0' } = rows[0] ?? {};
+  return { limit: limit ?? defaults.account, daySpentUsd: day, monthSpentUsd: month };
 }
 
 /** The amount spent, for the row `c` of accounts or agents. */
@@ -143,7 +134,7 @@ const spentIn = (scope: 'account' | 'agent', period: 'day' | 'month', at: Date) 
  * transaction.
  */
 async function appliedLimits(
-  db: Kysely<Schema>,
+  db: Queries,
   { agentId, accountId }: Caller,
   at: Date,
   defaults: SpendDefaults,
@@ -181,11 +172,11 @@ const advisoryLock = (id: ReturnType<typeof sql.ref>) =>
  * between two a call could end and be counted by neither.
  */
 async function standingsOf(
-  db: Kysely<Schema>,
+  db: Queries,
   applied: readonly Applied[],
   except: string | null = null,
 ): Promise<Standing[]> {
-  const { rows } = await sql<{ spent: string; in_flight: string }>`
+  const { rows } = await sql<{ spent: string; inFlight: string }>`
     select coalesce(w.spent_usd, 0)::text as spent, coalesce(flight.usd, 0)::text as in_flight
     from ${windows(applied)}
     left join spend_windows w on (w.scope, w.id, w.period, w.starts) = (l.scope, l.id, l.period, l.starts)
@@ -195,7 +186,7 @@ async function standingsOf(
     ) flight
     order by l.n
   `.execute(db);
-  return applied.map((limit, n) => ({ ...limit, spentUsd: rows[n]!.spent, inFlightUsd: rows[n]!.in_flight }));
+  return applied.map((limit, n) => ({ ...limit, spentUsd: rows[n]!.spent, inFlightUsd: rows[n]!.inFlight }));
 }
 
 /** A table of the windows, in their order (`n`). */
@@ -219,7 +210,7 @@ function reachedRefusal(standings: readonly Standing[], at: Date): CallRefusal |
 }
 
 /** Writes once per window and limit that it is nearly or wholly used up. */
-async function tell(trx: Transaction<Schema>, agentId: string, standings: readonly Standing[]): Promise<void> {
+async function tell(trx: Transaction, agentId: string, standings: readonly Standing[]): Promise<void> {
   const reached = reachedLimits(standings);
   const near = nearLimits(standings).filter((standing) => !reached.includes(standing));
   const warned = await unnotified(trx, near, 'warned_for');
@@ -240,7 +231,7 @@ function limitEvent(
 
 /** Returns and marks the limits without a notice so far. */
 async function unnotified(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   standings: readonly Standing[],
   column: 'warned_for' | 'reached_for',
 ): Promise<Standing[]> {
