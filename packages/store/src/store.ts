@@ -31,8 +31,8 @@ import type { DatabaseConfig } from './database/connection.ts';
 import { databaseOf } from './database/database.ts';
 import type { Database } from './database/database.ts';
 import { storedSizes } from './database/sizes.ts';
-import { PostgresIdempotencyStore } from './http/idempotency.ts';
-import { PostgresLimitStore } from './http/rate-limits.ts';
+import { idempotencyIn } from './http/idempotency.ts';
+import { limitsIn } from './http/rate-limits.ts';
 import { callLedgerIn } from './llm/llm-calls.ts';
 import { agentDirectoryIn } from './llm/agent-directory.ts';
 import { secretsIn } from './accounts/secrets.ts';
@@ -100,9 +100,9 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     directoryOf: (host) => agentDirectoryIn(camel, host, spendDefaults),
     ledgerOf: (host) => callLedgerIn(camel, host, { spendDefaults, contentBytes: callContentBytes }),
     usage: usageIn(camel),
-    limits: new PostgresLimitStore(database),
+    limits: limitsIn(camel),
     spend: spendIn(camel, spendDefaults),
-    idempotency: new PostgresIdempotencyStore(database),
+    idempotency: idempotencyIn(camel),
     secrets: secretsIn(camel),
     channels: new PostgresChannelStore(database, changes),
     channelTurns: new PostgresChannelTurns(database, changes),

@@ -1,4 +1,3 @@
-import type { ColumnType, Generated } from 'kysely';
 import type { AgentHolds, Agents, LlmKeys } from './tables.ts';
 import type { ChannelTables } from '../channels/tables.ts';
 import type { WorkTables } from '../work/tables.ts';
@@ -14,34 +13,4 @@ export interface Schema extends ChannelTables, WorkTables {
   agents: SnakeCased<Agents>;
   llm_keys: SnakeCased<LlmKeys>;
   agent_holds: SnakeCased<AgentHolds>;
-  rate_buckets: { subject: string; tokens: number; granted: number; at: Date };
-  rate_places: { id: Generated<string>; subject: string; until: Date };
-  idempotency_keys: IdempotencyKeysTable;
-  stored_bytes: StoredBytesTable;
-}
-
-/** Rows that triggers maintain. */
-interface StoredBytesTable {
-  account_id: string;
-  kind: 'replies' | 'contents';
-  /** The agent's id; empty for no agent. */
-  agent_id: string;
-  /** int8, which comes as text. */
-  items: string;
-  bytes: string;
-}
-
-interface IdempotencyKeysTable {
-  account_id: string;
-  key: string;
-  fingerprint: Uint8Array;
-  agent_id: string;
-  attempt: string;
-  lease_until: Date;
-  effective: Generated<boolean>;
-  done_at: Generated<Date | null>;
-  status: Generated<number | null>;
-  headers: ColumnType<unknown, string | null, string | null>;
-  body: Generated<string | null>;
-  created_at: Date;
 }

@@ -2,16 +2,12 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
-import type { ClaimOutcome, StoredReply } from '@lodge/ports';
+import type { ClaimOutcome, IdempotencyStore, StoredReply } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
-import { openDatabase } from '../database/connection.ts';
-import { silent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
-import { PostgresIdempotencyStore } from './idempotency.ts';
+import { idempotencyIn } from './idempotency.ts';
 
-const { database, closes } = await testStore();
-const pool = openDatabase(database, silent);
-closes(pool);
+const { database, store: opened } = await testStore();
 const run = <Row = unknown>(statement: string) =>
   execute<Row & Record<string, unknown>>(database.connectionString, statement);
 
@@ -21,7 +17,7 @@ const fingerprint = createHash('sha256').digest();
 const replyOf = (bytes: number): StoredReply => ({ status: 200, headers: {}, body: 'x'.repeat(bytes) });
 
 /** Sends requests with these keys, one after another. */
-function asking(store: PostgresIdempotencyStore, accountId: string) {
+function asking(store: IdempotencyStore, accountId: string) {
   const claim = (key: string): Promise<ClaimOutcome> =>
     store.claim({ accountId, key, fingerprint, agentId: 'abcdefghijkl' }, 0);
   return {
@@ -58,9 +54,9 @@ test('a day of more keys than one statement deletes is forgotten in one round, a
      select '${accountId}', 'old' || n, sha256('x'), 'a', '${randomUUID()}', now() - interval '25 hours',
        now() - interval '25 hours', now(), 200, '{}', repeat('x', 100) from generate_series(1, 2500) n`,
   );
-  await asking(new PostgresIdempotencyStore(pool), accountId).ask(['new'], 10);
+  await asking(idempotencyIn(opened.database), accountId).ask(['new'], 10);
   assert.deepEqual((await stored(accountId)).counted, { items: 2501, bytes: 250_010 });
-  await new PostgresIdempotencyStore(pool).prune();
+  await idempotencyIn(opened.database).prune();
   const { counted, real } = await stored(accountId);
   assert.deepEqual(
     [counted, real],
@@ -73,7 +69,7 @@ test('a day of more keys than one statement deletes is forgotten in one round, a
 
 test('replies of an account stay within their bytes; a request whose reply went is not carried out again', async () => {
   const accountId = await newAccount();
-  const store = new PostgresIdempotencyStore(pool, { bytes: 100_000 });
+  const store = idempotencyIn(opened.database, { bytes: 100_000 });
   const { ask, kinds } = asking(store, accountId);
   await ask(names(12), 10_000);
   assert.deepEqual(await kinds(['k9', 'k10', 'k11']), ['replay', 'not_kept', 'not_kept']);
@@ -94,7 +90,7 @@ test('replies of an account stay within their bytes; a request whose reply went 
 
 test('of a request that was refused the key goes with its reply: it changed nothing', async () => {
   const accountId = await newAccount();
-  const store = new PostgresIdempotencyStore(pool, { bytes: 2_000 });
+  const store = idempotencyIn(opened.database, { bytes: 2_000 });
   const { ask, claim, kinds } = asking(store, accountId);
   const refused = await claim('refused');
   assert.ok(refused.kind === 'claimed');
@@ -104,16 +100,16 @@ test('of a request that was refused the key goes with its reply: it changed noth
   assert.deepEqual(await kinds(['refused', 'late']), ['claimed', 'replay']);
   const { counted, real } = await stored(accountId);
   assert.deepEqual(counted, real);
-  const without = asking(new PostgresIdempotencyStore(pool, { bytes: 0 }), accountId);
+  const without = asking(idempotencyIn(opened.database, { bytes: 0 }), accountId);
   const full = await without.claim('no room');
   assert.ok(full.kind === 'claimed');
-  await new PostgresIdempotencyStore(pool, { bytes: 0 }).complete(full.claim, { ...replyOf(500), status: 400 });
+  await idempotencyIn(opened.database, { bytes: 0 }).complete(full.claim, { ...replyOf(500), status: 400 });
   assert.deepEqual(await without.kinds(['no room']), ['claimed']);
 });
 
 test('beyond so many keys the oldest go after an hour at the earliest, and what finds none to go is refused undone', async () => {
   const accountId = await newAccount();
-  const store = new PostgresIdempotencyStore(pool, { items: 10 });
+  const store = idempotencyIn(opened.database, { items: 10 });
   const { ask, claim, kinds } = asking(store, accountId);
   await ask(names(10), 5);
   await store.prune();

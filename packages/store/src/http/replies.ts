@@ -5,7 +5,7 @@
  */
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { Queries } from '../database/database.ts';
 
 export interface ReplyBounds {
   /** Keys of one account. At four fifths of them the oldest go, but never one younger than `leastMs`. */
@@ -26,41 +26,37 @@ const rowsAtOnce = 1_000;
 const bodiesAtOnce = 20;
 
 interface Full {
-  readonly account_id: string;
+  readonly accountId: string;
   readonly items: number;
   readonly bytes: number;
 }
 
 /** Prunes replies. The next round continues after a kill. */
-export async function pruneReplies(database: Database, { items, bytes, leastMs }: ReplyBounds): Promise<void> {
-  const { rows } = await database.repeatable((db) =>
-    sql<Full>`
+export async function pruneReplies(db: Queries, { items, bytes, leastMs }: ReplyBounds): Promise<void> {
+  const { rows } = await sql<Full>`
       select account_id, items::float8 as items, bytes::float8 as bytes from stored_bytes where kind = 'replies' and items > 0
-    `.execute(db),
-  );
+    `.execute(db);
   for (const each of rows) {
-    await forget(database, each.account_id, keptFor, Infinity);
+    await forget(db, each.accountId, keptFor, Infinity);
     const tooMany = Math.ceil(each.items - items * 0.8);
     const least = sql`${leastMs} * interval '1 millisecond'`;
-    if (tooMany > 0) await forget(database, each.account_id, least, tooMany);
-    if (each.bytes > bytes * 0.75) await dropBodies(database, each.account_id, Math.floor(bytes * 0.75));
+    if (tooMany > 0) await forget(db, each.accountId, least, tooMany);
+    if (each.bytes > bytes * 0.75) await dropBodies(db, each.accountId, Math.floor(bytes * 0.75));
   }
 }
 
 /** Deletes the oldest keys older than `age`, at most `most`. A request in progress keeps its key. */
-async function forget(database: Database, accountId: string, age: RawBuilder<unknown>, most: number): Promise<void> {
+async function forget(db: Queries, accountId: string, age: RawBuilder<unknown>, most: number): Promise<void> {
   for (let left = most; left > 0;) {
     const wanted = Math.min(left, rowsAtOnce);
-    const { numAffectedRows } = await database.repeatable((db) =>
-      sql`
+    const { numAffectedRows } = await sql`
         delete from idempotency_keys k using (
           select account_id, key from idempotency_keys
           where account_id = ${accountId} and created_at < clock_timestamp() - ${age} and lease_until < clock_timestamp()
           order by created_at limit ${wanted} for update skip locked
         ) old
         where k.account_id = old.account_id and k.key = old.key
-      `.execute(db),
-    );
+      `.execute(db);
     const gone = Number(numAffectedRows ?? 0n);
     if (gone < wanted) return;
     left -= gone;
@@ -68,13 +64,12 @@ async function forget(database: Database, accountId: string, age: RawBuilder<unk
 }
 
 /** Empties the fewest oldest replies that leave the others within `maxBytes`. */
-async function dropBodies(database: Database, accountId: string, maxBytes: number): Promise<void> {
+async function dropBodies(db: Queries, accountId: string, maxBytes: number): Promise<void> {
   const over = sql`(
     select s.bytes - ${maxBytes} from stored_bytes s where s.account_id = ${accountId} and s.kind = 'replies' and s.agent_id = ''
   )`;
   for (let dropped = bodiesAtOnce; dropped === bodiesAtOnce;) {
-    const { rows } = await database.repeatable((db) =>
-      sql<{ dropped: number }>`
+    const { rows } = await sql<{ dropped: number }>`
         with oldest as materialized (
           select account_id, key, status, created_at, octet_length(body) as bytes from idempotency_keys
           where account_id = ${accountId} and body is not null
@@ -90,8 +85,7 @@ async function dropBodies(database: Database, accountId: string, maxBytes: numbe
           from giving_way g where k.account_id = g.account_id and k.key = g.key and not g.is_refusal
         )
         select count(*)::int as dropped from giving_way
-      `.execute(db),
-    );
+      `.execute(db);
     dropped = rows[0]!.dropped;
   }
 }
