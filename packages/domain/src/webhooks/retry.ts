@@ -35,3 +35,9 @@ export function retryWaitMs({ waitsMs }: RetryRules, attempts: number, askedMs: 
   const wait = waitsMs[attempts - 1] ?? longest;
   return Math.round(Math.max(wait * (1 + random / 5), Math.min(askedMs ?? 0, longest)));
 }
+
+/** Whether a delivery is given up when its attempt with this number (1 or more) fails: its waits have come to `giveUpMs`. */
+export function isLastAttempt({ waitsMs, giveUpMs }: RetryRules, attempt: number): boolean {
+  const waits = Array.from({ length: attempt - 1 }, (_, n) => waitsMs[n] ?? waitsMs.at(-1) ?? 0);
+  return waits.reduce((sum, ms) => sum + ms, 0) >= giveUpMs;
+}

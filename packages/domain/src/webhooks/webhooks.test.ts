@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { publicEvents } from '../events/event.ts';
 import { namesSomething, typesOf, webhookPattern } from './patterns.ts';
-import { retryWaitMs, webhookGiveUpMs, webhookRetries } from './retry.ts';
+import { isLastAttempt, retryWaitMs, webhookGiveUpMs, webhookRetries } from './retry.ts';
 
 test('a pattern is a type, a family or all of them', () => {
   assert.deepEqual(typesOf(['*']), [...publicEvents.keys()]);
@@ -29,4 +29,10 @@ test('a wait grows, is spread, and heeds what the receiver asks within a bound',
   assert.equal(retryWaitMs(webhookRetries, 1, 60_000, 0), 60_000);
   assert.equal(retryWaitMs(webhookRetries, 1, 1e12, 0), 4 * 3_600_000);
   assert.ok(waits.slice(0, 8).reduce((sum, wait) => sum + wait) < webhookGiveUpMs);
+});
+
+test('a delivery is given up once its waits have come to a day, and the last listed wait repeats', () => {
+  const last = Array.from({ length: 20 }, (_, n) => isLastAttempt(webhookRetries, n + 1)).indexOf(true) + 1;
+  assert.equal(last, 14);
+  assert.ok(isLastAttempt(webhookRetries, 15));
 });
