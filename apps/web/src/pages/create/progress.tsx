@@ -13,7 +13,7 @@ import { formatSeconds } from '../../format.ts';
 import { pathTo } from '../../paths.ts';
 import { channelTitles } from '../agent/channels/channel-names.ts';
 import type { ChannelName } from '../agent/channels/channel-names.ts';
-import { channelsRoute } from '../agent/channels/route.ts';
+import { channelsRoute } from '../agent/routes.ts';
 import { agentQuery } from '../agent/queries.ts';
 
 const lookMs = 1_000;

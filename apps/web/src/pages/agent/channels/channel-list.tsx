@@ -9,7 +9,7 @@ import { channelNames, channelTitles } from './channel-names.ts';
 import type { ChannelName } from './channel-names.ts';
 import { platforms } from './platforms.tsx';
 import { approvalsQuery } from './queries.ts';
-import { channelsRoute } from './route.ts';
+import { channelsRoute } from '../routes.ts';
 import { statusWords } from './status.ts';
 
 /** All platforms, each with how it is. */

@@ -11,7 +11,7 @@ import { ChannelList } from './channel-list.tsx';
 import { channelTitles } from './channel-names.ts';
 import type { ChannelName } from './channel-names.ts';
 import { channelsQuery } from './queries.ts';
-import { channelsRoute } from './route.ts';
+import { channelsRoute } from '../routes.ts';
 
 export function ChannelsPage() {
   const { channel } = channelsRoute.useSearch();

@@ -16,7 +16,7 @@ import { useAgent } from '../queries.ts';
 import { ConnectionDetail } from './connection-detail.tsx';
 import { ConnectionForm } from './connection-form.tsx';
 import { connectionsQuery } from './queries.ts';
-import { connectionsRoute } from './route.ts';
+import { connectionsRoute } from '../routes.ts';
 import { connectionStatus, kindTitles } from './status.ts';
 
 export function ConnectionsPage() {

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { ChevronRight, House } from 'lucide-react';
 import { visibleName } from '../../../components/words/visible-text.ts';
 import { nameOf, stepsTo } from './file-paths.ts';
-import { filesRoute } from './route.ts';
+import { filesRoute } from '../routes.ts';
 
 /** The way to a folder or a file. Each step leads to its folder. */
 export function Breadcrumbs({ path, isFile }: { path: string; isFile: boolean }) {

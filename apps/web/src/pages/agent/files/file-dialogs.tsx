@@ -13,8 +13,8 @@ import { text, useForm } from '../../../components/form/use-form.ts';
 import { visibleName } from '../../../components/words/visible-text.ts';
 import { folderOf, joined, problemOf } from './file-paths.ts';
 import type { FileAction } from './file-table.tsx';
-import { RenameRefused, rename } from './rename.ts';
-import { filesRoute } from './route.ts';
+import { rename, RenameRefused } from './rename.ts';
+import { filesRoute } from '../routes.ts';
 
 interface DialogProps {
   readonly agentId: string;

@@ -8,11 +8,11 @@ import { Markdown } from '../../../components/markdown.tsx';
 import { EmptyState, ErrorState, Skeleton } from '../../../components/states.tsx';
 import { visibleName } from '../../../components/words/visible-text.ts';
 import { useMay } from '../../../session.ts';
-import { downloadAddress, formatSize, folderOf, nameOf } from './file-paths.ts';
+import { downloadAddress, folderOf, formatSize, nameOf } from './file-paths.ts';
 import { isMarkdown, maxPictureBytes, maxTextBytes, pictureTypeOf } from './open-file.ts';
 import type { OpenedFile } from './open-file.ts';
 import { fileQuery } from './queries.ts';
-import { filesRoute } from './route.ts';
+import { filesRoute } from '../routes.ts';
 import { TextEditor } from './editing/text-editor.tsx';
 
 interface PaneProps {

@@ -8,7 +8,7 @@ import { Time } from '../../../components/time.tsx';
 import { visibleName } from '../../../components/words/visible-text.ts';
 import { downloadAddress, formatSize } from './file-paths.ts';
 import { isMarkdown, pictureTypeOf } from './open-file.ts';
-import { filesRoute } from './route.ts';
+import { filesRoute } from '../routes.ts';
 import { useAgent } from '../queries.ts';
 
 export type FileAction =

@@ -6,7 +6,7 @@ import { useAgent } from '../queries.ts';
 import { Breadcrumbs } from './breadcrumbs.tsx';
 import { FilePane } from './file-pane.tsx';
 import { FolderPane } from './folder-pane.tsx';
-import { filesRoute } from './route.ts';
+import { filesRoute } from '../routes.ts';
 import { uploadsOf } from './upload/upload-queue.ts';
 import type { UploadQueue } from './upload/upload-queue.ts';
 import { UploadList } from './upload/upload-list.tsx';

@@ -20,7 +20,7 @@ import { HookDetail } from './hook-detail.tsx';
 import { HookForm, MadeDialog } from './hook-form.tsx';
 import type { MadeHook } from './hook-form.tsx';
 import { hooksQuery, signatureTitles } from './queries.ts';
-import { hooksRoute } from './route.ts';
+import { hooksRoute } from '../routes.ts';
 
 export function HooksPage() {
   const { hook, form } = hooksRoute.useSearch();

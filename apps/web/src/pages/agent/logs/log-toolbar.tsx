@@ -7,7 +7,7 @@ import { cx } from '../../../components/cx.ts';
 import { controlClass } from '../../../components/form/field.tsx';
 import { fieldTime } from './log-times.ts';
 import { levelLabels, levelNames, sourceLabels, sourceNames } from './log-words.ts';
-import type { LogSearch } from './route.ts';
+import type { LogSearch } from '../routes.ts';
 
 const searchDelayMs = 250;
 

@@ -18,7 +18,7 @@ import type { LogState } from './log-feed.ts';
 import { LogList, LogSkeleton } from './log-list.tsx';
 import { LogToolbar } from './log-toolbar.tsx';
 import { lineOf } from './log-words.ts';
-import { logsRoute } from './route.ts';
+import { logsRoute } from '../routes.ts';
 
 /** The agent's log as it grows. */
 export function LogsPage() {

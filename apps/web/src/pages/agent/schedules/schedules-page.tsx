@@ -16,7 +16,7 @@ import { useMay } from '../../../session.ts';
 import { useAgent } from '../queries.ts';
 import { NextRun } from './next-run.tsx';
 import { schedulesQuery } from './queries.ts';
-import { schedulesRoute } from './route.ts';
+import { schedulesRoute } from '../routes.ts';
 import { runWords } from './run-list.tsx';
 import { ScheduleDetail } from './schedule-detail.tsx';
 import { ScheduleForm } from './schedule-form.tsx';

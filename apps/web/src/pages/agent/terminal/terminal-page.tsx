@@ -15,7 +15,7 @@ import { useMay } from '../../../session.ts';
 import { MachineGate } from '../machine-gate.tsx';
 import { agentQuery, useAgent } from '../queries.ts';
 import { LinkDialog } from './link-dialog.tsx';
-import { terminalRoute } from './route.ts';
+import { terminalRoute } from '../routes.ts';
 import type { ShellState } from './shell.ts';
 import { useTerminal } from './use-terminal.ts';
 
