@@ -4,8 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { EventType } from '@lodge/domain';
 import { appendAgentEvent } from '../events/append.ts';
+import { execute } from '@lodge/testkit/postgres';
 import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { deleteEnded } from '../work/index.ts';
 import { claimWebhooks, insertWebhook, makeDeliveries, releaseWebhooks } from './index.ts';
 
 const { database, store } = await testStore();
@@ -43,4 +45,19 @@ test('a position that moves while deliveries are made is the one that they begin
   assert.deepEqual(await make(), { made: [], more: false });
   await store.database.repeatable((db) => releaseWebhooks(db, [held!]));
   assert.equal(await make(), null, 'the lease has ended');
+});
+
+test('old deliveries go, and those beyond the newest of a webhook; pending ones stay', async () => {
+  const run = (statement: string) => execute<{ type: string }>(database.connectionString, statement);
+  await run('delete from webhook_deliveries');
+  await run(`insert into webhook_deliveries (webhook_id, type, body, state, next_at, ended_at)
+    select w.id, d.type, '{}', d.state, d.next_at, d.ended_at from webhooks w, (values
+      ('waits', 'pending', now(), null::timestamptz), ('old', 'failed', null, now() - interval '2 days'),
+      ('beyond', 'delivered', null, now()), ('kept', 'delivered', null, now())) d (type, state, next_at, ended_at)`);
+  await deleteEnded(store.database, 'delivery', { kept: 1, maxAgeMs: 86_400_000 });
+  const left = await run('select type from webhook_deliveries order by id');
+  assert.deepEqual(
+    left.map(({ type }) => type),
+    ['waits', 'kept'],
+  );
 });
