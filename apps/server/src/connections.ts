@@ -1,8 +1,7 @@
-/** Connections of agents: the owners' use-cases, and the guests' access. */
+/** The guests' access to connections, and the consents that their owners give. */
 import { openConnections as openParts } from '@lodge/connections';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
-import { createConnectionDirectory, createConnectionGrants, createConnections } from '@lodge/engine';
-import type { Connections, Engine } from '@lodge/engine';
+import { createConnectionDirectory, createConnectionGrants } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import { logWriter } from '@lodge/store/logs';
@@ -11,26 +10,16 @@ import type { Config } from './config/config.ts';
 
 interface Needs {
   readonly store: Store;
-  readonly engine: Engine;
   readonly secrets: SecretBox;
   readonly log: Log;
   readonly oauthBounds?: ConnectionOptions['oauthBounds'];
 }
 
-interface Opened {
-  readonly connections: Connections;
-  readonly doors: { readonly connections: ConnectionParts['door'] };
-  /** MCP connections, as tools of their agents. */
-  readonly tools: ConnectionParts['tools'];
-  readonly clientDocuments: ConnectionParts['clientDocuments'];
-}
-
 export function openConnections(
   { connectionAddresses: addresses, egressProxy }: Config,
-  { store, engine, secrets, log, oauthBounds }: Needs,
+  { store, secrets, log, oauthBounds }: Needs,
   closing: Closing,
-): Opened {
-  const anyAddress = addresses === 'any';
+): ConnectionParts {
   const { database } = store;
   const parts = openParts({
     directory: createConnectionDirectory(database),
@@ -43,13 +32,5 @@ export function openConnections(
     ...(oauthBounds && { oauthBounds }),
   });
   closing.push(() => parts.close());
-  const connections = createConnections({
-    database,
-    agents: engine.agents,
-    consent: parts.consent,
-    secrets,
-    anyAddress,
-  });
-  const { door, tools, clientDocuments } = parts;
-  return { connections, doors: { connections: door }, tools, clientDocuments };
+  return parts;
 }

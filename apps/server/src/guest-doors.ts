@@ -2,7 +2,7 @@
 import type { Doors } from '@lodge/broker';
 import { createAgentTools, createSchedules } from '@lodge/engine';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
-import type { ChannelParts, Connections, Engine } from '@lodge/engine';
+import type { ChannelParts, Engine } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Closing } from './closing.ts';
@@ -20,17 +20,13 @@ interface Needs {
   readonly oauthBounds?: ConnectionOptions['oauthBounds'];
 }
 
-interface Opened {
-  readonly connections: Connections;
+interface Opened extends Pick<ConnectionParts, 'tools' | 'consent' | 'clientDocuments'> {
   readonly doors: Doors;
-  /** MCP connections, as tools of their agents. */
-  readonly tools: ConnectionParts['tools'];
-  readonly clientDocuments: ConnectionParts['clientDocuments'];
 }
 
 export function openGuestDoors(config: Config, needs: Needs, closing: Closing): Opened {
   const { store, engine, channels, log } = needs;
-  const { connections, doors, tools, clientDocuments } = openConnections(config, needs, closing);
+  const { door: connections, tools, ...parts } = openConnections(config, needs, closing);
   const agentTools = createAgentTools({
     sources: [tools],
     agents: engine.agents,
@@ -43,5 +39,5 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     schedules: createSchedules({ database: store.database, agents: engine.agents }),
     log,
   });
-  return { connections, doors: { ...doors, mcp: createToolsDoor(agentTools, version) }, tools, clientDocuments };
+  return { ...parts, doors: { connections, mcp: createToolsDoor(agentTools, version) }, tools };
 }

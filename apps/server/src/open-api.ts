@@ -2,15 +2,9 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import {
-  createAccounts,
-  createAgentVisits,
-  createApiKeyVerifier,
-  createPublishedPorts,
-  storedKeys,
-} from '@lodge/engine';
-import type { Accounts, Connections, Engine, Webhooks } from '@lodge/engine';
-import type { ClientDocuments, Cryptography, Log, SecretBox } from '@lodge/ports';
+import { createAccounts, createApiKeyVerifier, storedKeys } from '@lodge/engine';
+import type { Accounts, Engine } from '@lodge/engine';
+import type { ClientDocuments, ConnectionConsent, Cryptography, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
@@ -28,8 +22,7 @@ import { version } from './version.ts';
 export interface ApiParts extends Pick<LodgeOptions, 'guestAt' | 'api' | 'bounds'> {
   readonly store: Store;
   readonly engine: Engine;
-  readonly webhooks: Webhooks;
-  readonly connections: Connections;
+  readonly consent: ConnectionConsent;
   readonly clientDocuments: ClientDocuments;
   readonly metrics: Metrics | null;
   readonly secrets: SecretBox;
@@ -52,7 +45,7 @@ export async function openApi(
   parts: ApiParts,
   closing: (() => Promise<unknown> | void)[],
 ): Promise<OpenApi> {
-  const { store, engine, webhooks, connections, metrics, secrets, cryptography, tls, log } = parts;
+  const { store, engine, metrics, secrets, tls, log } = parts;
   const verifier = verifierOf(parts);
   closing.push(() => verifier.close());
   const url = publicUrl(config);
@@ -64,15 +57,8 @@ export async function openApi(
     verifier,
     events: store.events,
     accounts,
-    places: {
-      ports: createPublishedPorts(store.database),
-      visits: createAgentVisits(store.database, cryptography.tokens),
-    },
-    channels: { channels: engine.channels, origin },
-    webhooks,
-    ...openResources({ database: store.database, agents: engine.agents, secrets, cryptography }),
+    ...openResources({ ...parts, ...coreOf(parts), config }),
     origin,
-    connections: { connections, origin },
     usage: store.usage,
     idempotency: store.idempotency,
     secrets,
@@ -107,6 +93,13 @@ export async function openApi(
   if (config.publicUrl === null) url.port = listening.port;
   return { baseUrl: `${url.origin}/v1`, endRequests, accounts, app };
 }
+
+const coreOf = ({ store: { database, changes }, engine: { agents, channels } }: ApiParts) => ({
+  database,
+  changes,
+  agents,
+  channels,
+});
 
 const useCasesOf = (engine: Engine) => ({
   agents: engine.agents,

@@ -54,7 +54,7 @@ import { openApi } from './open-api.ts';
 import { version } from './version.ts';
 import { openTryOut } from './tryout/provider.ts';
 import type { TryOut } from './tryout/provider.ts';
-import { openWebhooks } from './webhooks.ts';
+import { openDelivering } from './webhooks.ts';
 
 export interface Lodge {
   /** The API's address, with `/v1`. */
@@ -145,10 +145,10 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const eventKeeper = createEventKeeper({ database: store.database, bounds: eventBounds(config), log });
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
-  const { webhooks, delivering } = openWebhooks(config, { store, secrets, log, holder });
+  const delivering = openDelivering(config, { store, secrets, log, holder });
   const guests = { store, engine, channels, secrets, log, ...(bounds.oauth && { oauthBounds: bounds.oauth }) };
   const { doors, tools, ...seenDoors } = openGuestDoors(config, guests, closing);
-  const seen = { ...seenDoors, store, engine, webhooks, metrics, secrets, cryptography, tls: host.tls, log };
+  const seen = { ...seenDoors, store, engine, metrics, secrets, cryptography, tls: host.tls, log };
   const { baseUrl, endRequests, accounts, app } = await openApi(config, { ...given, bounds, ...seen }, closing);
   const firstKey = await ensureFirstKey(store.database, join(ownFolderOf(config), 'first-key'));
   const ownerLink = await ensureOwnerLink(store.database, join(ownFolderOf(config), 'owner-link'));

@@ -3156,17 +3156,6 @@ export interface Operations {
     reply: ProviderList;
     stream: never;
   };
-  /** POST /v1/agents/{id}/links: Make a link to an agent for a browser */
-  createAgentLink: {
-    path: {
-      /** The agent's id. */
-      id: string;
-    };
-    query: unknown;
-    body: CreateLink;
-    reply: Link;
-    stream: never;
-  };
   /** GET /v1/agents/{id}/members: List the members of an agent */
   listMembers: {
     path: {
@@ -3226,6 +3215,17 @@ export interface Operations {
     query: unknown;
     body: undefined;
     reply: DeletedMember;
+    stream: never;
+  };
+  /** POST /v1/agents/{id}/links: Make a link to an agent for a browser */
+  createAgentLink: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: unknown;
+    body: CreateLink;
+    reply: Link;
     stream: never;
   };
   /** GET /v1/agents/{id}/ports: List the published ports of an agent */
@@ -3418,6 +3418,41 @@ export interface Operations {
     reply: OAuthSession;
     stream: never;
   };
+  /** GET /v1/agents/{id}/messages: List the messages of an agent on its channels */
+  listMessages: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: {
+      /** Messages per page. */
+      limit?: number | undefined;
+      /** `next_cursor` of the page before. */
+      cursor?: string | undefined;
+      /** Only messages of this channel. */
+      channel?: 'slack' | 'discord' | 'telegram' | 'whatsapp' | 'gmail' | 'email' | undefined;
+      /** Only messages in this state. */
+      state?: 'received' | 'answered' | 'failed' | 'unknown' | 'refused' | undefined;
+      /** `true`: with what was written and answered. */
+      content?: boolean | undefined;
+    };
+    body: undefined;
+    reply: ChannelMessageList;
+    stream: never;
+  };
+  /** POST /v1/agents/{id}/messages/{message}/retry: Try a message again */
+  retryMessage: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      /** The message's id. */
+      message: string;
+    };
+    query: unknown;
+    body: Record<string, never>;
+    reply: ChannelMessage;
+    stream: never;
+  };
   /** GET /v1/agents/{id}/connections: List the connections of an agent */
   listConnections: {
     path: {
@@ -3479,41 +3514,6 @@ export interface Operations {
     query: unknown;
     body: StartConnectionOAuth;
     reply: ConnectionOAuthSession;
-    stream: never;
-  };
-  /** GET /v1/agents/{id}/messages: List the messages of an agent on its channels */
-  listMessages: {
-    path: {
-      /** The agent's id. */
-      id: string;
-    };
-    query: {
-      /** Messages per page. */
-      limit?: number | undefined;
-      /** `next_cursor` of the page before. */
-      cursor?: string | undefined;
-      /** Only messages of this channel. */
-      channel?: 'slack' | 'discord' | 'telegram' | 'whatsapp' | 'gmail' | 'email' | undefined;
-      /** Only messages in this state. */
-      state?: 'received' | 'answered' | 'failed' | 'unknown' | 'refused' | undefined;
-      /** `true`: with what was written and answered. */
-      content?: boolean | undefined;
-    };
-    body: undefined;
-    reply: ChannelMessageList;
-    stream: never;
-  };
-  /** POST /v1/agents/{id}/messages/{message}/retry: Try a message again */
-  retryMessage: {
-    path: {
-      /** The agent's id. */
-      id: string;
-      /** The message's id. */
-      message: string;
-    };
-    query: unknown;
-    body: Record<string, never>;
-    reply: ChannelMessage;
     stream: never;
   };
   /** POST /v1/webhooks: Have events sent to a server of yours */

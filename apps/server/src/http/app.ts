@@ -56,15 +56,6 @@ import { getAgentRoute } from './routes/agents/get.ts';
 import { listAgentsRoute } from './routes/agents/list.ts';
 import { updateAgentRoute } from './routes/agents/update.ts';
 import { listAuditEventsRoute } from './routes/audit/list.ts';
-import { channelActRoutes } from './routes/channels/acts.ts';
-import { approvalRoutes } from './routes/channels/approvals.ts';
-import { channelRoutes } from './routes/channels/channels.ts';
-import { consentRoutes } from './routes/channels/consents.ts';
-import { gmailRoutes } from './routes/channels/gmail.ts';
-import { messageRoutes } from './routes/channels/messages.ts';
-import { deliveryRoutes } from './routes/webhooks/deliveries.ts';
-import { webhookRoutes } from './routes/webhooks/webhooks.ts';
-import { whatsAppRoutes } from './routes/channels/whatsapp.ts';
 import { chatRoutes } from './routes/chat/create.ts';
 import { listEventsRoute } from './routes/events/list.ts';
 import { fingerprintRoute } from './routes/fingerprints/create.ts';
@@ -80,9 +71,6 @@ import { tokenRoute } from './routes/oauth/token.ts';
 import { healthRoute } from './routes/health/get.ts';
 import { hostRoute } from './routes/host/get.ts';
 import { limitsRoute } from './routes/limits/get.ts';
-import { connectionRoutes } from './routes/connections/connections.ts';
-import { connectionOAuthRoutes } from './routes/connections/oauth.ts';
-import { createLinkRoute } from './routes/links/create.ts';
 import { checkLlmKeysRoute } from './routes/llm-keys/check.ts';
 import { agentLogsRoute } from './routes/logs/list.ts';
 import { getLlmCallRoute } from './routes/llm-calls/get.ts';
@@ -91,8 +79,6 @@ import { mcpRoute } from './routes/mcp/call.ts';
 import { modelRoutes } from './routes/models/list.ts';
 import { openApiRoute } from './routes/openapi/get.ts';
 import { memberRoutes } from './routes/members/members.ts';
-import { portRoutes } from './routes/ports/ports.ts';
-import { tunnelRoute } from './routes/ports/tunnel.ts';
 import { responseRoutes } from './routes/responses/create.ts';
 import { listProvidersRoute } from './routes/providers/list.ts';
 import { uploadRoutes } from './routes/uploads/uploads.ts';
@@ -216,21 +202,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   terminalRoute,
   listSizesRoute,
   listProvidersRoute,
-  createLinkRoute,
   memberRoutes,
-  portRoutes,
-  tunnelRoute,
-  channelRoutes,
-  channelActRoutes,
-  approvalRoutes,
-  whatsAppRoutes,
-  gmailRoutes,
-  consentRoutes,
-  connectionRoutes,
-  connectionOAuthRoutes,
-  messageRoutes,
-  webhookRoutes,
-  deliveryRoutes,
   ...resourceRoutes,
   responseRoutes,
   accountRoutes,

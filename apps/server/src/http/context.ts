@@ -1,16 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type {
-  Accounts,
-  Agents,
-  AgentVisits,
-  Channels,
-  Connections,
-  Host,
-  PublishedPorts,
-  RunTurn,
-  SignedIn,
-  Webhooks,
-} from '@lodge/engine';
+import type { Accounts, Agents, Host, RunTurn, SignedIn } from '@lodge/engine';
 import type {
   ApiKeyVerifier,
   EventStore,
@@ -35,11 +24,6 @@ export interface AgentUrlSettings {
   /** Null if it is the scheme's own. */
   readonly port: number | null;
   readonly prefixes: Readonly<Record<RuntimeKind, string>>;
-}
-
-export interface AgentPlaces {
-  readonly ports: PublishedPorts;
-  readonly visits: AgentVisits;
 }
 
 /** Whether agents can be started; `step` says what the start is doing, in public words. */
@@ -70,46 +54,29 @@ export interface NetworkSettings {
   readonly tls?: { readonly cert: Buffer; readonly key: Buffer };
 }
 
+/** For routes that name this service's own address. */
+export interface Reached {
+  /** Where browsers and third parties reach this service, such as `https://lodge.example.com`. Known only once it listens. */
+  readonly origin: () => string;
+}
+
 /** People and their sessions. */
-export interface AccountArea {
+export interface AccountArea extends Reached {
   readonly accounts: Accounts;
   readonly spend: SpendStore;
-  /** Where browsers reach this service, such as `https://lodge.example.com`. Known only once it listens. */
-  readonly origin: () => string;
   /** Whether OAuth clients may be known by documents of their own. */
   readonly clientDocuments?: boolean;
   /** Folder of the built pages; null serves the API alone. */
   readonly pages: string | null;
 }
 
-/** Messaging channels. */
-export interface ChannelArea {
-  readonly channels: Channels;
-  /** Where browsers reach this service. Known only once it listens. */
-  readonly origin: () => string;
-}
-
-/** Connections of agents. */
-export interface ConnectionArea {
-  readonly connections: Connections;
-  /** Where browsers reach this service. Known only once it listens. */
-  readonly origin: () => string;
-}
-
 /** The dependencies of the whole API. Each part names its own needs (`needs.ts`). */
-export interface HttpAppOptions {
+export interface HttpAppOptions extends Reached {
   readonly agents: Agents;
   readonly runTurn: RunTurn;
   readonly verifier: ApiKeyVerifier;
   readonly events: EventStore;
   readonly accounts: Pick<Accounts, 'account' | 'update'>;
-  /** Agents' services at their own addresses, and their permissions. */
-  readonly places: AgentPlaces;
-  readonly channels: ChannelArea;
-  readonly webhooks: Webhooks;
-  /** Where browsers and third parties reach this service. Known only once it listens. */
-  readonly origin: () => string;
-  readonly connections: ConnectionArea;
   readonly usage: UsageStore;
   readonly host: Host;
   /** Without it no proxy is trusted and no other origin is allowed. */

@@ -1,11 +1,21 @@
 /** The resources of the API, by their names. The app, its document and the wiring go over this list. */
+import { channels } from './channels.ts';
+import { connections } from './connections.ts';
 import { hooks } from './hooks.ts';
+import { ports } from './ports.ts';
 import type { Core } from './resource.ts';
 import { schedules } from './schedules.ts';
+import { visits } from './visits.ts';
+import { webhooks } from './webhooks.ts';
 
 // One line each.
 // prettier-ignore
 const resources = {
+  visits,
+  ports,
+  channels,
+  connections,
+  webhooks,
   schedules,
   hooks,
 } as const;

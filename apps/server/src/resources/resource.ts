@@ -1,12 +1,16 @@
 /** A resource of the API. In the other rooms it has a part of its own: errors and events in the domain, tables in the store. */
-import type { Agents } from '@lodge/engine';
-import type { Cryptography, SecretBox } from '@lodge/ports';
-import type { Database } from '@lodge/store/database';
+import type { Agents, Channels } from '@lodge/engine';
+import type { ConnectionConsent, Cryptography, SecretBox } from '@lodge/ports';
+import type { Store } from '@lodge/store';
+import type { Config } from '../config/config.ts';
 
 /** Everything that the use-cases of resources are made of. Each takes its needs. */
-export interface Core {
-  readonly database: Database;
+export interface Core extends Pick<Store, 'database' | 'changes'> {
+  readonly config: Config;
   readonly agents: Agents;
+  readonly channels: Channels;
+  /** Asks the servers of connections for access. */
+  readonly consent: ConnectionConsent;
   readonly secrets: SecretBox;
   readonly cryptography: Cryptography;
 }

@@ -6,19 +6,20 @@
  */
 import { Refusal, networkOf } from '@lodge/domain';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
-import type { AgentPage, OwnedPort } from '@lodge/engine';
+import type { AgentPage, AgentVisits, OwnedPort, PublishedPorts } from '@lodge/engine';
 import type { ApiKeyVerifier, Principal } from '@lodge/ports';
 import { isHost } from '../identity/csrf.ts';
 import { presentedKey, verifyKey } from '../identity/api-key.ts';
 import type { Strangers } from '../identity/strangers.ts';
-import type { AgentPlaces, AgentUrlSettings } from '../context.ts';
+import type { AgentUrlSettings } from '../context.ts';
 import type { Limits } from '../pipeline/limits/limits.ts';
 import { visitTokens } from './cookies.ts';
 import { ourKey } from './headers.ts';
 
 /** Dependencies of visits. */
 export interface Visiting {
-  readonly places: AgentPlaces;
+  readonly ports: Pick<PublishedPorts, 'find'>;
+  readonly visits: Pick<AgentVisits, 'visit' | 'openLink'>;
   readonly limiter: Limits | null;
   readonly strangers: Strangers;
   readonly agentUrl: AgentUrlSettings;
@@ -52,20 +53,20 @@ const scope = 'agents:write';
 
 export async function admit(context: Admitting, knock: Knock): Promise<Admission> {
   const { agentId, port } = knock.page;
-  const { limiter, strangers, places } = context;
+  const { limiter, strangers, ports } = context;
   const secret = presentedSecret(context, knock);
   const isKnown = secret !== null && strangers.knows(secret);
   const byAddress = async (): Promise<void> => limiter?.byCaller(`address:${networkOf(knock.address)}`);
   // Only a look-up shows whether a port is public, and anybody can cause one.
   if (port !== null && !isKnown) await byAddress();
-  const published = port === null ? null : await places.ports.find(agentId, port);
+  const published = port === null ? null : await ports.find(agentId, port);
   if (!published?.public) {
     const lookUp = (): Promise<Right> => withRight(context, knock);
     const right = secret === null ? await lookUp() : await strangers.run(secret, knock, lookUp);
     return { ...right, published };
   }
   if (isKnown) await byAddress();
-  const still = async (): Promise<boolean> => (await places.ports.find(agentId, port!))?.public === true;
+  const still = async (): Promise<boolean> => (await ports.find(agentId, port!))?.public === true;
   return { accountId: published.accountId, fields: {}, still, published };
 }
 
@@ -112,11 +113,11 @@ async function byKey({ verifier }: Admitting, { request }: Knock): Promise<Princ
 }
 
 /** The visit of the request's cookie; null if the request has none, or has a key of Lodge's. */
-async function byCookie({ places, agentUrl }: Visiting, { request, page, isUpgrade }: Knock): Promise<Right | null> {
+async function byCookie({ visits, agentUrl }: Visiting, { request, page, isUpgrade }: Knock): Promise<Right | null> {
   const { headers } = request;
   if (namesOurKey(headers)) return null;
   for (const token of visitTokens(headers.cookie, agentUrl)) {
-    const visit = await places.visits.visit(page, token);
+    const visit = await visits.visit(page, token);
     if (visit === null) continue;
     if (!isOfOwnPage(request, isUpgrade)) {
       throw new Refusal('csrf_refused', "This request does not come from the agent's own pages.");
@@ -124,7 +125,7 @@ async function byCookie({ places, agentUrl }: Visiting, { request, page, isUpgra
     return {
       accountId: visit.accountId,
       fields: { visit_id: visit.id },
-      still: async () => (await places.visits.visit(page, token)) !== null,
+      still: async () => (await visits.visit(page, token)) !== null,
     };
   }
   return null;

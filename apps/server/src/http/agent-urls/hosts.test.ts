@@ -16,7 +16,7 @@ import { FakeHost } from '@lodge/vm/fake';
 import { WebSocket, WebSocketServer } from 'ws';
 import { guestRuntime, noTroubles } from '../../../../../packages/testkit/src/plane/guest-runtime.ts';
 import { openApp } from '../../../../../packages/testkit/src/plane/http/open-app.ts';
-import type { HttpAppOptions } from '../context.ts';
+import type { AppOptions } from '../app.ts';
 
 const { apiKeys, tokens } = cryptography;
 
@@ -48,7 +48,7 @@ const runtime: AgentRuntime = {
     page === 'gateway' ? { origin: `http://127.0.0.1:${guestPort}`, headers: {} } : null,
 };
 const looked = { keys: 0, visits: 0, ports: 0 };
-let places: HttpAppOptions['places'];
+let visits: AppOptions['visits'];
 const lodge = await openApp({
   machines: true,
   host,
@@ -60,8 +60,8 @@ const lodge = await openApp({
     LODGE_CHAT_TIMEOUT_MS: '600000',
   },
   api(usual) {
-    ({ places } = usual);
-    return { ...usual, verifier: countKeys(usual), places: countPlaces(usual) };
+    ({ visits } = usual);
+    return { ...usual, verifier: countKeys(usual), ...countPlaces(usual) };
   },
 });
 const key = await lodge.key('all');
@@ -84,11 +84,11 @@ async function visit(): Promise<string> {
   const by = { kind: 'api_key', id: String(made!['id']) } as const;
   const times = { linkSeconds: 60, visitSeconds: 600 };
   const to = { ...page, accountId: lodge.accountId, by, path: '/', ...times };
-  const { token } = await places.visits.createLink({ ...to, page: 'gateway' });
-  return (await places.visits.openLink(page, token))!.token;
+  const { token } = await visits.createLink({ ...to, page: 'gateway' });
+  return (await visits.openLink(page, token))!.token;
 }
 
-function countKeys({ verifier }: HttpAppOptions): HttpAppOptions['verifier'] {
+function countKeys({ verifier }: AppOptions): AppOptions['verifier'] {
   return {
     verify(presented) {
       looked.keys += 1;
@@ -97,20 +97,17 @@ function countKeys({ verifier }: HttpAppOptions): HttpAppOptions['verifier'] {
   };
 }
 
-function countPlaces({ places: { ports, visits } }: HttpAppOptions): HttpAppOptions['places'] {
+function countPlaces({ ports, visits }: AppOptions): Pick<AppOptions, 'ports' | 'visits'> {
   return {
     ports: {
-      list: (...given) => ports.list(...given),
+      ...ports,
       find(...given) {
         looked.ports += 1;
         return ports.find(...given);
       },
-      publish: (...given) => ports.publish(...given),
-      unpublish: (...given) => ports.unpublish(...given),
     },
     visits: {
-      createLink: (...given) => visits.createLink(...given),
-      openLink: (...given) => visits.openLink(...given),
+      ...visits,
       visit(...given) {
         looked.visits += 1;
         return visits.visit(...given);

@@ -13,7 +13,7 @@ export const isOurPath = (url: string): boolean => /^\/_lodge(?:[/?]|$)/.test(ur
 export const linkTo = (origin: string, token: string): string => `${origin}${linkPath}?token=${token}`;
 
 export async function openLink(context: Visiting, call: AddressRequest): Promise<void> {
-  const { places, limiter, strangers, agentUrl } = context;
+  const { visits, limiter, strangers, agentUrl } = context;
   const { request, response, agent, address, scope } = call;
   const [path, query] = request.url!.split('?', 2);
   if (path !== linkPath) throw new Refusal('route_not_found', 'Nothing is at this path.');
@@ -22,7 +22,7 @@ export async function openLink(context: Visiting, call: AddressRequest): Promise
   if (/prefetch/i.test(String(request.headers['sec-purpose'] ?? request.headers['purpose']))) throw notValid();
   const token = new URLSearchParams(query).get('token') ?? '';
   const opened = await strangers.run(token, { address }, async () => {
-    const found = await places.visits.openLink({ agentId: agent.id, port: agent.port }, token);
+    const found = await visits.openLink({ agentId: agent.id, port: agent.port }, token);
     if (found !== null) return found;
     await limiter?.byStranger(address);
     throw notValid();

@@ -1544,56 +1544,6 @@ class ServiceOperations(Resource):
         return self._client.call_object(Call("GET", "/openapi.json"), options)
 
 
-class LinksOperations(Resource):
-    def create(
-        self,
-        agent_id: str,
-        *,
-        page: Literal["gateway", "dashboard", "port"] | NotGiven = NOT_GIVEN,
-        port: int | None | NotGiven = NOT_GIVEN,
-        path: str | NotGiven = NOT_GIVEN,
-        expires_in_seconds: int | NotGiven = NOT_GIVEN,
-        visit_seconds: int | NotGiven = NOT_GIVEN,
-        options: RequestOptions | None = None,
-    ) -> Link:
-        """Make a link to an agent for a browser.
-
-        An agent's own address (`url`, `dashboard_url`, published ports) takes an API key with the scope
-        `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes,
-        and gives that browser a cookie for that one page of that one agent. The cookie ends after
-        `visit_seconds`, and with the agent, the API key or session that made the link, and the account's
-        password. The agent need not run; it is resumed when the page is looked at.
-
-        The reply is not kept for an Idempotency-Key: it holds a secret.
-
-        Scope: `agents:write`.
-
-        Args:
-            agent_id: The agent's id.
-            page: `gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port.
-            port: With `page: "port"`: which one.
-            path: Where the link leads.
-            expires_in_seconds: How long the link can be opened; once.
-            visit_seconds: How long the browser that opened it may look at the page.
-        """
-        return self._client.call(
-            Link,
-            Call(
-                "POST",
-                f"/agents/{segment(agent_id)}/links",
-                body={
-                    "page": page,
-                    "port": port,
-                    "path": path,
-                    "expires_in_seconds": expires_in_seconds,
-                    "visit_seconds": visit_seconds,
-                },
-                keyed=True,
-            ),
-            options,
-        )
-
-
 class MembersOperations(Resource):
     def list(
         self,
@@ -1722,6 +1672,56 @@ class MembersOperations(Resource):
         return self._client.call(
             DeletedMember,
             Call("DELETE", f"/agents/{segment(agent_id)}/members/{segment(name)}"),
+            options,
+        )
+
+
+class LinksOperations(Resource):
+    def create(
+        self,
+        agent_id: str,
+        *,
+        page: Literal["gateway", "dashboard", "port"] | NotGiven = NOT_GIVEN,
+        port: int | None | NotGiven = NOT_GIVEN,
+        path: str | NotGiven = NOT_GIVEN,
+        expires_in_seconds: int | NotGiven = NOT_GIVEN,
+        visit_seconds: int | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Link:
+        """Make a link to an agent for a browser.
+
+        An agent's own address (`url`, `dashboard_url`, published ports) takes an API key with the scope
+        `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes,
+        and gives that browser a cookie for that one page of that one agent. The cookie ends after
+        `visit_seconds`, and with the agent, the API key or session that made the link, and the account's
+        password. The agent need not run; it is resumed when the page is looked at.
+
+        The reply is not kept for an Idempotency-Key: it holds a secret.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            page: `gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port.
+            port: With `page: "port"`: which one.
+            path: Where the link leads.
+            expires_in_seconds: How long the link can be opened; once.
+            visit_seconds: How long the browser that opened it may look at the page.
+        """
+        return self._client.call(
+            Link,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/links",
+                body={
+                    "page": page,
+                    "port": port,
+                    "path": path,
+                    "expires_in_seconds": expires_in_seconds,
+                    "visit_seconds": visit_seconds,
+                },
+                keyed=True,
+            ),
             options,
         )
 
@@ -2069,6 +2069,78 @@ class ChannelsOperations(Resource):
         )
 
 
+class MessagesOperations(Resource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        channel: Literal["slack", "discord", "telegram", "whatsapp", "gmail", "email"] | NotGiven = NOT_GIVEN,
+        state: Literal["received", "answered", "failed", "unknown", "refused"] | NotGiven = NOT_GIVEN,
+        content: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Pages[ChannelMessage]:
+        """List the messages of an agent on its channels.
+
+        Newest first, and without what was said unless `content=true`.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            limit: Messages per page.
+            cursor: `next_cursor` of the page before.
+            channel: Only messages of this channel.
+            state: Only messages in this state.
+            content: `true`: with what was written and answered.
+        """
+        return self._client.pages(
+            ChannelMessage,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/messages",
+                query={
+                    "limit": limit,
+                    "cursor": cursor,
+                    "channel": channel,
+                    "state": state,
+                    "content": content,
+                },
+            ),
+            options,
+        )
+
+    def retry(
+        self,
+        agent_id: str,
+        message_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> ChannelMessage:
+        """Try a message again.
+
+        One that failed, or whose outcome is unknown: the turn is made anew, or what of its answer was not
+        sent is sent. A part whose outcome is unknown may arrive twice.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            message_id: The message's id.
+        """
+        return self._client.call(
+            ChannelMessage,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/messages/{segment(message_id)}/retry",
+                body={},
+                keyed=True,
+            ),
+            options,
+        )
+
+
 class ConnectionsOperations(Resource):
     def list(
         self,
@@ -2214,78 +2286,6 @@ class ConnectionsOperations(Resource):
                 "POST",
                 f"/agents/{segment(agent_id)}/connections/{segment(name)}/oauth/start",
                 body={"redirect_url": redirect_url, "scope": scope},
-                keyed=True,
-            ),
-            options,
-        )
-
-
-class MessagesOperations(Resource):
-    def list(
-        self,
-        agent_id: str,
-        *,
-        limit: int | NotGiven = NOT_GIVEN,
-        cursor: str | NotGiven = NOT_GIVEN,
-        channel: Literal["slack", "discord", "telegram", "whatsapp", "gmail", "email"] | NotGiven = NOT_GIVEN,
-        state: Literal["received", "answered", "failed", "unknown", "refused"] | NotGiven = NOT_GIVEN,
-        content: bool | NotGiven = NOT_GIVEN,
-        options: RequestOptions | None = None,
-    ) -> Pages[ChannelMessage]:
-        """List the messages of an agent on its channels.
-
-        Newest first, and without what was said unless `content=true`.
-
-        Scope: `agents:read`.
-
-        Args:
-            agent_id: The agent's id.
-            limit: Messages per page.
-            cursor: `next_cursor` of the page before.
-            channel: Only messages of this channel.
-            state: Only messages in this state.
-            content: `true`: with what was written and answered.
-        """
-        return self._client.pages(
-            ChannelMessage,
-            Call(
-                "GET",
-                f"/agents/{segment(agent_id)}/messages",
-                query={
-                    "limit": limit,
-                    "cursor": cursor,
-                    "channel": channel,
-                    "state": state,
-                    "content": content,
-                },
-            ),
-            options,
-        )
-
-    def retry(
-        self,
-        agent_id: str,
-        message_id: str,
-        *,
-        options: RequestOptions | None = None,
-    ) -> ChannelMessage:
-        """Try a message again.
-
-        One that failed, or whose outcome is unknown: the turn is made anew, or what of its answer was not
-        sent is sent. A part whose outcome is unknown may arrive twice.
-
-        Scope: `agents:write`.
-
-        Args:
-            agent_id: The agent's id.
-            message_id: The message's id.
-        """
-        return self._client.call(
-            ChannelMessage,
-            Call(
-                "POST",
-                f"/agents/{segment(agent_id)}/messages/{segment(message_id)}/retry",
-                body={},
                 keyed=True,
             ),
             options,

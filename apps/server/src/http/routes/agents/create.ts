@@ -76,7 +76,7 @@ export function createAgentRoute(app: App, context: Needs): void {
 
 /** The agent's id is decided first: a second attempt of an idempotent request finds the first one's agent. */
 async function createOnce(
-  { agents, channels: { channels } }: Needs,
+  { agents, channels }: Needs,
   request: FastifyRequest,
   body: CreateAgent,
   reply: FastifyReply,

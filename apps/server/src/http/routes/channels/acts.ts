@@ -14,7 +14,7 @@ export function channelActRoutes(app: App, needs: ChannelNeeds): void {
 }
 
 function restartRoute(app: App, needs: ChannelNeeds): void {
-  const { channels } = needs.channels;
+  const { channels } = needs;
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/channels/:channel/restart',
@@ -42,7 +42,7 @@ function restartRoute(app: App, needs: ChannelNeeds): void {
 }
 
 function testRoute(app: App, needs: ChannelNeeds): void {
-  const { channels } = needs.channels;
+  const { channels } = needs;
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/channels/:channel/test',

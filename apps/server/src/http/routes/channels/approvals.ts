@@ -12,7 +12,7 @@ export function approvalRoutes(app: App, needs: ChannelNeeds): void {
 }
 
 function listRoute(app: App, needs: ChannelNeeds): void {
-  const { channels } = needs.channels;
+  const { channels } = needs;
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/channels/:channel/approvals',
@@ -38,7 +38,7 @@ function listRoute(app: App, needs: ChannelNeeds): void {
 }
 
 function decideRoute(app: App, needs: ChannelNeeds): void {
-  const { channels } = needs.channels;
+  const { channels } = needs;
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/channels/:channel/approvals',

@@ -25,7 +25,7 @@ export function channelRoutes(app: App, needs: ChannelNeeds): void {
 }
 
 function listRoute(app: App, needs: ChannelNeeds): void {
-  const { channels } = needs.channels;
+  const { channels } = needs;
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/channels',
@@ -52,7 +52,7 @@ function listRoute(app: App, needs: ChannelNeeds): void {
 }
 
 function getRoute(app: App, needs: ChannelNeeds): void {
-  const { channels } = needs.channels;
+  const { channels } = needs;
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/channels/:channel',
@@ -74,7 +74,7 @@ function getRoute(app: App, needs: ChannelNeeds): void {
 }
 
 function putRoute(app: App, needs: ChannelNeeds): void {
-  const { channels } = needs.channels;
+  const { channels } = needs;
   app.route({
     method: 'PUT',
     url: '/v1/agents/:id/channels/:channel',
@@ -104,7 +104,7 @@ function putRoute(app: App, needs: ChannelNeeds): void {
 }
 
 function deleteRoute(app: App, needs: ChannelNeeds): void {
-  const { channels } = needs.channels;
+  const { channels } = needs;
   app.route({
     method: 'DELETE',
     url: '/v1/agents/:id/channels/:channel',

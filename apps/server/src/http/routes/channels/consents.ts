@@ -6,7 +6,7 @@ import type { Accounts } from '@lodge/engine';
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
-import type { AccountArea } from '../../context.ts';
+import type { AccountArea, Reached } from '../../context.ts';
 import { checkChange } from '../../identity/csrf.ts';
 import type { Sessions } from '../../identity/session.ts';
 import { policy } from '../../pages.ts';
@@ -16,7 +16,7 @@ import { asPage } from '../../reply/consent-page.ts';
 import { smallPage } from '../../reply/small-page.ts';
 import type { ChannelNeeds } from './shared.ts';
 
-interface Needs extends ChannelNeeds {
+interface Needs extends ChannelNeeds, Reached {
   readonly log: Log;
   readonly accounts: Pick<Accounts, 'account'>;
   /** Identifies signed-in people; without it nobody is signed in. */
@@ -46,9 +46,9 @@ export function consentRoutes(app: App, needs: Needs): void {
 
 const tokenOf = ({ params }: FastifyRequest): string => (params as { readonly token: string }).token;
 
-function look({ channels }: Needs, request: FastifyRequest): Promise<ConsentPage> {
+function look({ channels, origin }: Needs, request: FastifyRequest): Promise<ConsentPage> {
   const { cookie } = request.headers;
-  return channels.channels.consents.look(tokenOf(request), (tag) => consentCookie(tag, channels.origin()).of(cookie));
+  return channels.consents.look(tokenOf(request), (tag) => consentCookie(tag, origin()).of(cookie));
 }
 
 async function show(needs: Needs, request: FastifyRequest, reply: FastifyReply): Promise<string> {
@@ -56,7 +56,7 @@ async function show(needs: Needs, request: FastifyRequest, reply: FastifyReply):
   const session = needs.sessions?.token(request.headers) ?? null;
   const me = session === null ? null : ((await needs.account?.accounts.signedIn(session)) ?? null);
   const owner = await needs.accounts.account(page.accountId);
-  const origin = needs.channels.origin();
+  const origin = needs.origin();
   reply.headers({
     'set-cookie': consentCookie(page.tag, origin).with(page.browser),
     'content-security-policy': policyFor(page.leadsTo),
@@ -74,15 +74,15 @@ const policyFor = (leadsTo: string): string =>
   policy.replace("form-action 'self'", `form-action 'self' https:${leadsTo.startsWith('https:') ? '' : ` ${leadsTo}`}`);
 
 async function answer(needs: Needs, request: FastifyRequest, reply: FastifyReply): Promise<string | FastifyReply> {
-  checkChange(needs.channels.origin(), request.headers);
+  checkChange(needs.origin(), request.headers);
   const page = await look(needs, request);
   const { answer: said, csrf } = (request.body ?? {}) as Readonly<Record<string, unknown>>;
-  const cookie = consentCookie(page.tag, needs.channels.origin());
+  const cookie = consentCookie(page.tag, needs.origin());
   // A browser without its cookie gets a new secret, which fits no form.
   if (typeof csrf !== 'string' || !isSame(csrf, csrfOf(page.browser))) {
     throw new Refusal('csrf_refused', 'This browser did not open the page, or takes no cookies.');
   }
-  const { consents } = needs.channels.channels;
+  const { consents } = needs.channels;
   if (said !== 'agree') {
     await consents.refuse(tokenOf(request), page.browser);
     reply.header('set-cookie', cookie.cleared);

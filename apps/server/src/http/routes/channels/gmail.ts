@@ -3,13 +3,14 @@ import type { Log } from '@lodge/ports';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { consentPage } from '../../reply/consent-page.ts';
 import type { App } from '../../app-types.ts';
+import type { Reached } from '../../context.ts';
 import { consentUrl } from './consents.ts';
 import { tags } from './shared.ts';
 import type { ChannelNeeds } from './shared.ts';
 
 const callbackPath = '/oauth/gmail/callback';
 
-interface Needs extends ChannelNeeds {
+interface Needs extends ChannelNeeds, Reached {
   readonly log: Log;
 }
 
@@ -23,14 +24,14 @@ export function gmailRoutes(app: App, needs: Needs): void {
     schema: { hide: true },
     config: { public: true },
     handler: (request, reply) =>
-      consentPage({ log: needs.log, origin: needs.channels.origin() }, request, reply, async (back, signal) => {
-        const { mailbox, returnUrl } = await needs.channels.channels.gmail.finish(back, signal);
+      consentPage({ log: needs.log, origin: needs.origin() }, request, reply, async (back, signal) => {
+        const { mailbox, returnUrl } = await needs.channels.gmail.finish(back, signal);
         return { title: 'Gmail is connected', text: `The agent now answers mail to ${mailbox}.`, returnUrl };
       }),
   });
 }
 
-function startRoute(app: App, { channels: { channels, origin } }: Needs, name: 'gmail' | 'email'): void {
+function startRoute(app: App, { channels, origin }: Needs, name: 'gmail' | 'email'): void {
   app.route({
     method: 'POST',
     url: `/v1/agents/:id/channels/${name}/oauth/start`,

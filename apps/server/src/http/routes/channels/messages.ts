@@ -26,7 +26,7 @@ export function messageRoutes(app: App, needs: Needs): void {
   retryRoute(app, needs);
 }
 
-function listRoute(app: App, { channels: { channels }, cursors }: Needs): void {
+function listRoute(app: App, { channels, cursors }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/messages',
@@ -64,7 +64,7 @@ function listRoute(app: App, { channels: { channels }, cursors }: Needs): void {
   });
 }
 
-function retryRoute(app: App, { channels: { channels } }: Needs): void {
+function retryRoute(app: App, { channels }: Needs): void {
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/messages/:message/retry',

@@ -1,14 +1,13 @@
 import { channelNamed } from '@lodge/domain';
 import { noChannel } from '@lodge/engine';
-import type { ChannelPlace } from '@lodge/engine';
+import type { ChannelPlace, Channels } from '@lodge/engine';
 import type { FastifyRequest } from 'fastify';
-import type { ChannelArea } from '../../context.ts';
 import type { ShowsSecrets } from '../../needs.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
 
 /** For routes of messaging channels. */
 export interface ChannelNeeds extends ShowsSecrets {
-  readonly channels: ChannelArea;
+  readonly channels: Channels;
 }
 
 export const tags = ['Channels'];
@@ -24,10 +23,7 @@ interface OfChannel {
  * The channel that the request's path names, by either of its names. An agent that is not there comes before a channel that
  * is none.
  */
-export async function placeOf(
-  { channels: { channels } }: ChannelNeeds,
-  request: FastifyRequest,
-): Promise<ChannelPlace> {
+export async function placeOf({ channels }: ChannelNeeds, request: FastifyRequest): Promise<ChannelPlace> {
   const { id, channel: name } = request.params as OfChannel;
   checkAgentId(id);
   const { accountId } = request.principal;

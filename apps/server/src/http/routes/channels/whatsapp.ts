@@ -55,7 +55,7 @@ export function whatsAppRoutes(app: App, needs: Needs): void {
       const { id } = request.params;
       checkAgentId(id);
       const data = { channel: 'whatsapp', enabled: true } as const;
-      const pairing = await needs.channels.channels.whatsapp.pair(request.principal.accountId, id, {
+      const pairing = await needs.channels.whatsapp.pair(request.principal.accountId, id, {
         phoneNumber: request.body.phone_number?.replace('+', '') ?? null,
         waitMs: codeWaitMs,
         signal: AbortSignal.any([clientGone(reply), needs.closing]),
@@ -90,7 +90,7 @@ export function whatsAppRoutes(app: App, needs: Needs): void {
 async function read(needs: Needs, followers: Followers, request: FastifyRequest, reply: FastifyReply) {
   const { id } = request.params as { readonly id: string };
   checkAgentId(id);
-  const { channels } = needs.channels;
+  const { channels } = needs;
   const { accountId, scopes } = request.principal;
   const isShown = scopes.includes('agents:write');
   const look = async (): Promise<Pairing> => pairingRecord(await channels.whatsapp.pairing(accountId, id), isShown);

@@ -6,16 +6,15 @@ import {
   DeletedConnection,
   PutConnection,
 } from '@lodge/contract';
-import type { ConnectionArea } from '../../context.ts';
 import type { ShowsSecrets } from '../../needs.ts';
-import type { ConnectionAuthInput } from '@lodge/engine';
+import type { ConnectionAuthInput, Connections } from '@lodge/engine';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import { connectionRecord } from './record.ts';
 
 interface Needs extends ShowsSecrets {
-  readonly connections: ConnectionArea;
+  readonly connections: Connections;
 }
 
 const tags = ['Connections'];
@@ -29,7 +28,7 @@ export function connectionRoutes(app: App, needs: Needs): void {
   deleteRoute(app, needs);
 }
 
-function readRoutes(app: App, { connections: { connections }, fingerprints }: Needs): void {
+function readRoutes(app: App, { connections, fingerprints }: Needs): void {
   app.route({
     method: 'GET',
     url: '/v1/agents/:id/connections',
@@ -74,7 +73,7 @@ function readRoutes(app: App, { connections: { connections }, fingerprints }: Ne
   });
 }
 
-function putRoute(app: App, { connections: { connections }, fingerprints }: Needs): void {
+function putRoute(app: App, { connections, fingerprints }: Needs): void {
   app.route({
     method: 'PUT',
     url: '/v1/agents/:id/connections/:name',
@@ -105,7 +104,7 @@ const authInput = ({ client_id, client_secret, scope }: NonNullable<PutConnectio
   scope: scope ?? null,
 });
 
-function deleteRoute(app: App, { connections: { connections } }: Needs): void {
+function deleteRoute(app: App, { connections }: Needs): void {
   app.route({
     method: 'DELETE',
     url: '/v1/agents/:id/connections/:name',

@@ -1,16 +1,17 @@
 import { ConnectionOAuthSession, ConnectionParams, StartConnectionOAuth } from '@lodge/contract';
+import type { Connections } from '@lodge/engine';
 import type { Log } from '@lodge/ports';
 import { clientGone } from '../../pipeline/client-gone.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { consentPage } from '../../reply/consent-page.ts';
 import { consentUrl } from '../channels/consents.ts';
 import type { App } from '../../app-types.ts';
-import type { ConnectionArea } from '../../context.ts';
+import type { Reached } from '../../context.ts';
 
 const callbackPath = '/oauth/connections/callback';
 
-interface Needs {
-  readonly connections: ConnectionArea;
+interface Needs extends Reached {
+  readonly connections: Connections;
   readonly log: Log;
 }
 
@@ -23,14 +24,14 @@ export function connectionOAuthRoutes(app: App, needs: Needs): void {
     schema: { hide: true },
     config: { public: true },
     handler: (request, reply) =>
-      consentPage({ log: needs.log, origin: needs.connections.origin() }, request, reply, async (back, signal) => {
-        const { connection, returnUrl } = await needs.connections.connections.oauth.finish(back, signal);
+      consentPage({ log: needs.log, origin: needs.origin() }, request, reply, async (back, signal) => {
+        const { connection, returnUrl } = await needs.connections.oauth.finish(back, signal);
         return { title: 'Connected', text: `The agent now has the tools of ${connection}.`, returnUrl };
       }),
   });
 }
 
-function startRoute(app: App, { connections: { connections, origin } }: Needs): void {
+function startRoute(app: App, { connections, origin }: Needs): void {
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/connections/:name/oauth/start',

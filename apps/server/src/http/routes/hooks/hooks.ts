@@ -15,13 +15,12 @@ import { actorNote } from '../../identity/change-note.ts';
 import { refuseLostSecret } from '../../pipeline/idempotency/secret-replies.ts';
 import { trimName } from '../agents/fields.ts';
 import type { App } from '../../app-types.ts';
+import type { Reached } from '../../context.ts';
 import { errors, hookRecord, inputOf, messageRecord, newHookId, placeOf, tags } from './shared.ts';
 import type { HookNeeds } from './shared.ts';
 
-interface Needs extends HookNeeds {
+interface Needs extends HookNeeds, Reached {
   readonly cursors: Cursors;
-  /** Where third parties reach this service. */
-  readonly origin: () => string;
 }
 
 /** `GET` and `POST /v1/agents/:id/hooks`, `DELETE` of one by its id, and `GET` of its messages. */

@@ -1,6 +1,7 @@
 import { abilitiesOf, Refusal } from '@lodge/domain';
 import { AgentParams, CreateLink, Link } from '@lodge/contract';
 import { notPublished } from '@lodge/engine';
+import type { AgentVisits, PublishedPorts } from '@lodge/engine';
 import type { AgentRow } from '@lodge/store/agents';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { originOf } from '../../agent-urls/address.ts';
@@ -9,7 +10,6 @@ import { isDashboard } from '../../agent-urls/server-of.ts';
 import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import type { AgentReplies } from '../../needs.ts';
-import type { AgentPlaces } from '../../context.ts';
 
 const defaultLinkSeconds = 300;
 const defaultVisitSeconds = 8 * 3600;
@@ -26,12 +26,13 @@ const schema = {
 };
 
 interface Needs extends AgentReplies {
-  readonly places: AgentPlaces;
+  readonly ports: PublishedPorts;
+  readonly visits: AgentVisits;
 }
 
 /** `POST /v1/agents/:id/links`. */
 export function createLinkRoute(app: App, context: Needs): void {
-  const { agents, places, agentUrl } = context;
+  const { agents, visits, agentUrl } = context;
   app.route({
     method: 'POST',
     url: '/v1/agents/:id/links',
@@ -47,7 +48,7 @@ export function createLinkRoute(app: App, context: Needs): void {
       const linkSeconds = expires_in_seconds ?? defaultLinkSeconds;
       const visitSeconds = visit_seconds ?? defaultVisitSeconds;
       const link = { accountId, by, agentId: id, page, port, path, linkSeconds, visitSeconds };
-      const made = await places.visits.createLink(link, actorNote(request));
+      const made = await visits.createLink(link, actorNote(request));
       const origin = originOf({ kind: row.runtimeKind, id, port }, agentUrl);
       return reply
         .code(201)
@@ -57,14 +58,14 @@ export function createLinkRoute(app: App, context: Needs): void {
 }
 
 /** The port of the page that is asked for; null for the gateway. */
-async function portOf({ places }: Needs, row: AgentRow, { page = 'gateway', port }: CreateLink) {
+async function portOf({ ports }: Needs, row: AgentRow, { page = 'gateway', port }: CreateLink) {
   if (page === 'dashboard') {
     const { dashboardPort } = abilitiesOf(row.runtimeKind);
     if (dashboardPort !== null && row.dashboard) return dashboardPort;
     throw new Refusal('invalid_request', 'page: this agent has no dashboard.');
   }
   if (port == null) return null;
-  if (isDashboard({ kind: row.runtimeKind, port }) || (await places.ports.find(row.id, port)) === null)
+  if (isDashboard({ kind: row.runtimeKind, port }) || (await ports.find(row.id, port)) === null)
     throw notPublished(port);
   return port;
 }

@@ -6,7 +6,7 @@ import { McpAnswer, McpHeaders, McpMessage, McpStreamEvent } from '@lodge/contra
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
-import type { ChannelArea, NetworkSettings } from '../../context.ts';
+import type { NetworkSettings, Reached } from '../../context.ts';
 import { InnerCalls } from '../../pipeline/inner-calls.ts';
 import type { Limits } from '../../pipeline/limits/limits.ts';
 import { mcpPath } from '../oauth/metadata.ts';
@@ -36,8 +36,7 @@ const schema = {
 
 const config = { passesOn: true, rate: 'reads', challenges: mcpPath, errors: ['csrf_refused'] } as const;
 
-interface Needs {
-  readonly channels: Pick<ChannelArea, 'origin'>;
+interface Needs extends Reached {
   readonly network?: NetworkSettings;
   readonly limiter: Limits | null;
   readonly version: string;
@@ -47,7 +46,7 @@ interface Needs {
 /** Methods that ask something of the API, where that is counted. */
 const asking = new Set(['tools/call', 'resources/read']);
 
-export function mcpRoute(app: App, { channels, network, limiter, version, log }: Needs): void {
+export function mcpRoute(app: App, { origin, network, limiter, version, log }: Needs): void {
   const running = new RunningCalls();
   const door = new McpDoor({ inner: new InnerCalls(app), running, version, log });
   const allowed = network?.corsOrigins ?? [];
@@ -56,7 +55,7 @@ export function mcpRoute(app: App, { channels, network, limiter, version, log }:
     url: mcpPath,
     schema,
     config,
-    onRequest: async ({ headers }) => checkOrigin(channels.origin(), allowed, headers),
+    onRequest: async ({ headers }) => checkOrigin(origin(), allowed, headers),
     handler: async (request, reply) => {
       const { body } = request;
       if (!isRequest(body)) {

@@ -1,5 +1,5 @@
 import { AgentParams, DeletedPort, Port, PortList, PortParams, PublishPort } from '@lodge/contract';
-import type { AgentPortRow } from '@lodge/engine';
+import type { AgentPortRow, PublishedPorts } from '@lodge/engine';
 import type { AgentRow } from '@lodge/store/agents';
 import type { FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
@@ -9,13 +9,12 @@ import { toWire } from '../../reply/to-wire.ts';
 import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import type { AgentReplies } from '../../needs.ts';
-import type { AgentPlaces } from '../../context.ts';
 
 const tags = ['Addresses'];
 const scopes = ['agents:write'] as const;
 
 interface Needs extends AgentReplies {
-  readonly places: AgentPlaces;
+  readonly ports: PublishedPorts;
 }
 
 /** `GET` and `POST /v1/agents/:id/ports`, `DELETE /v1/agents/:id/ports/:port`. */
@@ -39,8 +38,8 @@ function listRoute(app: App, context: Needs): void {
     config: { scopes, errors: ['agent_not_found'] },
     handler: async (request) => {
       const row = await agentOf(context, request, request.params.id);
-      const ports = await context.places.ports.list(row.accountId, row.id);
-      const data = ports.map((port) => portRecord(port, row, context));
+      const published = await context.ports.list(row.accountId, row.id);
+      const data = published.map((port) => portRecord(port, row, context));
       return { object: 'list' as const, data, has_more: false as const, next_cursor: null };
     },
   });
@@ -70,7 +69,7 @@ function publishRoute(app: App, context: Needs): void {
       checkPort(context.agents, row, port);
       const { accountId, id: agentId } = row;
       const place = { accountId, agentId, port };
-      const published = await context.places.ports.publish(place, isPublic, actorNote(request));
+      const published = await context.ports.publish(place, isPublic, actorNote(request));
       // An earlier attempt may have published it, and was killed before it could answer.
       const isNew = published.isNew || request.idempotent?.effective === true;
       return reply.code(isNew ? 201 : 200).send(portRecord(published.row, row, context));
@@ -94,7 +93,7 @@ function unpublishRoute(app: App, context: Needs): void {
       const given = String(request.params.port);
       const { accountId, id: agentId } = await agentOf(context, request, request.params.id);
       const port = /^[1-9]\d{0,4}$/.test(given) ? Number(given) : 0;
-      await context.places.ports.unpublish({ accountId, agentId, port }, actorNote(request));
+      await context.ports.unpublish({ accountId, agentId, port }, actorNote(request));
       return { object: 'port.deleted' as const, port, deleted: true as const };
     },
   });
