@@ -285,7 +285,7 @@ function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
     },
     trouble: (id) => health.trouble(id),
   });
-  const collectLeftovers = createLeftoverCollector({ store, driver, endings, log });
+  const collectLeftovers = createLeftoverCollector({ database, driver, endings, log });
   return new ReconcileLoop({
     store,
     driver,

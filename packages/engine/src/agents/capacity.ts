@@ -1,10 +1,11 @@
 import { Refusal, diskLevel, fits, fitsDisk, operationsToMemory, sizes, statusesWithMemory } from '@lodge/domain';
 import type { DiskHolder, HostDisk, HostMemory, SizeName, Verb } from '@lodge/domain';
 import type { AgentRow } from '@lodge/store/agents';
+import { holders, sizesHeld } from '@lodge/store/agents';
 import type { AgentsDeps } from './deps.ts';
 
-type CapacityDeps = Pick<AgentsDeps, 'store' | 'driver' | 'memory' | 'relief'>;
-type DiskDeps = Pick<AgentsDeps, 'store' | 'disk'>;
+type CapacityDeps = Pick<AgentsDeps, 'database' | 'driver' | 'memory' | 'relief'>;
+type DiskDeps = Pick<AgentsDeps, 'database' | 'disk'>;
 
 /** The host's memory as admissions count it. */
 export async function hostMemory({ driver, memory }: Pick<CapacityDeps, 'driver' | 'memory'>): Promise<HostMemory> {
@@ -32,7 +33,7 @@ export async function withRoom<T>({ relief }: CapacityDeps, size: SizeName, admi
  */
 export async function checkRoom(deps: CapacityDeps, agent: AgentRow, size: SizeName): Promise<void> {
   const host = await hostMemory(deps);
-  const committed = await deps.store.sizesHeld(agent.id);
+  const committed = await deps.database.repeatable((db) => sizesHeld(db, agent.id));
   // The agent needs no further room for the memory that it has.
   const available = holdsMemory(agent) ? { ...host, availableMib: host.totalMib } : host;
   if (!fits(available, committed, size)) throw noRoom(size);
@@ -52,8 +53,8 @@ export function checkDiskForCreate(host: HostDisk, there: readonly DiskHolder[],
 }
 
 /** Refuses to start an agent whose writing would not fit beside that of the agents that hold memory already. */
-export async function checkDiskForStart({ store, disk }: DiskDeps, agent: AgentRow): Promise<void> {
-  const writers = (await store.holders()).filter(({ id, holdsMemory: holds }) => holds || id === agent.id);
+export async function checkDiskForStart({ database, disk }: DiskDeps, agent: AgentRow): Promise<void> {
+  const writers = (await database.repeatable(holders)).filter(({ id, holdsMemory: holds }) => holds || id === agent.id);
   if (!fitsDisk(await disk.host(), disk.holders(writers))) throw noDisk(agent);
 }
 

@@ -3,6 +3,7 @@ import type { Agents } from './agents.ts';
 import type { ChangeNote } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { appendAgentEvent } from '@lodge/store/events';
+import { countAgents } from '@lodge/store/agents';
 import { logPage } from '@lodge/store/logs';
 import { settingsDigest } from './settings.ts';
 import { act, awaitVerb, canUpgrade } from './act.ts';
@@ -22,7 +23,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     providers: deps.providers,
     create: (accountId, input, options) => createAgent(deps, accountId, input, options),
     get: (accountId, id) => getAgent(deps, accountId, id),
-    count: (accountId) => deps.store.count(accountId),
+    count: (accountId) => deps.database.repeatable((db) => countAgents(db, accountId)),
     list: (filter) => deps.store.list(filter),
     async awaitStatus(accountId, id, timeoutMs, signal, wanted) {
       await getAgent(deps, accountId, id);

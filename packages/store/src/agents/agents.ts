@@ -1,26 +1,17 @@
 import { agentIdPattern } from '@lodge/domain';
-import type { Admission, OperationCause, SizeName } from '@lodge/domain';
+import type { Admission, OperationCause } from '@lodge/domain';
 import { ChannelConflictError } from '@lodge/ports';
 import type { ChangeNote, NewChannel } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Insertable, SqlBool } from 'kysely';
 import { evictable, takeKeepAwake, idle, prolongKeepAwake, endKeepAwake } from './agent-activity.ts';
-import { countAgents, holders, readCommitted, sizesHeld } from './agent-capacity.ts';
+import { readCommitted } from './agent-capacity.ts';
 import { begin, change, insertKeys } from './agent-decisions.ts';
 import { agentColumns, now } from './agent-row.ts';
 import type { AgentRow } from './agent-row.ts';
 import { finishDelete, observe } from './agent-transitions.ts';
-import type {
-  AgentChange,
-  AgentCount,
-  AgentFilter,
-  AgentHolder,
-  Committed,
-  DecisionFacts,
-  NewAgent,
-  Observation,
-} from './facts.ts';
-import { agentPage, allAgents, existingAgents, findAgent, presentAgents, selectAgent } from './selecting.ts';
+import type { AgentChange, AgentFilter, Committed, DecisionFacts, NewAgent, Observation } from './facts.ts';
+import { agentPage, allAgents, findAgent, presentAgents, selectAgent } from './selecting.ts';
 import type { AgentList } from './selecting.ts';
 import { putChannel } from '../channels/channels.ts';
 import { isUniqueViolation } from '../channels/states.ts';
@@ -82,24 +73,6 @@ export class AgentStore {
   async get(accountId: string, id: string): Promise<AgentRow | null> {
     const row = await this.find(id);
     return row?.accountId === accountId ? row : null;
-  }
-
-  /** Counts the account's agents, and those that run or are about to run. */
-  count(accountId: string): Promise<AgentCount> {
-    return this.database.repeatable((db) => countAgents(db, accountId));
-  }
-
-  /**
-   * Returns the sizes of all agents but `except` that hold memory on this deployment or soon will. Each is the larger of the
-   * requested size and the machine's size.
-   */
-  sizesHeld(except: string): Promise<readonly SizeName[]> {
-    return this.database.repeatable((db) => sizesHeld(db, except));
-  }
-
-  /** Returns every agent that is not deleted, as admissions weigh it. */
-  holders(): Promise<readonly AgentHolder[]> {
-    return this.database.repeatable((db) => holders(db));
   }
 
   find(id: string): Promise<AgentRow | null> {
@@ -191,29 +164,12 @@ export class AgentStore {
     return evictable(this.database, host, limit);
   }
 
-  async touch(id: string, at: Date): Promise<void> {
-    await this.database.repeatable((db) =>
-      db
-        .updateTable('agents')
-        // Calls end in another order than they began, so the latest time counts.
-        .set({ lastActiveAt: sql<Date>`greatest(last_active_at, ${at})` })
-        .where('id', '=', id)
-        .where('deletedAt', 'is', null)
-        .execute(),
-    );
-  }
-
   /**
    * Returns agents of `host`, or of no host yet, that have a machine, need one or must lose one. Agents that rest in
    * `stopped` or `error` are left out.
    */
   present(host: string): Promise<readonly AgentRow[]> {
     return this.database.repeatable((db) => presentAgents(db, host));
-  }
-
-  /** Returns the ids among these whose agents are not deleted. */
-  existing(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    return this.database.repeatable((db) => existingAgents(db, ids));
   }
 
   /** Returns every agent that is not deleted. */

@@ -57,7 +57,7 @@ test('leases, activity and refused creates wake nobody', async (t) => {
   heard.length = 0;
   await store.agents.lease(id, 'h', 60_000);
   await store.agents.lease(id, 'h', 60_000);
-  await store.agents.touch(id, new Date());
+  await store.agents.takeKeepAwake(id, 'h', 1_000);
   await store.agents.releaseLease(id, 'h');
   assert.equal(await store.agents.observe(id, 1, 'h', { event, status: 'running' }), false);
   const refused = store.agents.create(newAgent(accountId), () => {

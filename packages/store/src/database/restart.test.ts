@@ -33,7 +33,7 @@ test('reads and repeatable writes wait for a killed database to come back', asyn
   const [found, leased] = await Promise.all([
     store.agents.find(id),
     store.agents.lease(id, 'h', 60_000),
-    store.agents.touch(id, new Date()),
+    store.agents.prolongKeepAwake([id], 'h', 1_000),
     ...Array.from({ length: 20 }, () => store.agents.all()),
   ]);
   assert.equal(found!.id, id);

@@ -112,7 +112,6 @@ const writes: readonly Write[] = [
     const { id } = await agent();
     await store.agents.takeKeepAwake(id, holder, 1_000);
     await store.agents.prolongKeepAwake([id], holder, 1_000);
-    await store.agents.touch(id, new Date());
     await store.agents.endKeepAwake(id, holder);
     await store.agents.releaseLease(id, holder);
     await store.database.transaction((trx) =>

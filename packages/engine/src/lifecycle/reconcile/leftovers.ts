@@ -4,20 +4,21 @@
  * the host is listed first, the store is asked after it, and an agent's row is committed before its first file is made.
  */
 import type { Log } from '@lodge/ports';
-import type { AgentStore } from '@lodge/store/agents';
+import { existingAgents } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
 import type { DriverInUse, Endings } from '../endings.ts';
 
 interface LeftoverDeps {
-  readonly store: AgentStore;
+  readonly database: Database;
   readonly driver: DriverInUse;
   readonly endings: Endings;
   readonly log: Log;
 }
 
-export function createLeftoverCollector({ store, driver, endings, log }: LeftoverDeps): () => Promise<void> {
+export function createLeftoverCollector({ database, driver, endings, log }: LeftoverDeps): () => Promise<void> {
   return async () => {
     const held = (await driver.list()).map(({ agentId }) => agentId);
-    const existing = await store.existing(held);
+    const existing = await database.repeatable((db) => existingAgents(db, held));
     for (const agentId of held) {
       if (existing.has(agentId)) continue;
       log.warn({ agent_id: agentId }, 'removing what is left of an agent that is gone');
