@@ -13,17 +13,10 @@ import { createRelay, openedStore, usualRelayTimings } from '@lodge/channels/rel
 import type { Relay, RelayTimings } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
-import type {
-  ChannelFiles,
-  ChannelMessage,
-  ChannelTurns,
-  Platform,
-  RelayStore,
-  SecretBox,
-  WaitingConversation,
-} from '@lodge/ports';
+import type { ChannelFiles, ChannelMessage, Platform, RelayStore, SecretBox, WaitingConversation } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
+import type { TurnResult } from '@lodge/store/channels';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';
@@ -244,8 +237,6 @@ export class ChannelsWorld {
   }
 }
 
-type Result = Parameters<ChannelTurns['answer']>[1];
-
 /**
  * Makes turns as an engine does, in this process. Some of them "die": their claim is left to end by its time, and what they say
  * late has no effect once another has taken the conversation. An answer repeats the words that it answers.
@@ -272,11 +263,11 @@ export class ToyAnswerer {
 
   private async run(deathsInHundred: number): Promise<void> {
     const { channelTurns: turns } = this.store;
-    const dead: { readonly claim: WaitingConversation; readonly result: Result }[] = [];
+    const dead: { readonly claim: WaitingConversation; readonly result: TurnResult }[] = [];
     while (!this.isEnding) {
       const claims = await turns.claim({ holder: 'toy', limit: 20, perAgent: 4, leaseMs: 2_000 });
       for (const claim of claims) {
-        const result: Result = {
+        const result: TurnResult = {
           outcome: 'answered',
           reason: null,
           answer: { text: claim.messages.map(({ text }) => text).join(' '), files: [] },

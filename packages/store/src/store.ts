@@ -5,7 +5,6 @@ import type {
   CallLedger,
   CallSweeper,
   ChannelStore,
-  ChannelTurns,
   DataKeyStore,
   EventStore,
   IdempotencyStore,
@@ -24,7 +23,8 @@ import { eventsIn } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
 import { mailboxNotices } from './channels/mailbox-notices.ts';
 import { PostgresRelayStore } from './channels/relay.ts';
-import { PostgresChannelTurns } from './channels/turns.ts';
+import { turnsIn } from './channels/turns.ts';
+import type { ChannelTurns } from './channels/turns.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
@@ -105,7 +105,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     idempotency: idempotencyIn(camel),
     secrets: secretsIn(camel),
     channels: new PostgresChannelStore(database, changes),
-    channelTurns: new PostgresChannelTurns(database, changes),
+    channelTurns: turnsIn(camel, changes),
     relay: new PostgresRelayStore(database, changes),
     mailboxNotices: mailboxNotices(camel, changes),
     changes,

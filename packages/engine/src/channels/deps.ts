@@ -1,13 +1,5 @@
-import type {
-  ChannelCheck,
-  ChannelFiles,
-  ChannelStore,
-  ChannelTurns,
-  GmailConsent,
-  GuestFiles,
-  Log,
-  SecretBox,
-} from '@lodge/ports';
+import type { ChannelCheck, ChannelFiles, ChannelStore, GmailConsent, GuestFiles, Log, SecretBox } from '@lodge/ports';
+import type { ChannelTurns } from '@lodge/store/channels';
 import type { Database } from '@lodge/store/database';
 import type { Agents } from '../agents/agents.ts';
 import type { AnsweringBounds } from './answering/bounds.ts';

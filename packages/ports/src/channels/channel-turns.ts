@@ -78,66 +78,6 @@ export interface Aside {
   readonly command: ChannelCommand;
 }
 
-export interface ChannelTurns {
-  /**
-   * Claims conversations in which messages wait whose files are there and that have no turn in progress. It returns at most
-   * `limit`, and counts those in progress towards `perAgent`. The longest waiting come first, but no account before all
-   * others. A claim ends after `leaseMs` unless it is renewed.
-   */
-  claim(options: {
-    readonly holder: string;
-    readonly limit: number;
-    readonly perAgent: number;
-    readonly leaseMs: number;
-  }): Promise<readonly WaitingConversation[]>;
-  /** Renews claims and returns the ids of those still held. */
-  renew(claims: readonly Pick<WaitingConversation, 'id' | 'claim'>[], leaseMs: number): Promise<ReadonlySet<string>>;
-  /**
-   * Stores the end of the agent's text so far until the claim ends; a relay may show it. Returns false when the claim was
-   * lost.
-   */
-  tell(claim: Pick<WaitingConversation, 'id' | 'claim'>, said: string): Promise<boolean>;
-  /**
-   * Ends the claim with its answer, messages and answer in one transaction. Returns false when the claim was lost; then
-   * nothing is written. The outcomes `failed` and `refused` have a sentence for the owner. Their text, if any, is still sent
-   * to the conversation.
-   */
-  answer(
-    claim: Pick<WaitingConversation, 'id' | 'claim'>,
-    result: {
-      readonly outcome: 'answered' | 'failed' | 'refused';
-      readonly reason: string | null;
-      readonly answer: ChannelAnswer | null;
-      readonly newSession?: boolean;
-      /** Also ends the earlier messages that wait, unanswered and for this reason. Their postponement ends with them. */
-      readonly endsEarlier?: string;
-    },
-  ): Promise<boolean>;
-  /** Ends the claim without an answer. The messages wait until `at`. */
-  postpone(claim: Pick<WaitingConversation, 'id' | 'claim'>, at: Date, reason: string): Promise<boolean>;
-  /** Returns the conversations in which `/stop` came since their turn began. */
-  stopsWanted(claims: readonly Pick<WaitingConversation, 'id' | 'claim'>[]): Promise<ReadonlySet<string>>;
-  /**
-   * Returns commands that no turn holds up, oldest first: `/help` and `/status` always, `/stop` where its conversation has
-   * no turn in progress. Claimed commands are left out.
-   */
-  asides(limit: number): Promise<readonly Aside[]>;
-  /**
-   * Answers a command once, in one transaction. Returns false when it was answered already, when a claim has it, or when a
-   * turn began that it must stop first.
-   */
-  answerAside(
-    id: string,
-    answer: {
-      readonly text: string;
-      /** As in `ChannelTurns.answer`. */
-      readonly endsEarlier?: string;
-    },
-  ): Promise<boolean>;
-  /** Calls back when messages may wait. */
-  onWork(listener: () => void): () => void;
-}
-
 /**
  * The owner of a file, and its direction. Files and bytes are bounded per agent and per account, separately for each
  * direction.

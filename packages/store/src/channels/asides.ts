@@ -1,11 +1,12 @@
 /** Commands that are answered beside the turns. They wait neither for a turn nor for a place of their agent. */
-import type { ChannelCommand, ChannelName, Json } from '@lodge/domain';
-import type { Aside, ChannelTurns } from '@lodge/ports';
+import type { Aside } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, Transaction } from 'kysely';
+import type { Selectable } from 'kysely';
+import type { Queries, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
-import type { Schema } from '../database/schema.ts';
+import type { ChannelMessages } from '../database/tables.ts';
 import { endEarlier, eventsOf, setWaiting } from './answers.ts';
+import type { TurnResult } from './answers.ts';
 import { appendEvents } from '../events/append.ts';
 import { queueAnswer } from './queue.ts';
 
@@ -33,14 +34,12 @@ const isAside = sql<boolean>`
   )
 `;
 
-/** Returns commands, oldest first. */
-export async function asidesOf(db: Kysely<Schema>, limit: number): Promise<readonly Aside[]> {
-  const { rows } = await sql<{
-    readonly id: string;
-    readonly account_id: string;
-    readonly agent_id: string;
-    readonly command: ChannelCommand;
-  }>`
+/**
+ * Returns commands that no turn holds up, oldest first: `/help` and `/status` always, `/stop` where its conversation has no
+ * turn in progress. Claimed commands are left out.
+ */
+export async function asidesOf(db: Queries, limit: number): Promise<readonly Aside[]> {
+  const { rows } = await sql<Aside>`
     select m.id, v.account_id, v.agent_id, m.command
     from channel_conversations v
     join channels c on c.agent_id = v.agent_id and c.channel = v.channel and c.enabled
@@ -49,33 +48,30 @@ export async function asidesOf(db: Kysely<Schema>, limit: number): Promise<reado
     where v.waiting_since is not null and ${isAside}
     order by m.seq limit ${limit}
   `.execute(db);
-  return rows.map(({ id, account_id: accountId, agent_id: agentId, command }) => ({ id, accountId, agentId, command }));
+  return rows;
 }
 
-interface Found {
-  readonly conversation: string;
-  readonly agent_id: string;
-  readonly account_id: string;
-  readonly channel: ChannelName;
-  readonly seq: string;
-  readonly reply_to: Json | null;
-}
+type Found = Pick<Selectable<ChannelMessages>, 'conversation' | 'agentId' | 'channel' | 'seq' | 'replyTo'>;
 
-/** Answers a command under the lock of claims, so either a claim has the command or this call does. */
+/**
+ * Answers a command once, under the lock of claims, so either a claim has the command or this call does. False when it was
+ * answered already, when a claim has it, or when a turn began that it must stop first.
+ */
 export async function answerAside(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   id: string,
-  { text, endsEarlier }: Parameters<ChannelTurns['answerAside']>[1],
+  { text, endsEarlier }: { readonly text: string } & Pick<TurnResult, 'endsEarlier'>,
 ): Promise<boolean> {
   await sql`select pg_advisory_xact_lock(${advisoryLocks.channelClaims})`.execute(trx);
   const { rows } = await sql<Found>`
-    select v.id as conversation, v.agent_id, v.account_id, v.channel, m.seq, m.reply_to
+    select v.id as conversation, v.agent_id, v.channel, m.seq, m.reply_to
     from channel_messages m join channel_conversations v on v.id = m.conversation
     where m.id = ${id} and ${isAside} for no key update
   `.execute(trx);
   const [found] = rows;
   if (found === undefined) return false;
-  const { conversation, agent_id: agentId, channel, seq, reply_to: replyTo } = found;
+  const { seq, ...to } = found;
+  const { conversation } = to;
   if (endsEarlier !== undefined) {
     // The holder of an ended claim is too late from now on.
     await sql`
@@ -85,10 +81,9 @@ export async function answerAside(
   }
   const before = { id: conversation, before: sql`${seq}::bigint` };
   const earlier = endsEarlier === undefined ? [] : await endEarlier(trx, before, endsEarlier);
-  const answer = { text, files: [] };
-  const answerId = await queueAnswer(trx, { conversation, agentId, channel, replyTo, answer });
+  const answerId = await queueAnswer(trx, { ...to, answer: { text, files: [] } });
   await sql`update channel_messages set answer_id = ${answerId} where id = ${id}`.execute(trx);
   await setWaiting(trx, conversation);
-  await appendEvents(trx, eventsOf(found, earlier, 'answered', null));
+  await appendEvents(trx, eventsOf(earlier));
   return true;
 }

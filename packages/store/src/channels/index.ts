@@ -4,7 +4,9 @@ import type { Transaction } from '../database/database.ts';
 import { sayInConversation as say, whyUnsayable } from './say.ts';
 
 export * from './consents.ts';
+export type { TurnResult } from './answers.ts';
 export { storable } from './text.ts';
+export type { ChannelTurns } from './turns.ts';
 
 /** Returns null when an answer could be delivered now, or goes into no conversation. */
 export async function whyUndeliverable(

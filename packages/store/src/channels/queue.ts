@@ -2,8 +2,7 @@
 import type { ChannelName, Json } from '@lodge/domain';
 import type { ChannelAnswer } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { QueryExecutorProvider } from 'kysely';
 import { storable, storableJson } from './text.ts';
 
 /** Position of the first file; parts of a text are below it. */
@@ -20,7 +19,7 @@ export interface QueuedAnswer {
 
 /** Queues an answer and returns its id; null when it is empty. */
 export async function queueAnswer(
-  trx: Transaction<Schema>,
+  trx: QueryExecutorProvider,
   { conversation, agentId, channel, replyTo, answer }: QueuedAnswer,
 ): Promise<string | null> {
   const text = storable(answer.text);

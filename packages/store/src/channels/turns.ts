@@ -4,125 +4,121 @@
  * Messages that a claim has taken keep its number until they are answered. A claim that ends without an answer leaves them
  * waiting. The next claim takes them again, with those that came meanwhile.
  */
-import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
+import type { ChannelCommand } from '@lodge/domain';
 import { maxJoined, maxJoinedBytes } from '@lodge/ports';
-import type { Aside, ChannelTurns, WaitingConversation, WaitingFile } from '@lodge/ports';
-import type { WorkClaim } from '../work/leases.ts';
+import type { WaitingConversation, WaitingFile } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { Selectable } from 'kysely';
+import type { Database, Queries, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import type { Changes } from '../database/notifications.ts';
-import type { Schema } from '../database/schema.ts';
-import { answerClaim } from './answers.ts';
-import { answerAside, asidesOf, isAtOnce } from './asides.ts';
+import type { ChannelConversations } from '../database/tables.ts';
 import { claimRows, inMs, renewClaims } from '../work/leases.ts';
+import type { WorkClaim } from '../work/leases.ts';
+import { answerClaim } from './answers.ts';
+import type { TurnResult } from './answers.ts';
+import { answerAside, asidesOf, isAtOnce } from './asides.ts';
 import { storable } from './text.ts';
 
 /** A file that is missing for this long is given up, and its message no longer waits for it. */
 const fileWaitMs = 900_000;
 
-/** `ChannelTurns` in Postgres. */
-export class PostgresChannelTurns implements ChannelTurns {
-  private readonly database: Database;
-  private readonly changes: Changes;
+export type ChannelTurns = ReturnType<typeof turnsIn>;
 
-  constructor(database: Database, changes: Changes) {
-    this.database = database;
-    this.changes = changes;
-  }
+/** Each as one transaction. */
+export const turnsIn = (database: Database, changes: Pick<Changes, 'on'>) => ({
+  claim: (options: ClaimOptions) => database.transaction((trx) => claim(trx, options)),
+  /** Renews claims and returns the ids of those still held. */
+  renew: (claims: readonly WorkClaim[], leaseMs: number) =>
+    database.repeatable((db) => renewClaims(db, sql`channel_conversations`, claims, leaseMs)),
+  tell: (held: WorkClaim, said: string) => database.repeatable((db) => tell(db, held, said)),
+  answer: (held: WorkClaim, result: TurnResult) => database.transaction((trx) => answerClaim(trx, held, result)),
+  postpone: (held: WorkClaim, at: Date, reason: string) =>
+    database.transaction((trx) => postpone(trx, held, at, reason)),
+  stopsWanted: (claims: readonly WorkClaim[]) => database.repeatable((db) => stopsWanted(db, claims)),
+  asides: (limit: number) => database.repeatable((db) => asidesOf(db, limit)),
+  answerAside: (id: string, answer: Parameters<typeof answerAside>[2]) =>
+    database.transaction((trx) => answerAside(trx, id, answer)),
+  /** Calls back when messages may wait. */
+  onWork: (listener: () => void) => changes.on('channel_work', () => listener()),
+});
 
-  claim(options: Parameters<ChannelTurns['claim']>[0]): Promise<readonly WaitingConversation[]> {
-    return this.database.transaction(async (trx) => {
-      await sql`select pg_advisory_xact_lock(${advisoryLocks.channelClaims})`.execute(trx);
-      const taken = await takeConversations(trx, options);
-      if (taken.length === 0) return [];
-      const messages = await takeMessages(trx, taken);
-      const claimed = taken.map((row) =>
-        toWaiting(
-          row,
-          messages.filter(({ conversation }) => conversation === row.id),
-        ),
-      );
-      return claimed.filter((each) => each.messages.length > 0);
-    });
-  }
-
-  renew(claims: readonly WorkClaim[], leaseMs: number): Promise<ReadonlySet<string>> {
-    return this.database.repeatable((db) => renewClaims(db, sql`channel_conversations`, claims, leaseMs));
-  }
-
-  async tell({ id, claim }: WorkClaim, said: string): Promise<boolean> {
-    const { numAffectedRows } = await this.database.repeatable((db) =>
-      sql`
-        update channel_conversations set said = ${storable(said)}
-        where id = ${id} and claim = ${claim} and claim_until is not null
-      `.execute(db),
-    );
-    return numAffectedRows === 1n;
-  }
-
-  answer(claim: WorkClaim, result: Parameters<ChannelTurns['answer']>[1]): Promise<boolean> {
-    return this.database.transaction((trx) => answerClaim(trx, claim, result));
-  }
-
-  postpone({ id, claim }: WorkClaim, at: Date, reason: string): Promise<boolean> {
-    return this.database.transaction(async (trx) => {
-      const { numAffectedRows } = await sql`
-        update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}, said = null
-        where id = ${id} and claim = ${claim} and claim_until is not null
-      `.execute(trx);
-      if (numAffectedRows !== 1n) return false;
-      await sql`
-        update channel_messages set reason = ${storable(reason, 1_000)}
-        where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
-      `.execute(trx);
-      return true;
-    });
-  }
-
-  async stopsWanted(claims: readonly WorkClaim[]): Promise<ReadonlySet<string>> {
-    if (claims.length === 0) return new Set();
-    const { rows } = await this.database.repeatable((db) =>
-      sql<{ id: string }>`
-        select v.id from channel_conversations v join ${claimRows(claims)} on v.id = k.id and v.claim = k.claim
-        where v.claim_until is not null and exists (
-          select from channel_messages m
-          where m.conversation = v.id and m.state = 'received' and m.answer_id is null and m.command = 'stop'
-            and m.claim is distinct from v.claim
-        )
-      `.execute(db),
-    );
-    return new Set(rows.map(({ id }) => id));
-  }
-
-  asides(limit: number): Promise<readonly Aside[]> {
-    return this.database.repeatable((db) => asidesOf(db, limit));
-  }
-
-  answerAside(id: string, answer: Parameters<ChannelTurns['answerAside']>[1]): Promise<boolean> {
-    return this.database.transaction((trx) => answerAside(trx, id, answer));
-  }
-
-  onWork(listener: () => void): () => void {
-    return this.changes.on('channel_work', () => listener());
-  }
+interface ClaimOptions {
+  readonly holder: string;
+  readonly limit: number;
+  readonly perAgent: number;
+  readonly leaseMs: number;
 }
 
-interface Taken {
-  readonly id: string;
-  readonly account_id: string;
-  readonly agent_id: string;
-  readonly channel: ChannelName;
-  readonly kind: ConversationKind;
-  readonly conversation_id: string;
-  readonly title: string | null;
-  readonly session: number;
-  readonly claim: number;
-  readonly last_reason: string | null;
+/**
+ * Claims conversations in which messages wait whose files are there and that have no turn in progress. It returns at most
+ * `limit`, and counts those in progress towards `perAgent`. The longest waiting come first, but no account before all others.
+ * A claim ends after `leaseMs` unless it is renewed.
+ */
+async function claim(trx: Transaction, options: ClaimOptions): Promise<readonly WaitingConversation[]> {
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.channelClaims})`.execute(trx);
+  const taken = await takeConversations(trx, options);
+  if (taken.length === 0) return [];
+  const messages = await takeMessages(trx, taken);
+  const claimed = taken.map(({ due: _due, ...row }) => {
+    const own = messages.filter(({ conversation }) => conversation === row.id);
+    return { ...row, attempts: Math.max(0, ...own.map(({ attempts }) => attempts)), messages: own.map(toWaiting) };
+  });
+  return claimed.filter((each) => each.messages.length > 0);
+}
+
+/**
+ * Stores the end of the agent's text so far until the claim ends; a relay may show it. False when the claim was lost.
+ */
+async function tell(db: Queries, { id, claim: number }: WorkClaim, said: string): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update channel_conversations set said = ${storable(said)}
+    where id = ${id} and claim = ${number} and claim_until is not null
+  `.execute(db);
+  return numAffectedRows === 1n;
+}
+
+/** Ends the claim without an answer. The messages wait until `at`. */
+async function postpone(
+  trx: Transaction,
+  { id, claim: number }: WorkClaim,
+  at: Date,
+  reason: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}, said = null
+    where id = ${id} and claim = ${number} and claim_until is not null
+  `.execute(trx);
+  if (numAffectedRows !== 1n) return false;
+  await sql`
+    update channel_messages set reason = ${storable(reason, 1_000)}
+    where conversation = ${id} and claim = ${number} and state = 'received' and answer_id is null
+  `.execute(trx);
+  return true;
+}
+
+/** Returns the conversations in which `/stop` came since their turn began. */
+async function stopsWanted(db: Queries, claims: readonly WorkClaim[]): Promise<ReadonlySet<string>> {
+  if (claims.length === 0) return new Set();
+  const { rows } = await sql<{ id: string }>`
+    select v.id from channel_conversations v join ${claimRows(claims)} on v.id = k.id and v.claim = k.claim
+    where v.claim_until is not null and exists (
+      select from channel_messages m
+      where m.conversation = v.id and m.state = 'received' and m.answer_id is null and m.command = 'stop'
+        and m.claim is distinct from v.claim
+    )
+  `.execute(db);
+  return new Set(rows.map(({ id }) => id));
+}
+
+type Taken = Pick<
+  Selectable<ChannelConversations>,
+  'id' | 'accountId' | 'agentId' | 'channel' | 'kind' | 'conversationId' | 'title' | 'session' | 'claim'
+> & {
+  readonly lastReason: string | null;
   /** With false only a single waiting command is taken. */
   readonly due: boolean;
-}
+};
 
 /** A condition on a row `m` of messages: its files are there, or were waited for long enough. */
 const isReady = sql<boolean>`
@@ -134,8 +130,8 @@ const isReady = sql<boolean>`
 
 /** Takes conversations. The account's n-th conversation waits behind the n-th of all others, however long it has waited. */
 async function takeConversations(
-  trx: Transaction<Schema>,
-  { holder, limit, perAgent, leaseMs }: Parameters<ChannelTurns['claim']>[0],
+  trx: Transaction,
+  { holder, limit, perAgent, leaseMs }: ClaimOptions,
 ): Promise<readonly Taken[]> {
   const { rows } = await sql<Taken>`
     with busy as materialized (
@@ -180,11 +176,11 @@ async function takeConversations(
 interface TakenMessage {
   readonly id: string;
   readonly conversation: string;
-  readonly sender_id: string;
-  readonly sender_name: string;
+  readonly senderId: string;
+  readonly senderName: string;
   readonly text: string;
   readonly command: ChannelCommand | null;
-  readonly sent_at: string;
+  readonly sentAt: string;
   readonly attempts: number;
   readonly ready: boolean;
   readonly files: readonly WaitingFile[];
@@ -194,11 +190,11 @@ interface TakenMessage {
  * Takes the first waiting messages: one command alone, or texts up to the next command, the next missing file, or the
  * bounds.
  */
-async function takeMessages(trx: Transaction<Schema>, taken: readonly Taken[]): Promise<readonly TakenMessage[]> {
+async function takeMessages(trx: Transaction, taken: readonly Taken[]): Promise<readonly TakenMessage[]> {
   const { rows } = await sql<{ message: TakenMessage }>`
     select json_build_object(
-      'id', m.id, 'conversation', m.conversation, 'sender_id', m.sender_id, 'sender_name', m.sender_name, 'text', m.text,
-      'command', m.command, 'sent_at', m.sent_at, 'attempts', m.attempts, 'ready', ${isReady}, 'files', (
+      'id', m.id, 'conversation', m.conversation, 'senderId', m.sender_id, 'senderName', m.sender_name, 'text', m.text,
+      'command', m.command, 'sentAt', m.sent_at, 'attempts', m.attempts, 'ready', ${isReady}, 'files', (
         select coalesce(json_agg(json_build_object(
           'name', f.name, 'mediaType', f.media_type, 'kind', f.kind, 'key', f.file_key, 'reason',
           case when f.file_key is null then coalesce(f.reason, 'it did not come in time') end
@@ -232,24 +228,11 @@ function firstRun(messages: readonly TakenMessage[]): readonly TakenMessage[] {
   return end === -1 ? messages : messages.slice(0, end);
 }
 
-const toWaiting = (row: Taken, messages: readonly TakenMessage[]): WaitingConversation => ({
-  id: row.id,
-  accountId: row.account_id,
-  agentId: row.agent_id,
-  channel: row.channel,
-  kind: row.kind,
-  conversationId: row.conversation_id,
-  title: row.title,
-  session: row.session,
-  claim: row.claim,
-  lastReason: row.last_reason,
-  attempts: Math.max(0, ...messages.map(({ attempts }) => attempts)),
-  messages: messages.map((message) => ({
-    id: message.id,
-    senderId: message.sender_id,
-    senderName: message.sender_name,
-    text: message.text,
-    sentAt: new Date(message.sent_at),
-    files: message.files,
-  })),
+const toWaiting = ({ id, senderId, senderName, text, sentAt, files }: TakenMessage) => ({
+  id,
+  senderId,
+  senderName,
+  text,
+  sentAt: new Date(sentAt),
+  files,
 });

@@ -1,5 +1,6 @@
 /** Answers channel messages: makes a turn of each conversation in which messages wait (`ClaimedWork`). */
-import type { ChannelTurns, WaitingConversation, Log } from '@lodge/ports';
+import type { WaitingConversation, Log } from '@lodge/ports';
+import type { ChannelTurns } from '@lodge/store/channels';
 import { attempt } from '../../work/attempt.ts';
 import { TurnCut } from '../../work/cut.ts';
 import { ClaimedWork } from '../../work/claimed-work.ts';

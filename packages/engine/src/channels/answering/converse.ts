@@ -1,7 +1,8 @@
 /** A conversation in which messages wait: how an attempt answers it and ends. */
 import { commandIn } from '@lodge/domain';
 import type { ChannelCommand, ErrorCode } from '@lodge/domain';
-import type { ChannelAnswer, ChannelTurns, Log, WaitingConversation, WaitingMessage } from '@lodge/ports';
+import type { ChannelAnswer, Log, WaitingConversation, WaitingMessage } from '@lodge/ports';
+import type { ChannelTurns, TurnResult } from '@lodge/store/channels';
 import type { Agents } from '../../agents/agents.ts';
 import type { AttemptParts } from '../../work/attempt.ts';
 import type { RetryRules } from '../../work/failure.ts';
@@ -15,8 +16,6 @@ export interface ConverseDeps extends SayDeps {
   readonly turns: Pick<ChannelTurns, 'answer' | 'postpone' | 'tell'>;
   readonly log: Log;
 }
-
-type Result = Parameters<ChannelTurns['answer']>[1];
 
 /** Errors that pass by themselves, sooner or later. */
 const passing: readonly ErrorCode[] = [
@@ -44,7 +43,7 @@ const texts: { readonly [Code in ErrorCode]?: string } = {
 /** The sentence about a failure that goes to the conversation. It tells nothing of the account. */
 export const textOf = (code: ErrorCode | null): string => (code !== null && texts[code]) || sayings.cannot;
 
-export function conversing(deps: ConverseDeps): AttemptParts<WaitingConversation, Result> {
+export function conversing(deps: ConverseDeps): AttemptParts<WaitingConversation, TurnResult> {
   const { turns, bounds, log } = deps;
   return {
     turn: (claimed, cut) => answered(deps, claimed, cut),
@@ -59,7 +58,7 @@ export function conversing(deps: ConverseDeps): AttemptParts<WaitingConversation
   };
 }
 
-async function ended(deps: ConverseDeps, claimed: WaitingConversation, result: Result): Promise<void> {
+async function ended(deps: ConverseDeps, claimed: WaitingConversation, result: TurnResult): Promise<void> {
   const isWritten = await deps.turns.answer(claimed, result);
   if (!isWritten) await discard(deps, result.answer?.files ?? []);
   else if (result.outcome === 'answered') await discard(deps, handedOver(claimed));
@@ -69,13 +68,13 @@ async function ended(deps: ConverseDeps, claimed: WaitingConversation, result: R
 const handedOver = ({ messages }: WaitingConversation): readonly { readonly key: string }[] =>
   messages.flatMap(({ files }) => files.flatMap(({ key }) => (key === null ? [] : [{ key }])));
 
-const failed = (reason: string, text: string | null): Result => ({
+const failed = (reason: string, text: string | null): TurnResult => ({
   outcome: 'failed',
   reason,
   answer: text === null ? null : { text, files: [] },
 });
 
-async function answered(deps: ConverseDeps, claimed: WaitingConversation, cut: AbortSignal): Promise<Result> {
+async function answered(deps: ConverseDeps, claimed: WaitingConversation, cut: AbortSignal): Promise<TurnResult> {
   const { accountId, agentId, messages, session, kind, lastReason } = claimed;
   const agent = await deps.agents.get(accountId, agentId);
   const command = commandOf(messages);

@@ -1,5 +1,6 @@
 import { platformOf } from '@lodge/domain';
-import type { ChannelTurns, WaitingConversation } from '@lodge/ports';
+import type { WaitingConversation } from '@lodge/ports';
+import type { ChannelTurns } from '@lodge/store/channels';
 import type { AnsweringBounds } from './bounds.ts';
 
 export interface TellingDeps {
