@@ -173,7 +173,8 @@ describe('the verbs of a channel', () => {
     assert.deepEqual([asked.sender.id, asked.state, typeof asked.code], ['eve', 'pending', 'string']);
     const wrong = await post('/channels/telegram/approvals', { code: 'NOTACODE', action: 'approve' });
     assert.deepEqual(codeOf(wrong), [404, 'approval_not_found']);
-    const done = await post('/channels/telegram/approvals', { code: asked.code, action: 'approve' });
+    const typed = ` ${asked.code.toLowerCase()} `;
+    const done = await post('/channels/telegram/approvals', { code: typed, action: 'approve' });
     assert.deepEqual([done.body.state, done.body.code], ['approved', null]);
     assert.deepEqual(codeOf(await post('/channels/telegram/approvals', { code: asked.code, action: 'deny' })), [
       404,

@@ -6,9 +6,9 @@ import type {
   ChannelMessage,
   ChannelRow,
   ChannelSecrets,
-  ChannelSender,
   MessageQuery,
 } from '@lodge/ports';
+import type { ChannelPlace, ChannelSender } from '@lodge/store/channels';
 import type { ConsentPages } from '../consents/pages.ts';
 import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
 
@@ -63,13 +63,6 @@ export interface OAuthEnd {
   readonly mailbox: string;
   /** The page that the person goes to next; null: none. */
   readonly returnUrl: string | null;
-}
-
-/** The agent, its account, and the channel. */
-export interface ChannelPlace {
-  readonly accountId: string;
-  readonly agentId: string;
-  readonly channel: ChannelName;
 }
 
 /**

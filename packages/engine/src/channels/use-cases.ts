@@ -1,8 +1,12 @@
-import { Refusal } from '@lodge/domain';
+import { readPairingCode, Refusal } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelDestination, ChannelRow } from '@lodge/ports';
+import { decideSender, senderDecidedBy, sendersOf } from '@lodge/store/channels';
+import type { ChannelPlace } from '@lodge/store/channels';
+import { notify } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
 import { createConsentPages } from '../consents/pages.ts';
-import type { ChannelPlace, Channels, Test } from './channels.ts';
+import type { Channels, Test } from './channels.ts';
 import { finishConsent, startConsent } from './consent.ts';
 import { asked, openedOf } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
@@ -68,22 +72,29 @@ async function there(deps: ChannelsDeps, place: ChannelPlace): Promise<ChannelRo
 }
 
 function messagesOf(deps: ChannelsDeps): Pick<Channels, 'senders' | 'decide' | 'decided' | 'messages' | 'retry'> {
-  const { store, agents } = deps;
+  const { database, store, agents } = deps;
   return {
     async senders(place, state) {
       await there(deps, place);
-      return store.senders(place.accountId, place.agentId, place.channel, state);
+      return database.repeatable((db) => sendersOf(db, place, state));
     },
-    async decide(place, decision, note) {
+    async decide(place, { code, approve }, note) {
       await there(deps, place);
-      const sender = await store.decide({ ...place, ...decision }, note);
-      if (sender !== null) return sender;
-      throw new Refusal('approval_not_found', 'Nobody waits with this code: code is wrong, or was decided before.');
+      return database.transaction(async (trx) => {
+        const sender = await decideSender(trx, place, readPairingCode(code), approve ? 'approved' : 'denied');
+        if (sender === undefined) {
+          throw new Refusal('approval_not_found', 'Nobody waits with this code: code is wrong, or was decided before.');
+        }
+        const data = { channel: place.channel, sender_id: sender.senderId, approved: approve };
+        await notify(trx, place.agentId, 'channel_changed');
+        await writeNote(trx, place, { type: 'channel.sender_decided', data }, note);
+        return sender;
+      });
     },
     async decided(place, code) {
       await there(deps, place);
-      const sender = await store.decided(place.accountId, place.agentId, place.channel, code);
-      if (sender !== null) return sender;
+      const sender = await database.repeatable((db) => senderDecidedBy(db, place, readPairingCode(code)));
+      if (sender !== undefined) return sender;
       throw new Refusal('approval_not_found', 'Nobody was decided about by this code.');
     },
     async messages(query) {

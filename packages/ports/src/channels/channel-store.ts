@@ -85,18 +85,6 @@ export class ChannelConflictError extends Error {
   }
 }
 
-/** A person who asked to talk to the agent, or whom its owner decided about. Names are the sender's own text. */
-export interface ChannelSender {
-  readonly channel: ChannelName;
-  readonly senderId: string;
-  readonly name: string;
-  readonly state: 'pending' | 'approved' | 'denied';
-  /** The code that the sender received; null once decided. */
-  readonly code: string | null;
-  readonly askedAt: Date;
-  readonly decidedAt: Date | null;
-}
-
 export interface ChannelMessage {
   readonly id: string;
   readonly agentId: string;
@@ -133,25 +121,6 @@ export interface ChannelStore {
   remove(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<boolean>;
   /** Requests a new connection; null when there is no such channel. */
   restart(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<ChannelRow | null>;
-  senders(
-    accountId: string,
-    agentId: string,
-    channel: ChannelName,
-    state?: ChannelSender['state'],
-  ): Promise<readonly ChannelSender[]>;
-  /** Decides about a sender by the code that the sender received. Null when no such code waits. */
-  decide(
-    decision: {
-      readonly accountId: string;
-      readonly agentId: string;
-      readonly channel: ChannelName;
-      readonly code: string;
-      readonly approve: boolean;
-    },
-    note?: ActorNote,
-  ): Promise<ChannelSender | null>;
-  /** Returns the sender that was decided about by this code, or null. */
-  decided(accountId: string, agentId: string, channel: ChannelName, code: string): Promise<ChannelSender | null>;
   /** Returns messages newest first; `before` is an id of the last page. */
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
   /**

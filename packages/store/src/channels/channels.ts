@@ -7,7 +7,6 @@ import type {
   ChannelChange,
   ChannelMessage,
   ChannelRow,
-  ChannelSender,
   ChannelStore,
   MessageQuery,
 } from '@lodge/ports';
@@ -23,7 +22,6 @@ import { selectChannels } from './channel-row.ts';
 import { messagePage, retryMessage } from './messages.ts';
 import { notify } from '../database/notifications.ts';
 import { queueInConversation, sayInConversation, sayableConversations, whyUnsayable } from './say.ts';
-import { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 import { isUniqueViolation } from './states.ts';
 import type { ChannelsTable } from './tables.ts';
 import { storableJson } from './text.ts';
@@ -90,23 +88,6 @@ export class PostgresChannelStore implements ChannelStore {
       await writeNote(trx, { accountId, agentId }, { type: 'channel.restarted', data: { channel } }, note);
       return restarted ?? null;
     });
-  }
-
-  senders(
-    accountId: string,
-    agentId: string,
-    channel: ChannelName,
-    state?: ChannelSender['state'],
-  ): Promise<readonly ChannelSender[]> {
-    return this.database.repeatable((db) => sendersOf(db, { accountId, agentId, channel }, state));
-  }
-
-  decide(decision: Parameters<ChannelStore['decide']>[0], note?: ActorNote): Promise<ChannelSender | null> {
-    return this.database.transaction((trx) => decideSender(trx, decision, note));
-  }
-
-  decided(accountId: string, agentId: string, channel: ChannelName, code: string): Promise<ChannelSender | null> {
-    return this.database.repeatable((db) => senderDecidedBy(db, { accountId, agentId, channel }, code));
   }
 
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]> {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { defaultAccess, pairingBounds } from '@lodge/domain';
+import { defaultAccess, pairingBounds, readPairingCode } from '@lodge/domain';
 import type { ChannelAccess } from '@lodge/domain';
 import { LeaseLost } from '@lodge/ports';
 import type { Lease } from '@lodge/ports';
@@ -8,6 +8,7 @@ import { execute } from '@lodge/testkit/postgres';
 import { agentWithChannel, inbound, leasesOf, openAccess } from '../testing/channel-fixture.ts';
 import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
@@ -22,6 +23,11 @@ async function open(access: Partial<ChannelAccess> = {}): Promise<{ id: string; 
 }
 
 const messagesOf = (agentId: string) => store.channels.messages({ accountId, agentId, limit: 1_000 });
+const placeOf = (agentId: string) => ({ accountId, agentId, channel: 'telegram' }) as const;
+const sendersOfAgent = (agentId: string, state?: 'pending') =>
+  store.database.repeatable((db) => sendersOf(db, placeOf(agentId), state));
+const decide = (agentId: string, code: string, state: 'approved' | 'denied' = 'approved') =>
+  store.database.transaction((trx) => decideSender(trx, placeOf(agentId), readPairingCode(code), state));
 
 test('a message that is delivered again, also at once by two connections, is taken up once', async () => {
   const { id, lease } = await open();
@@ -74,7 +80,7 @@ test('an unknown sender is told one code an hour; its owner hears of it; once ap
   for (let n = 0; n < 3; n += 1) await store.relay.receive(lease, [inbound(), inbound()]);
   const parts = await store.relay.partsToSend([lease], 9);
   assert.equal(parts.length, 1);
-  const [sender] = await store.channels.senders(accountId, id, 'telegram', 'pending');
+  const [sender] = await sendersOfAgent(id, 'pending');
   assert.match((parts[0]!.content as { markdown: string }).markdown, new RegExp(sender!.code!));
   const events = () =>
     store.events.page({ accountId, types: ['channel.access_requested'], agentId: id, direction: 'asc', limit: 9 });
@@ -85,13 +91,12 @@ test('an unknown sender is told one code an hour; its owner hears of it; once ap
   await run(`update channel_senders set asked_at = asked_at - interval '61 minutes' where agent_id = '${id}'`);
   await store.relay.receive(lease, [inbound()]);
   assert.equal((await events()).length, 2);
-  assert.equal((await store.channels.senders(accountId, id, 'telegram'))[0]!.code, sender!.code);
+  assert.equal((await sendersOfAgent(id))[0]!.code, sender!.code);
 
-  const decision = { accountId, agentId: id, channel: 'telegram', approve: true } as const;
-  assert.equal(await store.channels.decide({ ...decision, code: 'ABCDEFGH' }), null);
-  const decided = await store.channels.decide({ ...decision, code: ` ${sender!.code!.toLowerCase()} ` });
+  assert.equal(await decide(id, 'ABCDEFGH'), undefined);
+  const decided = await decide(id, ` ${sender!.code!.toLowerCase()} `);
   assert.deepEqual([decided!.state, decided!.code, decided!.senderId], ['approved', null, 'u1']);
-  assert.equal(await store.channels.decide({ ...decision, code: sender!.code! }), null, 'a code decides once');
+  assert.equal(await decide(id, sender!.code!), undefined, 'a code decides once');
   await store.relay.receive(lease, [inbound({ text: 'now' })]);
   const [last, ...earlier] = await messagesOf(id);
   assert.deepEqual([last!.state, last!.text], ['received', 'now']);
@@ -109,11 +114,7 @@ test('a message whose body was not fetched never becomes a turn, also where its 
     ['refused', 'The sender was let in after the message came, and its text was not fetched.'],
     ['refused', 'The sender is not approved yet.'],
   ]);
-  assert.equal(
-    (await store.channels.senders(accountId, id, 'telegram', 'pending')).length,
-    1,
-    'the stranger has a code',
-  );
+  assert.equal((await sendersOfAgent(id, 'pending')).length, 1, 'the stranger has a code');
   await assert.rejects(store.relay.admits({ ...lease, number: lease.number + 1 }, friend), LeaseLost);
 });
 
@@ -158,15 +159,12 @@ test('a flood of strangers leaves a bounded number of rows, and a friend still c
 test('strangers keep nobody out: the code told longest ago gives way once it has held a while, and codes end', async () => {
   const { id, lease } = await open({ mode: 'pairing' });
   const from = (sender: string) => inbound({ sender: { id: sender }, conversation: { id: sender } });
-  const pending = async () =>
-    new Map((await store.channels.senders(accountId, id, 'telegram', 'pending')).map((each) => [each.senderId, each]));
+  const pending = async () => new Map((await sendersOfAgent(id, 'pending')).map((each) => [each.senderId, each]));
   const later = (minutes: number, senders: string) =>
     run(`
       update channel_senders set asked_at = asked_at - interval '${minutes} minutes'
       where agent_id = '${id}' and sender_id like '${senders}'
     `);
-  const decide = (code: string) =>
-    store.channels.decide({ accountId, agentId: id, channel: 'telegram', code, approve: true });
   const names = Array.from({ length: pairingBounds.pending }, (_, n) => `s${n}`);
   for (let at = 0; at < names.length; at += 100) await store.relay.receive(lease, names.slice(at, at + 100).map(from));
   await later(1, 's7');
@@ -190,15 +188,15 @@ test('strangers keep nobody out: the code told longest ago gives way once it has
     [after.size, after.has('s7'), after.get('s3')!.code],
     [pairingBounds.pending, false, before.get('s3')!.code],
   );
-  assert.equal(await decide(before.get('s7')!.code!), null);
+  assert.equal(await decide(id, before.get('s7')!.code!), undefined);
   const { code } = after.get('friend')!;
   await later(24 * 60, '%');
   assert.deepEqual(await pending(), new Map());
-  assert.equal(await decide(code!), null);
+  assert.equal(await decide(id, code!), undefined);
   await store.relay.receive(lease, [from('friend')]);
   const fresh = (await pending()).get('friend')!.code!;
   assert.notEqual(fresh, code);
-  assert.equal((await decide(fresh))!.senderId, 'friend');
+  assert.equal((await decide(id, fresh))!.senderId, 'friend');
 });
 
 test('few strangers do not take turns to keep others out: who gave way is told no code again within the hour', async () => {
@@ -284,14 +282,16 @@ test('a decision that is asked for again by its code is found, whatever was deci
   const { id, lease } = await open({ mode: 'pairing' });
   const from = (sender: string) => inbound({ sender: { id: sender }, conversation: { id: sender } });
   await store.relay.receive(lease, [from('u1'), from('u2')]);
-  const asked = await store.channels.senders(accountId, id, 'telegram', 'pending');
+  const asked = await sendersOfAgent(id, 'pending');
   const codeOf = (senderId: string): string => asked.find((each) => each.senderId === senderId)!.code!;
-  const place = { accountId, agentId: id, channel: 'telegram' } as const;
-  const first = await store.channels.decide({ ...place, code: codeOf('u1'), approve: false });
-  await store.channels.decide({ ...place, code: codeOf('u2'), approve: true });
-  const decided = (code: string, account = accountId) => store.channels.decided(account, id, 'telegram', code);
+  const first = await decide(id, codeOf('u1'), 'denied');
+  await decide(id, codeOf('u2'));
+  const decided = (code: string, account = accountId) =>
+    store.database.repeatable((db) =>
+      senderDecidedBy(db, { ...placeOf(id), accountId: account }, readPairingCode(code)),
+    );
   assert.deepEqual(await decided(` ${codeOf('u1').toLowerCase()}`), first);
   assert.equal((await decided(codeOf('u2')))!.senderId, 'u2');
-  assert.equal(await decided('ABCDEFGH'), null);
-  assert.equal(await decided(codeOf('u1'), 'other'), null);
+  assert.equal(await decided('ABCDEFGH'), undefined);
+  assert.equal(await decided(codeOf('u1'), 'other'), undefined);
 });

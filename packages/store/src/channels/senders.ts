@@ -1,90 +1,77 @@
-import { pairingBounds, readPairingCode } from '@lodge/domain';
+/** People who asked to talk to an agent, or whom its owner decided about. Names are the sender's own text. */
+import { pairingBounds } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
-import type { ActorNote, ChannelSender, ChannelStore } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
-import { writeNote } from '../events/change-note.ts';
-import { notify } from '../database/notifications.ts';
+import type { Selectable } from 'kysely';
+import type { Queries, Transaction } from '../database/database.ts';
+import type { ChannelSenders } from '../database/tables.ts';
 import { storable } from './text.ts';
 
 /** Most senders shown at once. */
 const maxShown = 1_000;
 
-interface Of {
+/** The agent, its account, and the channel. */
+export interface ChannelPlace {
   readonly accountId: string;
   readonly agentId: string;
   readonly channel: ChannelName;
 }
+
+/** `code` is the one that the sender received; null once decided. */
+export type ChannelSender = Pick<
+  Selectable<ChannelSenders>,
+  'channel' | 'senderId' | 'name' | 'state' | 'code' | 'askedAt' | 'decidedAt'
+>;
+
+const columns = sql`s.channel, s.sender_id, s.name, s.state, s.code, s.asked_at, s.decided_at`;
 
 /** A condition on a row `s`: the sender waits, and the code has ended. */
 export const hasEnded = sql<boolean>`
   (s.state = 'pending' and s.asked_at < clock_timestamp() - ${pairingBounds.endsAfterMs} * interval '1 millisecond')
 `;
 
-type SenderRow = Omit<ChannelSender, 'senderId' | 'askedAt' | 'decidedAt'> & {
-  readonly sender_id: string;
-  readonly asked_at: Date;
-  readonly decided_at: Date | null;
-};
-
 /** Returns senders, newest first. */
 export async function sendersOf(
-  db: Kysely<Schema>,
-  { accountId, agentId, channel }: Of,
+  db: Queries,
+  { accountId, agentId, channel }: ChannelPlace,
   state?: ChannelSender['state'],
 ): Promise<readonly ChannelSender[]> {
-  const { rows } = await sql<SenderRow>`
-    select s.channel, s.sender_id, s.name, s.state, s.code, s.asked_at, s.decided_at
-    from channel_senders s join channels c using (agent_id, channel)
+  const { rows } = await sql<ChannelSender>`
+    select ${columns} from channel_senders s join channels c using (agent_id, channel)
     where agent_id = ${agentId} and channel = ${channel} and c.account_id = ${accountId}
       and s.state = coalesce(${state ?? null}, s.state) and not ${hasEnded}
     order by s.asked_at desc, s.sender_id limit ${maxShown}
   `.execute(db);
-  return rows.map(toSender);
+  return rows;
 }
 
+/** Decides about the sender who waits with this code, and returns the sender. */
 export async function decideSender(
-  trx: Transaction<Schema>,
-  { accountId, agentId, channel, code, approve }: Parameters<ChannelStore['decide']>[0],
-  note: ActorNote | undefined,
-): Promise<ChannelSender | null> {
-  const { rows } = await sql<SenderRow>`
-    update channel_senders s set state = ${approve ? 'approved' : 'denied'}, code = null, decided_code = s.code,
-      decided_at = clock_timestamp()
+  trx: Transaction,
+  { accountId, agentId, channel }: ChannelPlace,
+  code: string,
+  state: 'approved' | 'denied',
+): Promise<ChannelSender | undefined> {
+  const { rows } = await sql<ChannelSender>`
+    update channel_senders s set state = ${state}, code = null, decided_code = s.code, decided_at = clock_timestamp()
     from channels c
     where c.agent_id = s.agent_id and c.channel = s.channel and c.account_id = ${accountId}
-      and s.agent_id = ${agentId} and s.channel = ${channel} and s.code = ${storable(readPairingCode(code))}
-      and not ${hasEnded}
-    returning s.channel, s.sender_id, s.name, s.state, s.code, s.asked_at, s.decided_at
+      and s.agent_id = ${agentId} and s.channel = ${channel} and s.code = ${storable(code)} and not ${hasEnded}
+    returning ${columns}
   `.execute(trx);
-  const [row] = rows;
-  if (row === undefined) return null;
-  const sender = toSender(row);
-  await notify(trx, agentId, 'channel_changed');
-  const data = { channel, sender_id: sender.senderId, approved: approve };
-  await writeNote(trx, { accountId, agentId }, { type: 'channel.sender_decided', data }, note);
-  return sender;
+  return rows[0];
 }
 
 /** Returns the sender that was decided about by this code. A decision is final, so the sender is as it was then. */
 export async function senderDecidedBy(
-  db: Kysely<Schema>,
-  { accountId, agentId, channel }: Of,
+  db: Queries,
+  { accountId, agentId, channel }: ChannelPlace,
   code: string,
-): Promise<ChannelSender | null> {
-  const { rows } = await sql<SenderRow>`
-    select s.channel, s.sender_id, s.name, s.state, s.code, s.asked_at, s.decided_at
-    from channel_senders s join channels c using (agent_id, channel)
+): Promise<ChannelSender | undefined> {
+  const { rows } = await sql<ChannelSender>`
+    select ${columns} from channel_senders s join channels c using (agent_id, channel)
     where agent_id = ${agentId} and channel = ${channel} and c.account_id = ${accountId}
-      and s.decided_code = ${storable(readPairingCode(code))}
+      and s.decided_code = ${storable(code)}
   `.execute(db);
-  return rows[0] === undefined ? null : toSender(rows[0]);
+  return rows[0];
 }
-
-const toSender = ({ sender_id, asked_at, decided_at, ...row }: SenderRow): ChannelSender => ({
-  ...row,
-  senderId: sender_id,
-  askedAt: asked_at,
-  decidedAt: decided_at,
-});

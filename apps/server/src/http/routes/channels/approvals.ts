@@ -1,7 +1,8 @@
 import { Approval, ApprovalList, ApprovalsQuery, ChannelParams, DecideApproval } from '@lodge/contract';
-import type { ChannelSender } from '@lodge/ports';
+import type { ChannelSender } from '@lodge/store/channels';
 import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
+import { toWire } from '../../reply/to-wire.ts';
 import { changeConfig, placeOf, readConfig, tags } from './shared.ts';
 import type { ChannelNeeds } from './shared.ts';
 
@@ -62,12 +63,5 @@ function decideRoute(app: App, needs: ChannelNeeds): void {
   });
 }
 
-const approvalRecord = ({ channel, senderId, name, state, code, askedAt, decidedAt }: ChannelSender): Approval => ({
-  object: 'approval',
-  channel,
-  sender: { id: senderId, name },
-  state,
-  code,
-  asked_at: askedAt.toISOString(),
-  decided_at: decidedAt && decidedAt.toISOString(),
-});
+const approvalRecord = ({ senderId: id, name, ...row }: ChannelSender): Approval =>
+  toWire(Approval, { ...row, sender: { id, name } });

@@ -1,6 +1,7 @@
 import { channelNamed } from '@lodge/domain';
 import { noChannel } from '@lodge/engine';
-import type { ChannelPlace, Channels } from '@lodge/engine';
+import type { Channels } from '@lodge/engine';
+import type { ChannelPlace } from '@lodge/store/channels';
 import type { FastifyRequest } from 'fastify';
 import type { ShowsSecrets } from '../../needs.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
