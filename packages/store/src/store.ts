@@ -22,7 +22,7 @@ import { EndedOperations } from './events/ended-operations.ts';
 import { eventsIn } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
 import { mailboxNotices } from './channels/mailbox-notices.ts';
-import { PostgresRelayStore } from './channels/relay.ts';
+import { relayIn } from './channels/relay.ts';
 import { turnsIn } from './channels/turns.ts';
 import type { ChannelTurns } from './channels/turns.ts';
 import { Changes } from './database/notifications.ts';
@@ -106,7 +106,7 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     secrets: secretsIn(camel),
     channels: new PostgresChannelStore(database, changes),
     channelTurns: turnsIn(camel, changes),
-    relay: new PostgresRelayStore(database, changes),
+    relay: relayIn(camel, changes),
     mailboxNotices: mailboxNotices(camel, changes),
     changes,
     onOperationEnded: (listener) => ended.on(listener),

@@ -6,10 +6,10 @@
 import { pairingBounds } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { sql } from 'kysely';
-import type { RawBuilder, Transaction } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { RawBuilder } from 'kysely';
+import { snake } from '../database/database.ts';
+import type { Database, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
-import type { Schema } from '../database/schema.ts';
 import { endUnverified } from './unverified.ts';
 
 const step = 1_000;
@@ -28,7 +28,7 @@ const noticeDays = 1;
 const noticeUntilDays = 7;
 
 /** Returns whether there may be more to do. */
-type Step = (trx: Transaction<Schema>) => Promise<boolean>;
+type Step = (trx: Transaction) => Promise<boolean>;
 
 export async function pruneChannels(database: Database): Promise<void> {
   const numbers = (await dueChannels(database)).map(
@@ -36,7 +36,7 @@ export async function pruneChannels(database: Database): Promise<void> {
       (trx) =>
         pruneNumber(trx, each),
   );
-  for (const run of [pruneAged, ...numbers, pruneNotices, pruneSeen, prunePending, pruneStrangers, endUnverified]) {
+  for (const run of [pruneAged, ...numbers, pruneNotices, pruneSeen, prunePending, pruneStrangers, pruneUnverified]) {
     for (let hasMore = true; hasMore;) {
       const result = await database.transaction((trx) => underLock(trx, run));
       if (result === null) return;
@@ -46,7 +46,7 @@ export async function pruneChannels(database: Database): Promise<void> {
 }
 
 /** Runs a step under the lock. Null when another process has it. */
-async function underLock(trx: Transaction<Schema>, run: Step): Promise<boolean | null> {
+async function underLock(trx: Transaction, run: Step): Promise<boolean | null> {
   const { rows } = await sql<{ ours: boolean }>`
     select pg_try_advisory_xact_lock(${advisoryLocks.channelPrune}) as ours
   `.execute(trx);
@@ -56,7 +56,7 @@ async function underLock(trx: Transaction<Schema>, run: Step): Promise<boolean |
 const aged = (column: string, days: number): RawBuilder<unknown> =>
   sql`${sql.ref(column)} < clock_timestamp() - ${days} * interval '1 day'`;
 
-async function pruned(trx: Transaction<Schema>, statement: RawBuilder<unknown>): Promise<boolean> {
+async function pruned(trx: Transaction, statement: RawBuilder<unknown>): Promise<boolean> {
   const { numAffectedRows } = await statement.execute(trx);
   return Number(numAffectedRows ?? 0n) === step;
 }
@@ -71,11 +71,11 @@ const pruneAged: Step = (trx) =>
   );
 
 /** Deletes messages with the answers that belong to no other. */
-async function pruneMessages(trx: Transaction<Schema>, ids: RawBuilder<unknown>): Promise<boolean> {
-  const { rows } = await sql<{ answer_id: string | null }>`
+async function pruneMessages(trx: Transaction, ids: RawBuilder<unknown>): Promise<boolean> {
+  const { rows } = await sql<{ answerId: string | null }>`
     delete from channel_messages where id in (${ids}) returning answer_id
   `.execute(trx);
-  const answers = new Set(rows.flatMap(({ answer_id: id }) => id ?? []));
+  const answers = new Set(rows.flatMap(({ answerId: id }) => id ?? []));
   await sql`
     delete from channel_answers a where a.id = any(${[...answers]}::text[]) and a.ended_at is not null
       and not exists (select from channel_messages m where m.answer_id = a.id)
@@ -84,7 +84,7 @@ async function pruneMessages(trx: Transaction<Schema>, ids: RawBuilder<unknown>)
 }
 
 interface Due {
-  readonly agent_id: string;
+  readonly agentId: string;
   readonly channel: ChannelName;
   readonly now: Date;
 }
@@ -100,7 +100,7 @@ async function dueChannels(database: Database): Promise<readonly Due[]> {
   return rows;
 }
 
-async function pruneNumber(trx: Transaction<Schema>, { agent_id: agentId, channel, now }: Due): Promise<boolean> {
+async function pruneNumber(trx: Transaction, { agentId, channel, now }: Due): Promise<boolean> {
   const ended = sql`agent_id = ${agentId} and channel = ${channel} and state <> 'received'`;
   const hasMore = await pruneMessages(
     trx,
@@ -113,8 +113,8 @@ async function pruneNumber(trx: Transaction<Schema>, { agent_id: agentId, channe
   if (!hasMore) {
     await trx
       .updateTable('channels')
-      .set({ pruned_at: now })
-      .where('agent_id', '=', agentId)
+      .set({ prunedAt: now })
+      .where('agentId', '=', agentId)
       .where('channel', '=', channel)
       .execute();
   }
@@ -154,6 +154,8 @@ const prunePending: Step = (trx) =>
       )
     `,
   );
+
+const pruneUnverified: Step = (trx) => endUnverified(snake(trx));
 
 /** Deletes conversations of strangers. A conversation with the agent keeps its session, so it continues where it was. */
 const pruneStrangers: Step = (trx) =>

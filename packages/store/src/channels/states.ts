@@ -4,7 +4,6 @@ import type { Happening } from '@lodge/domain';
 import type { ConnectionState, LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Selectable, Transaction } from 'kysely';
-import type { Database } from '../database/connection.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { leaveAccount } from './account.ts';
@@ -21,31 +20,29 @@ export type Before = Pick<
 >;
 
 /** Writes a state. False when the lease is lost, or another revision is wanted by now. */
-export function changed(
-  database: Database,
+export async function changed(
+  trx: Transaction<Schema>,
   lease: LeaseRef,
   state: ConnectionState,
   sealedCode: string | null,
   accountKey?: string,
 ): Promise<boolean | 'conflict'> {
-  return database.transaction(async (trx) => {
-    const { rows } = await sql<Before>`
-      select c.account_id, c.account_key, c.status, c.status_code, c.identity from channels c
-      where ${holds(lease)} and c.enabled and c.revision = c.lease_revision for no key update
-    `.execute(trx);
-    const [before] = rows;
-    if (before === undefined) return false;
-    const isTaken = accountKey !== undefined && !(await takeAccount(trx, lease, accountKey));
-    const now = isTaken ? takenState(lease) : state;
-    const isAnother = accountKey !== undefined && isOther(before.account_key, accountKey);
-    const ended = isAnother && !isTaken ? await leaveAccount(trx, { ...lease, accountId: before.account_id }) : [];
-    await writeState(trx, lease, now, isTaken ? null : sealedCode);
-    await notify(trx, lease.agentId, 'channel_changed');
-    const event = eventOf(lease, before, now);
-    const of = { accountId: before.account_id, agentId: lease.agentId, by: null };
-    await appendEvents(trx, [...ended, ...(event === null ? [] : [{ ...event, ...of }])]);
-    return isTaken ? 'conflict' : true;
-  });
+  const { rows } = await sql<Before>`
+    select c.account_id, c.account_key, c.status, c.status_code, c.identity from channels c
+    where ${holds(lease)} and c.enabled and c.revision = c.lease_revision for no key update
+  `.execute(trx);
+  const [before] = rows;
+  if (before === undefined) return false;
+  const isTaken = accountKey !== undefined && !(await takeAccount(trx, lease, accountKey));
+  const now = isTaken ? takenState(lease) : state;
+  const isAnother = accountKey !== undefined && isOther(before.account_key, accountKey);
+  const ended = isAnother && !isTaken ? await leaveAccount(trx, { ...lease, accountId: before.account_id }) : [];
+  await writeState(trx, lease, now, isTaken ? null : sealedCode);
+  await notify(trx, lease.agentId, 'channel_changed');
+  const event = eventOf(lease, before, now);
+  const of = { accountId: before.account_id, agentId: lease.agentId, by: null };
+  await appendEvents(trx, [...ended, ...(event === null ? [] : [{ ...event, ...of }])]);
+  return isTaken ? 'conflict' : true;
 }
 
 /** Whether the key is another account's. A key that was not verified before belongs to these very credentials. */

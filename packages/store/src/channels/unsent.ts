@@ -1,12 +1,13 @@
 /** Bounds waiting answers in time and number, so an absent channel does not keep answers for ever. */
-import type { ChannelName } from '@lodge/domain';
+import type { LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { RawBuilder, Transaction } from 'kysely';
-import type { Database } from '../database/connection.ts';
+import type { RawBuilder } from 'kysely';
+import type { Database, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
-import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { notify } from '../database/notifications.ts';
+import { ended, eventsOf } from './answers.ts';
+import type { Ended } from './answers.ts';
 
 /** Longest wait, from the time at which a part was due. */
 const maxWaitHours = 24;
@@ -17,10 +18,7 @@ const step = 200;
 const tooLong = `The channel was not connected for ${maxWaitHours} hours, so the answer was not sent. Retry the message to send it.`;
 const tooMany = `More than ${maxWaiting} answers waited to be sent, so the oldest were given up. Retry the message to send it.`;
 
-interface Place {
-  readonly agent_id: string;
-  readonly channel: ChannelName;
-}
+type Place = Pick<LeaseRef, 'agentId' | 'channel'>;
 
 /**
  * Fails waiting answers. One process does it at a time, and each transaction has one channel, because events are of one
@@ -53,7 +51,7 @@ export async function failUnsent(database: Database): Promise<void> {
   for (const { places, which, reason } of rounds) {
     const { rows } = await database.repeatable((db) => places.execute(db));
     for (const place of rows) {
-      const answers = which(sql`p.agent_id = ${place.agent_id} and p.channel = ${place.channel}`);
+      const answers = which(sql`p.agent_id = ${place.agentId} and p.channel = ${place.channel}`);
       while (await database.transaction((trx) => failStep(trx, place, answers, reason)));
     }
   }
@@ -61,7 +59,7 @@ export async function failUnsent(database: Database): Promise<void> {
 
 /** Fails some answers and returns whether there may be more. An answer with a part being sent is left to its sender. */
 async function failStep(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   place: Place,
   answers: RawBuilder<unknown>,
   reason: string,
@@ -70,41 +68,25 @@ async function failStep(
     select pg_try_advisory_xact_lock(${advisoryLocks.channelPrune}) as ours
   `.execute(trx);
   if (!locked[0]!.ours) return false;
-  const { rows } = await sql<{ answer_id: string; unclear: boolean }>`
+  const { rows } = await sql<{ answerId: string; unclear: boolean }>`
     select p.answer_id, p.unclear_since is not null as unclear from channel_parts p
     where p.state = 'waiting' and p.answer_id in (${answers})
       and not exists (select from channel_parts o where o.answer_id = p.answer_id and o.state = 'sending')
     for no key update skip locked
   `.execute(trx);
-  const unclear = new Set(rows.filter((row) => row.unclear).map((row) => row.answer_id));
-  const clear = new Set(rows.map((row) => row.answer_id).filter((id) => !unclear.has(id)));
+  const unclear = new Set(rows.filter((row) => row.unclear).map((row) => row.answerId));
+  const clear = new Set(rows.map((row) => row.answerId).filter((id) => !unclear.has(id)));
   const failed = await endAnswers(trx, [...clear], 'failed', reason);
   const unknown = await endAnswers(trx, [...unclear], 'unknown', `${reason} A try before may have arrived.`);
-  if (rows.length > 0) await notify(trx, place.agent_id, 'channel_work');
-  await appendEvents(
-    trx,
-    [...failed, ...unknown].map(({ id, state, reason: why, account_id: accountId }) => ({
-      type: 'message.failed',
-      data: { channel: place.channel, message_id: id, state, reason: why },
-      accountId,
-      agentId: place.agent_id,
-      by: null,
-    })),
-  );
+  if (rows.length > 0) await notify(trx, place.agentId, 'channel_work');
+  await appendEvents(trx, eventsOf([...failed, ...unknown]));
   return rows.length > 0;
 }
 
-interface Ended {
-  readonly id: string;
-  readonly account_id: string;
-  readonly state: 'failed' | 'unknown';
-  readonly reason: string;
-}
-
 async function endAnswers(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   ids: readonly string[],
-  state: Ended['state'],
+  state: 'failed' | 'unknown',
   reason: string,
 ): Promise<readonly Ended[]> {
   if (ids.length === 0) return [];
@@ -118,7 +100,7 @@ async function endAnswers(
   `.execute(trx);
   const { rows } = await sql<Ended>`
     update channel_messages set state = ${state}, reason = ${reason}
-    where ${ours} and state = 'received' returning id, account_id, state, reason
+    where ${ours} and state = 'received' returning ${ended}
   `.execute(trx);
   return rows;
 }
