@@ -19,3 +19,10 @@ export const sessionLifetime = { absoluteSeconds: 30 * 86_400, idleSeconds: 7 * 
 export function sessionEnd({ expiresAt, lastSeenAt }: { readonly expiresAt: Date; readonly lastSeenAt: Date }): Date {
   return new Date(Math.min(expiresAt.getTime(), lastSeenAt.getTime() + sessionLifetime.idleSeconds * 1000));
 }
+
+/** Kinds of the secrets that owners give and never read again. A fingerprint is of one kind. */
+export const secretKinds = ['llm_key', 'channel', 'connection', 'hook'] as const;
+export type SecretKind = (typeof secretKinds)[number];
+
+/** The end of a secret, by which a person recognises it. A short one (a local server's password, say) shows nothing. */
+export const lastFour = (secret: string): string => (secret.length >= 12 ? secret.slice(-4) : '');

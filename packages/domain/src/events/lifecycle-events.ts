@@ -1,9 +1,9 @@
 /** Events of an agent's machine. */
-import type { StatusReasonCode } from '../agent.ts';
+import type { StatusReasonCode } from '../agents/agent.ts';
 import type { EgressMode } from '../egress.ts';
-import type { OperationCause, Verb } from '../operation.ts';
-import type { SizeName } from '../sizes.ts';
-import type { VmDeathCode } from '../vm-death.ts';
+import type { OperationCause, Verb } from '../agents/operation.ts';
+import type { SizeName } from '../agents/capacity.ts';
+import type { VmDeathCode } from '../agents/vm-death.ts';
 import { kind, quiet, told } from './kind.ts';
 import type { EventKind, NoData } from './kind.ts';
 import { because, duration, machineWords } from './words.ts';

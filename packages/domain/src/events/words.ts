@@ -1,5 +1,5 @@
 /** Words that sentences of events share. */
-import type { OperationCause } from '../operation.ts';
+import type { OperationCause } from '../agents/operation.ts';
 
 /** Formats a duration, such as `7 ms`, `1.2 s`, `48 s`, `3 min 20 s`. */
 export function duration(ms: number): string {

@@ -25,3 +25,19 @@ export const grantBounds = {
 /** RFC 7636: a verifier, and a challenge by S256. */
 export const isCodeVerifier = (text: string): boolean => /^[\w.~-]{43,128}$/.test(text);
 export const isCodeChallenge = (text: string): boolean => /^[\w-]{43}$/.test(text);
+
+export const maxClientNameChars = 100;
+
+/**
+ * Returns a stranger's name on one line of visible characters: no line ends, nothing invisible and nothing that turns text
+ * around. Null when nothing is left.
+ */
+export function shownName(text: string): string | null {
+  const visible = text
+    .slice(0, 4 * maxClientNameChars)
+    .toWellFormed()
+    .replaceAll(/[\p{C}\p{Z}\s]+/gu, ' ')
+    .trim();
+  const name = Array.from(visible).slice(0, maxClientNameChars).join('').trim();
+  return name === '' ? null : name;
+}

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { makeUserCode, maxClientNameChars, readUserCode, shownName, shownUserCode } from './index.ts';
+import { makeUserCode, readUserCode, shownUserCode } from './device.ts';
+import { maxClientNameChars, shownName } from './grants.ts';
 
 test('a user code is read as people type it, and nothing else is one', () => {
   for (let i = 0; i < 200; i += 1) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isRedirectUri, isSameRedirect, redirectHost, redirectWith } from './index.ts';
+import { isRedirectUri, isSameRedirect, redirectHost, redirectWith } from './redirects.ts';
 
 test('a client registers https, the loopback and schemes of programs, and nothing that a browser obeys', () => {
   for (const good of [

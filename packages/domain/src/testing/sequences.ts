@@ -2,8 +2,8 @@
  * Random lives of an agent, for property tests of the rules, of the engine over a fake host, and, in a short form, of real
  * machines. A seed always gives the same life.
  */
-import { verbs } from '../operation.ts';
-import type { Verb } from '../operation.ts';
+import { verbs } from '../agents/operation.ts';
+import type { Verb } from '../agents/operation.ts';
 
 /**
  * An event in an agent's life.

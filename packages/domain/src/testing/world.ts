@@ -2,10 +2,10 @@
  * A control plane and a host in miniature, for property tests of the rules. Every effect on row or host is one `yield`, so a
  * kill may fall between any two. It does what the engine's steps do, in their order, with nothing real behind it.
  */
-import type { AgentStatus, StatusReasonCode } from '../agent.ts';
-import { nextStep, recentCrashes } from '../next-step.ts';
-import type { AgentFacts, Step, VmFacts } from '../next-step.ts';
-import type { Operation } from '../operation.ts';
+import type { AgentStatus, StatusReasonCode } from '../agents/agent.ts';
+import { nextStep, recentCrashes } from '../agents/next-step.ts';
+import type { AgentFacts, Step, VmFacts } from '../agents/next-step.ts';
+import type { Operation } from '../agents/operation.ts';
 import type { FailingEffect } from './sequences.ts';
 
 export interface Row {

@@ -1,7 +1,17 @@
 import type { AgentStatus } from './agent.ts';
 import type { Verb } from './operation.ts';
-import { sizeNames, sizes } from './sizes.ts';
-import type { SizeName } from './sizes.ts';
+
+/** Machine sizes (service specification, section 2.3). `diskGib` is the size of the guest's root disk. */
+export const sizes = {
+  small: { vcpus: 1, memoryMib: 2048, diskGib: 10 },
+  medium: { vcpus: 2, memoryMib: 4096, diskGib: 10 },
+  large: { vcpus: 2, memoryMib: 8192, diskGib: 10 },
+  xlarge: { vcpus: 4, memoryMib: 16384, diskGib: 10 },
+} as const;
+
+export type SizeName = keyof typeof sizes;
+export const sizeNames = Object.keys(sizes) as readonly SizeName[];
+export const defaultSize: SizeName = 'medium';
 
 /** An agent holds memory in these statuses, and in any other status while one of these operations is in progress. */
 export const statusesWithMemory: readonly AgentStatus[] = ['provisioning', 'running', 'paused'];

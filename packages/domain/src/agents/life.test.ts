@@ -10,9 +10,9 @@ import { idleVerb } from './idleness.ts';
 import { admit } from './operation.ts';
 import type { OperationCause, Verb } from './operation.ts';
 import { nextStep } from './next-step.ts';
-import { lifeOf, randomFrom } from './testing/sequences.ts';
-import type { Event } from './testing/sequences.ts';
-import { World } from './testing/world.ts';
+import { lifeOf, randomFrom } from '../testing/sequences.ts';
+import type { Event } from '../testing/sequences.ts';
+import { World } from '../testing/world.ts';
 
 const only = process.env['LODGE_SEED'];
 const lives = Number(process.env['LODGE_LIVES'] ?? 10_000);

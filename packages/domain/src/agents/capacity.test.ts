@@ -10,7 +10,7 @@ import {
   nextDiskLookMs,
   writersToPause,
 } from './capacity.ts';
-import type { SizeName } from './sizes.ts';
+import type { SizeName } from './capacity.ts';
 
 const host = { totalMib: 9216, availableMib: 8000, reservedMib: 1024, overcommit: 1 };
 

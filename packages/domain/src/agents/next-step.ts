@@ -1,7 +1,7 @@
 import type { AgentStatus, StatusReasonCode } from './agent.ts';
 import type { Operation } from './operation.ts';
-import { sizes } from './sizes.ts';
-import type { SizeName } from './sizes.ts';
+import { sizes } from './capacity.ts';
+import type { SizeName } from './capacity.ts';
 import type { VmDeathCode } from './vm-death.ts';
 
 /** The facts about an agent from which the next step is chosen. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { test } from 'node:test';
-import { agentIdPattern, makeAgentId } from './ids.ts';
+import { agentIdPattern, makeAgentId } from './agent.ts';
 
 test('every agent id is a DNS label of its shape, and none comes twice', () => {
   const ids = Array.from({ length: 2000 }, () => makeAgentId(randomInt));

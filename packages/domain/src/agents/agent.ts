@@ -1,3 +1,16 @@
+/** Shape of an agent id: DNS-label safe. */
+export const agentIdPattern = /^[a-z][a-z0-9]{11}$/;
+
+const letters = 'abcdefghijklmnopqrstuvwxyz';
+const alphanumerics = `${letters}0123456789`;
+
+/** Makes an agent id from `random`, which returns unguessable integers in [0, below). */
+export function makeAgentId(random: (below: number) => number): string {
+  let id = letters[random(letters.length)]!;
+  while (id.length < 12) id += alphanumerics[random(alphanumerics.length)];
+  return id;
+}
+
 /** Statuses of an agent. The set is closed within v1 of the API. */
 export const agentStatuses = ['provisioning', 'running', 'paused', 'stopped', 'error'] as const;
 export type AgentStatus = (typeof agentStatuses)[number];

@@ -1,4 +1,0 @@
-export * from './bounds.ts';
-export * from './connection.ts';
-export * from './paths.ts';
-export * from './oauth.ts';

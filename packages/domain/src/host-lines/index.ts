@@ -1,2 +1,0 @@
-export { hostMarks, hostMessage } from './host-line.ts';
-export type { HostMark } from './host-line.ts';
