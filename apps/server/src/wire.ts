@@ -200,7 +200,6 @@ function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
     changes: store.changes,
     spend: store.spend,
     hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
-    onWork: store.onWork,
     ...(bounds.work && { work: bounds.work }),
     schedules: { bounds: { turnMs: config.chatTimeoutMs } },
     hooks: { bounds: { turnMs: config.chatTimeoutMs, ...bounds.hooks } },

@@ -102,8 +102,6 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<Spend
   readonly onTurn?: (origin: TurnOrigin) => () => void;
   /** Messaging channels; without them there are none. */
   readonly channels?: ChannelParts;
-  /** Calls back when there may be work in the queue, or what it is for may be gone. */
-  readonly onWork: (listener: () => void) => () => void;
   /** Bounds of the loop that does the work of the queue, where the defaults do not fit. */
   readonly work?: Partial<LoopBounds>;
   /** Schedules; without them there are none. */
@@ -236,7 +234,8 @@ function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTur
 /** Makes turns of what schedules and third parties cause, if there are any. */
 function working({ schedules, hooks, ...deps }: EngineDeps, agents: Agents, runTurn: RunTurn) {
   if (!schedules && !hooks) return [];
-  const { database, onWork, holder: host, log } = deps;
+  const { database, changes, holder: host, log } = deps;
+  const onWork = (listener: () => void) => changes.on('work', listener);
   const bounds = { ...defaultLoopBounds, ...deps.work };
   const { lookEveryMs } = bounds;
   const ofSchedules = { ...defaultScheduleBounds, ...schedules?.bounds };

@@ -61,8 +61,6 @@ export interface Store {
   readonly changes: Pick<Changes, 'on'>;
   /** Calls back with each operation that this process ended, once its event is committed. */
   readonly onOperationEnded: EndedOperations['on'];
-  /** Calls back when there may be work in the queue, or what it is for may be gone. */
-  readonly onWork: (listener: () => void) => () => void;
   /** Returns the present sizes on the database's disk. */
   readonly sizes: () => Promise<StoredSizes>;
   /** Resolves when the database answers. Tried once, for a health check. */
@@ -110,7 +108,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     mailboxNotices: mailboxNotices(camel, changes),
     changes,
     onOperationEnded: (listener) => ended.on(listener),
-    onWork: (listener) => changes.on('work', () => listener()),
     sizes: () => storedSizes(database),
     ping: () => database.ping(),
     close: async () => {

@@ -58,7 +58,8 @@ export async function makeTurns({ of, connectionString, gatewayUrl }: TurnsJob):
     of === 'hooks'
       ? { message: hookMessages({ ...defaultHookBounds, turnMs: 30_000, waitsMs: [200, 400] }) }
       : { run: scheduleRuns({ ...defaultScheduleBounds, turnMs: 30_000, waitsMs: [200, 400, 800] }) };
-  const { database, onWork } = store;
+  const { database, changes } = store;
+  const onWork = (listener: () => void) => changes.on('work', listener);
   const bounds = { ...defaultLoopBounds, leaseMs: 2_000, lookEveryMs: 200 };
   createWorkRunner({
     database,

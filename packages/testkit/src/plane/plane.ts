@@ -147,7 +147,6 @@ export async function startPlane(
   const engine = createEngine({
     store,
     database: mortal(opened.database, life),
-    onWork: opened.onWork,
     changes: opened.changes,
     driver: mortal(driver, local),
     beforeEnd: () => Promise.resolve(),

@@ -1,28 +1,16 @@
-import type { Usage, UsageBucket } from '@lodge/contract';
+import { Usage } from '@lodge/contract';
+import type { UsageBucket } from '@lodge/contract';
 import type { UsageFigures, UsageRecord } from '@lodge/ports';
+import { toWire } from './to-wire.ts';
+
+const { compute, llm, network } = Usage.properties.totals.properties;
 
 /** The only place where figures get their form on the wire. */
 export function figuresRecord(figures: UsageFigures): Usage['totals'] {
   return {
-    compute: {
-      running_seconds: figures.runningSeconds,
-      paused_seconds: figures.pausedSeconds,
-      stopped_seconds: figures.stoppedSeconds,
-      vcpu_seconds: figures.vcpuSeconds,
-      cpu_seconds: figures.cpuSeconds,
-      memory_gb_seconds: figures.memoryGbSeconds,
-      storage_gb_seconds: figures.storageGbSeconds,
-    },
-    llm: {
-      requests: figures.requests,
-      input_tokens: figures.inputTokens,
-      output_tokens: figures.outputTokens,
-      cache_read_tokens: figures.cacheReadTokens,
-      cache_write_tokens: figures.cacheWriteTokens,
-      unpriced_requests: figures.unpricedRequests,
-      estimated_requests: figures.estimatedRequests,
-    },
-    network: { egress_bytes: figures.egressBytes },
+    compute: toWire(compute, figures),
+    llm: toWire(llm, figures),
+    network: toWire(network, figures),
     cost: {
       compute: figures.computeUsd,
       llm: figures.llmUsd,
