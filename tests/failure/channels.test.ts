@@ -2,9 +2,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openedState } from '@lodge/domain';
 import type { Relay } from '@lodge/channels/relay';
 import { LeaseLost } from '@lodge/ports';
 import type { ChannelMessage, RelayStore } from '@lodge/ports';
+import { findChannel, reopenChannel } from '@lodge/store/channels';
 import { ChannelsWorld, ToyAnswerer } from './channels-world.ts';
 import type { Talker } from './channels-world.ts';
 import { fails, MemoryPlatform, said } from './memory-platform.ts';
@@ -175,7 +177,9 @@ test('a platform that throws in every method ends neither the process nor other 
   platform.onClose = () => Promise.reject(new Error('no'));
   await here(platform, async ({ agentId }) => {
     const row = await until(async () => {
-      const found = await world.store.channels.find(world.accountId, agentId, 'telegram');
+      const found = await world.store.database.repeatable((db) =>
+        findChannel(db, { accountId: world.accountId, agentId, channel: 'telegram' }),
+      );
       return found?.status === 'error' && found;
     }, 'the channel is in error');
     assert.ok(!row.statusReason!.message.includes('token'));
@@ -183,7 +187,13 @@ test('a platform that throws in every method ends neither the process nor other 
     await until(() => platform.open.length === 1, 'another connection');
     await platform.open[0]!.received([said('fine')]);
     assert.equal((await ended(other.agentId))[0]!.state, 'answered');
-    await world.store.channels.restart(world.accountId, agentId, 'telegram');
+    await world.store.database.transaction((trx) =>
+      reopenChannel(
+        trx,
+        { accountId: world.accountId, agentId, channel: 'telegram' },
+        openedState('telegram', true, true),
+      ),
+    );
     await until(() => platform.open.length === 2, 'the channel that was restarted');
   });
 });
@@ -191,11 +201,20 @@ test('a platform that throws in every method ends neither the process nor other 
 test('an account that nobody verified: the second channel of it is in error and takes no message, the first goes on', async () => {
   const platform = new MemoryPlatform({ sendsOnce: false, tellsAccount: true });
   await here(platform, async (first) => {
-    const find = (agentId: string) => world.store.channels.find(world.accountId, agentId, 'telegram');
+    const find = (agentId: string) =>
+      world.store.database.repeatable((db) =>
+        findChannel(db, { accountId: world.accountId, agentId, channel: 'telegram' }),
+      );
     const unverified = (agentId: string) =>
       world.query(`update channels set account_key = 'unverified/${agentId}' where agent_id = '${agentId}'`);
     await unverified(first.agentId);
-    await world.store.channels.restart(world.accountId, first.agentId, 'telegram');
+    await world.store.database.transaction((trx) =>
+      reopenChannel(
+        trx,
+        { accountId: world.accountId, agentId: first.agentId, channel: 'telegram' },
+        openedState('telegram', true, true),
+      ),
+    );
     await until(async () => {
       const [row] = await world.query<{ account_key: string }>(
         `select account_key from channels where agent_id = '${first.agentId}'`,
@@ -259,7 +278,10 @@ test('files of messages come to the host within their bounds, files of answers g
 test('a relay that ends gives its channels back at once', async () => {
   const platform = new MemoryPlatform({ sendsOnce: false });
   await here(platform, async ({ agentId }, relay) => {
-    const find = () => world.store.channels.find(world.accountId, agentId, 'telegram');
+    const find = () =>
+      world.store.database.repeatable((db) =>
+        findChannel(db, { accountId: world.accountId, agentId, channel: 'telegram' }),
+      );
     await until(async () => (await find())?.status === 'connected', 'the channel is connected');
     await relay.close();
     assert.equal(platform.open.length, 0);

@@ -32,6 +32,7 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     agents: engine.agents,
     runTurn: engine.runTurn,
     askedTurns: (agentId) => engine.askedTurns(agentId),
+    database: store.database,
     channels: store.channels,
     files: channels.files,
     guestFiles: channels.guestFiles,

@@ -55,6 +55,7 @@ before(async () => {
     runTurn: engine.runTurn,
     askedTurns: (id) => engine.askedTurns(id),
     schedules: plane.schedules,
+    database: world.store.database,
     channels,
     ...parts,
   });

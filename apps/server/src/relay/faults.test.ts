@@ -6,10 +6,11 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
+import { defaultAccess, defaultLifecycle, makeAgentId, openedState } from '@lodge/domain';
 import type { ChannelRow } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
+import { findChannel, reopenChannel } from '@lodge/store/channels';
 import { traitsOf } from './faults.ts';
 import type { FaultyStart } from './testing/faulty-relay.ts';
 import { firstAccount } from '../../../../packages/store/src/testing/fixture.ts';
@@ -57,7 +58,7 @@ function relay(start: Omit<FaultyStart, 'connectionString'>): {
 
 async function until(agentId: string, is: (row: ChannelRow) => boolean): Promise<ChannelRow> {
   for (let n = 0; n < 600; n += 1) {
-    const row = await store.channels.find(accountId, agentId, 'telegram');
+    const row = await store.database.repeatable((db) => findChannel(db, { accountId, agentId, channel: 'telegram' }));
     if (row !== null && is(row)) return row;
     await sleep(50);
   }
@@ -86,7 +87,9 @@ test('a rejection that nobody took ends its own connection, for longer each time
   assert.equal(child.exitCode, null);
   assert.match(output(), /"kind":"TypeError","at":\["faulty-relay\.ts:\d+:\d+".*"faults":2,"one_connection":true/);
   assert.ok(!output().includes('SECRET'));
-  await store.channels.restart(accountId, poisoned, 'telegram');
+  await store.database.transaction((trx) =>
+    reopenChannel(trx, { accountId, agentId: poisoned, channel: 'telegram' }, openedState('telegram', true, true)),
+  );
   await until(poisoned, (row) => hasFault(row) && !/in a row/.test(row.statusReason!.message));
   child.kill('SIGKILL');
 });

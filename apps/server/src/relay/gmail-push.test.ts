@@ -10,6 +10,7 @@ import { channelCredentialContext } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { startGoogleStub } from '@lodge/testkit/google';
 import { testDatabase } from '@lodge/testkit/postgres';
+import { findChannel } from '@lodge/store/channels';
 import { readConfig } from '../config/config.ts';
 import { relaySettings } from './settings.ts';
 import { relaysHere } from './testing/relays-here.ts';
@@ -83,7 +84,7 @@ test('mail is found by its notice long before it is looked for', async (t) => {
   t.after(() => relays.close());
   for (const address of ['one@example.com', 'two@example.com']) {
     const agentId = await agentWithMailbox(address);
-    const state = () => store.channels.find(accountId, agentId, 'gmail');
+    const state = () => store.database.repeatable((db) => findChannel(db, { accountId, agentId, channel: 'gmail' }));
     await until(async () => (await state())?.status === 'connected');
     for (const text of ['first', 'second']) {
       google.mailbox(address).deliver({ from: 'ann@example.org', subject: '', text });

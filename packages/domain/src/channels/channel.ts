@@ -91,3 +91,16 @@ export type MessageState = (typeof messageStates)[number];
 
 export const conversationKinds = ['direct', 'group'] as const;
 export type ConversationKind = (typeof conversationKinds)[number];
+
+/** The state in which a channel waits for another connection, or for a person. */
+export interface OpenedState {
+  readonly status: 'connecting' | 'pending_pairing' | 'disabled';
+  readonly reason: ChannelReason | null;
+}
+
+/** Returns the state of a channel whose connection is opened anew; `isReady`: it has the credentials that it needs. */
+export function openedState(channel: ChannelName, enabled: boolean, isReady: boolean): OpenedState {
+  if (!enabled) return { status: 'disabled', reason: null };
+  if (isReady) return { status: 'connecting', reason: null };
+  return { status: 'pending_pairing', reason: platformOf(channel).waits ?? null };
+}

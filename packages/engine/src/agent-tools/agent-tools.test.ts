@@ -49,7 +49,6 @@ before(async () => {
     channels: { files, guestFiles },
     schedules: {},
     work: { lookEveryMs: 50 },
-    spend: world.store.spend,
   });
   for (const name of ['a', 'b', 'c', 'd'] as const) {
     agents[name] = await running(world, plane, { name, model: `p/${name}`, ...(name !== 'd' && { peers: ['*'] }) });
@@ -65,13 +64,12 @@ beforeEach(() => {
   gateway.scripts.clear();
   gateway.turns.length = 0;
   tools = createAgentTools({
+    ...world.store,
     agents: plane.agents,
     runTurn: plane.engine.runTurn,
     askedTurns: (id) => plane.engine.askedTurns(id),
-    channels: world.store.channels,
     files,
     guestFiles,
-    spend: world.store.spend,
     schedules: plane.schedules,
     sources: [source],
     log: silent,

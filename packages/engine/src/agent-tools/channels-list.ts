@@ -1,3 +1,4 @@
+import { channelsOf } from '@lodge/store/channels';
 import type { Tool } from './deps.ts';
 
 /** Conversations of one agent; older ones are not listed. */
@@ -5,9 +6,12 @@ const maxConversations = 200;
 const maxTitleChars = 100;
 
 /** Lists only the conversations that the access policy allows now. */
-export const channelsList: Tool<'channels_list'> = async ({ channels }, { guest: { accountId, agentId } }) => {
+export const channelsList: Tool<'channels_list'> = async (
+  { database, channels },
+  { guest: { accountId, agentId } },
+) => {
   const [rows, sayable] = await Promise.all([
-    channels.ofAgent(accountId, agentId),
+    database.repeatable((db) => channelsOf(db, { accountId, agentId })),
     channels.sayable(accountId, agentId, maxConversations),
   ]);
   return {

@@ -1,5 +1,6 @@
 import type { Json, OwnToolName, OwnTools, ToolArguments, ToolFields } from '@lodge/domain';
 import type { ChannelFiles, ChannelStore, GuestFiles, Log, SpendStore, ToolSource } from '@lodge/ports';
+import type { Database } from '@lodge/store/database';
 import type { Agents, AskedTurn } from '../agents/agents.ts';
 import type { RunTurn } from '../turns/run-turn.ts';
 import type { ToolSchedules } from './schedule-tools.ts';
@@ -9,7 +10,8 @@ export interface AgentToolsDeps {
   readonly agents: Pick<Agents, 'get' | 'list' | 'use'>;
   readonly runTurn: RunTurn;
   readonly askedTurns: (agentId: string) => readonly AskedTurn[];
-  readonly channels: Pick<ChannelStore, 'ofAgent' | 'sayable' | 'whyUnsayable' | 'queue'>;
+  readonly database: Database;
+  readonly channels: Pick<ChannelStore, 'sayable' | 'whyUnsayable' | 'queue'>;
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;
   readonly spend: Pick<SpendStore, 'ofAgent'>;

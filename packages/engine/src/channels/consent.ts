@@ -3,6 +3,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { defaultAccess, Refusal } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import type { GmailConsent, GmailConsentAnswer, GmailGrant } from '@lodge/ports';
+import { findChannel } from '@lodge/store/channels';
 import { keepConsent, newConsent, takeConsent } from '../consents/sessions.ts';
 import type { ConsentBack, ConsentGift, OAuthStart } from '../consents/sessions.ts';
 import type { ConsentAsk, OAuthEnd } from './channels.ts';
@@ -39,7 +40,7 @@ export async function finishConsent(deps: ChannelsDeps, back: ConsentBack, signa
   await deps.agents.get(accountId, agentId);
   const { refreshToken, email } = await grantOf(deps, gmail, agentId, { code, verifier, redirectUri }, signal);
   checkMailbox(email, gift);
-  const present = await deps.store.find(accountId, agentId, channel);
+  const present = await deps.database.repeatable((db) => findChannel(db, { accountId, agentId, channel }));
   const change = {
     accountId,
     agentId,

@@ -2,10 +2,11 @@
 import { defaultAccess, Refusal } from '@lodge/domain';
 import { ChannelFailure, channelPairingContext } from '@lodge/ports';
 import type { ChannelRow } from '@lodge/ports';
+import { findChannel } from '@lodge/store/channels';
 import type { PairAsk, Pairing } from './channels.ts';
 import type { ChannelsDeps } from './deps.ts';
 import { noChannel } from './not-found.ts';
-import { stored } from './put.ts';
+import { restart, stored } from './put.ts';
 
 const channel = 'whatsapp';
 
@@ -24,31 +25,25 @@ export async function pair(deps: ChannelsDeps, accountId: string, agentId: strin
 
 export async function pairing(deps: ChannelsDeps, accountId: string, agentId: string): Promise<Pairing> {
   await deps.agents.get(accountId, agentId);
-  const row = await deps.store.find(accountId, agentId, channel);
+  const row = await deps.database.repeatable((db) => findChannel(db, { accountId, agentId, channel }));
   if (row === null) throw noChannel(channel);
   return pairingOf(deps, row);
 }
 
 /** Returns the enabled channel, with a connection that asks for a code or is about to. */
-async function wanted(
-  { store }: ChannelsDeps,
-  accountId: string,
-  agentId: string,
-  { note }: PairAsk,
-): Promise<ChannelRow> {
-  const row = await store.find(accountId, agentId, channel);
+async function wanted(deps: ChannelsDeps, accountId: string, agentId: string, { note }: PairAsk): Promise<ChannelRow> {
+  const place = { accountId, agentId, channel } as const;
+  const row = await deps.database.repeatable((db) => findChannel(db, place));
   if (row === null || !row.enabled) {
     const access = row?.access ?? defaultAccess;
-    const change = { accountId, agentId, channel, enabled: true, access, credentials: [] } as const;
-    return (await stored(store, change, note)).row;
+    const change = { ...place, enabled: true, access, credentials: [] };
+    return (await stored(deps.store, change, note)).row;
   }
   const ranOut = row.status === 'pending_pairing' && row.pairing === null;
   // A pairing that was begun a moment ago has no code yet.
   const isOver = row.status === 'error' || (ranOut && Date.now() - row.updatedAt.getTime() > codeWithinMs);
   if (!isOver) return row;
-  const fresh = await store.restart(accountId, agentId, channel, note);
-  if (fresh === null) throw noChannel(channel);
-  return fresh;
+  return restart(deps, place, note);
 }
 
 /** Asks for a number until there is a connection that can be asked. */
@@ -86,10 +81,11 @@ async function awaitCode(
   deadline: number,
 ): Promise<Pairing> {
   const { accountId, agentId } = first;
+  const place = { accountId, agentId, channel } as const;
   const changed = new Signal();
   const unsubscribe = deps.store.onChange((id) => (id === null || id === agentId) && changed.give());
   try {
-    for (let row: ChannelRow | null = first; ; row = await deps.store.find(accountId, agentId, channel)) {
+    for (let row: ChannelRow | null = first; ; row = await deps.database.repeatable((db) => findChannel(db, place))) {
       if (row === null) throw noChannel(channel);
       const leftMs = deadline - Date.now();
       const now = pairingOf(deps, row);

@@ -1,11 +1,16 @@
-import { Refusal, channelTitles } from '@lodge/domain';
+import { Refusal, channelTitles, openedState } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { ChannelConflictError } from '@lodge/ports';
 import type { ChangeNote, ChannelChange, ChannelRow, ChannelSecrets, NewChannel, SecretBox } from '@lodge/ports';
+import { findChannel, isReady, lockChannel, reopenChannel } from '@lodge/store/channels';
+import type { ChannelPlace } from '@lodge/store/channels';
+import { notify } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
 import { notFound } from '../agents/reading.ts';
 import type { ChannelInput, CheckedChannel, PutOptions } from './channels.ts';
 import { merged, openedOf, sealedOf, unverifiedKey, verified } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
+import { noChannel } from './not-found.ts';
 
 /** Checks a channel. Asks the platform only about new credentials: a change of access needs no platform. */
 export async function checked(
@@ -34,7 +39,8 @@ export async function put(
   options: PutOptions & { readonly note?: ChangeNote },
 ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }> {
   await deps.agents.get(accountId, agentId);
-  const stored = await deps.store.find(accountId, agentId, input.channel);
+  const place = { accountId, agentId, channel: input.channel };
+  const stored = await deps.database.repeatable((db) => findChannel(db, place));
   return write(deps, accountId, agentId, await checked(deps, input, stored, options), options.note);
 }
 
@@ -69,6 +75,25 @@ export async function stored(
   if (result === 'conflict') throw conflict(change.channel);
   return result;
 }
+
+/** Requests another connection. */
+export const restart = (
+  { database }: Pick<ChannelsDeps, 'database'>,
+  place: ChannelPlace,
+  note?: ChangeNote,
+): Promise<ChannelRow> =>
+  database.transaction(async (trx) => {
+    const { agentId, channel } = place;
+    const before = await lockChannel(trx, place);
+    if (before === undefined) throw noChannel(channel);
+    const { enabled } = before;
+    await reopenChannel(trx, place, openedState(channel, enabled, enabled && (await isReady(trx, place))));
+    const row = await findChannel(trx, place);
+    if (row === null) throw noChannel(channel);
+    await notify(trx, agentId, 'channel_changed');
+    await writeNote(trx, place, { type: 'channel.restarted', data: { channel } }, note);
+    return row;
+  });
 
 /** Returns the same promise, with a conflict of channels as a refusal. */
 export async function refusingConflicts<T>(written: Promise<T>): Promise<T> {

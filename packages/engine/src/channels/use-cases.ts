@@ -1,7 +1,14 @@
 import { readPairingCode, Refusal } from '@lodge/domain';
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelDestination, ChannelRow } from '@lodge/ports';
-import { decideSender, senderDecidedBy, sendersOf } from '@lodge/store/channels';
+import {
+  channelsOf,
+  decideSender,
+  deleteChannel,
+  findChannel,
+  senderDecidedBy,
+  sendersOf,
+} from '@lodge/store/channels';
 import type { ChannelPlace } from '@lodge/store/channels';
 import { notify } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
@@ -12,17 +19,17 @@ import { asked, openedOf } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
 import { noChannel, unsayableWords } from './not-found.ts';
 import { pair, pairing } from './pairing.ts';
-import { checked, put } from './put.ts';
+import { checked, put, restart } from './put.ts';
 
 const testText = 'This is a test message: the channel works.';
 
 /** The use-cases of owners over their ports. */
 export function createChannels(deps: ChannelsDeps): Channels {
-  const { store, agents } = deps;
+  const { database, store, agents } = deps;
   return {
     async list(accountId, agentId) {
       await agents.get(accountId, agentId);
-      return store.ofAgent(accountId, agentId);
+      return database.repeatable((db) => channelsOf(db, { accountId, agentId }));
     },
     find: (place) => find(deps, place),
     check: (inputs, options) =>
@@ -33,13 +40,15 @@ export function createChannels(deps: ChannelsDeps): Channels {
     async remove(place, note) {
       const { accountId, agentId, channel } = place;
       await agents.get(accountId, agentId);
-      if (!(await store.remove(accountId, agentId, channel, note))) throw noChannel(channel);
+      await database.transaction(async (trx) => {
+        if (!(await deleteChannel(trx, place))) throw noChannel(channel);
+        await notify(trx, agentId, 'channel_changed');
+        await writeNote(trx, place, { type: 'channel.removed', data: { channel } }, note);
+      });
     },
-    async restart({ accountId, agentId, channel }, note) {
-      await agents.get(accountId, agentId);
-      const row = await store.restart(accountId, agentId, channel, note);
-      if (row === null) throw noChannel(channel);
-      return row;
+    async restart(place, note) {
+      await agents.get(place.accountId, place.agentId);
+      return restart(deps, place, note);
     },
     async say(destination, text) {
       await agents.get(destination.accountId, destination.agentId);
@@ -60,9 +69,9 @@ export function createChannels(deps: ChannelsDeps): Channels {
   };
 }
 
-async function find({ agents, store }: ChannelsDeps, { accountId, agentId, channel }: ChannelPlace) {
-  await agents.get(accountId, agentId);
-  return store.find(accountId, agentId, channel);
+async function find({ agents, database }: ChannelsDeps, place: ChannelPlace) {
+  await agents.get(place.accountId, place.agentId);
+  return database.repeatable((db) => findChannel(db, place));
 }
 
 async function there(deps: ChannelsDeps, place: ChannelPlace): Promise<ChannelRow> {

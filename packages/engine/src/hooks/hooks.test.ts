@@ -16,6 +16,7 @@ import { createToyRuntime } from '../../../testkit/src/plane/toy-runtime/toy-run
 import type { HookInput } from './hooks.ts';
 import type { HookRequest } from './receiving.ts';
 import { logPage } from '@lodge/store/logs';
+import { deleteChannel } from '@lodge/store/channels';
 
 const gateway = new FakeGateway();
 const bounds = { waitsMs: [50, 50] };
@@ -119,7 +120,9 @@ test('an answer goes whole into a conversation of a channel, and a message whose
   const { hook } = await make({ deliver });
   assert.equal((await sent(hook)).status, 'answered');
   assert.deepEqual(await relay.answer(), [answer]);
-  await world.store.channels.remove(world.accountId, agent.id, 'telegram');
+  await world.store.database.transaction((trx) =>
+    deleteChannel(trx, { accountId: world.accountId, agentId: agent.id, channel: 'telegram' }),
+  );
   const failed = await sent(hook);
   assert.equal(failed.status, 'failed');
   assert.match(failed.reason!, /^The agent answered, but the conversation/);

@@ -12,6 +12,7 @@ import { WorkHand } from '../../../testkit/src/plane/work-hand.ts';
 import { defaultHookBounds } from './bounds.ts';
 import { hookMessages as messagesKind } from './messages.ts';
 import { logPage } from '@lodge/store/logs';
+import { deleteChannel } from '@lodge/store/channels';
 
 const { database, store, another } = await testStore();
 const other = await another();
@@ -106,7 +107,7 @@ test('an answer is in its conversation with the end of the message, once, or the
     parts.map(({ content }) => content),
     [{ kind: 'markdown', markdown: answer }],
   );
-  await store.channels.remove(accountId, agentId, 'telegram');
+  await store.database.transaction((trx) => deleteChannel(trx, { accountId, agentId, channel: 'telegram' }));
   await receive(row);
   await turns.end(await claimOf(row), answered);
   const [failed] = await messagesOf(row);

@@ -5,6 +5,7 @@ import { execute } from '@lodge/testkit/postgres';
 import { crowd, deleteSchedule, lockDue, makeRuns, schedulesOf, skipWaitingRun } from '@lodge/store/schedules';
 import type { ScheduleRow } from '@lodge/store/schedules';
 import type { ClaimedRun } from '@lodge/store/work';
+import { deleteChannel } from '@lodge/store/channels';
 import { agentWithChannel, inbound, leasesOf } from '../../../store/src/testing/channel-fixture.ts';
 import { admitAll, finishedCall, firstAccount, newAgent } from '../../../store/src/testing/fixture.ts';
 import {
@@ -213,7 +214,7 @@ test('an answer is in its conversation with the end of the run, or the run has f
   );
   const ran = (await events(agentId)).find(({ type }) => type === 'schedule.ran');
   assert.equal(ran?.data['answer'], undefined);
-  await store.channels.remove(accountId, agentId, 'telegram');
+  await store.database.transaction((trx) => deleteChannel(trx, { accountId, agentId, channel: 'telegram' }));
   await changeSchedule(store, row, { nextRunAt: soon(-1_000) });
   await fire();
   await runs.end(await claimOf(row), ok);

@@ -105,8 +105,6 @@ export interface ChannelMessage {
 }
 
 export interface ChannelStore {
-  ofAgent(accountId: string, agentId: string): Promise<readonly ChannelRow[]>;
-  find(accountId: string, agentId: string, channel: ChannelName): Promise<ChannelRow | null>;
   /**
    * Puts or changes a channel. When it needs another connection, its revision rises and its status becomes `connecting`,
    * `pending_pairing` (WhatsApp and Gmail without a pairing) or `disabled`. A change of access takes effect at once, without
@@ -117,10 +115,6 @@ export interface ChannelStore {
     change: ChannelChange,
     note?: ChangeNote,
   ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'conflict' | 'no_agent'>;
-  /** Removes the channel with its credentials, senders, conversations, messages and keys. False when there was none. */
-  remove(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<boolean>;
-  /** Requests a new connection; null when there is no such channel. */
-  restart(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<ChannelRow | null>;
   /** Returns messages newest first; `before` is an id of the last page. */
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
   /**

@@ -18,7 +18,6 @@ import { isUniqueViolation } from '../channels/states.ts';
 import { writeNote } from '../events/change-note.ts';
 import type { EndedOperations } from '../events/ended-operations.ts';
 import type { Changes } from '../database/notifications.ts';
-import { snake } from '../database/database.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import type { Agents } from '../database/tables.ts';
@@ -27,7 +26,7 @@ import { inMs } from '../work/leases.ts';
 /** Puts a channel. Throws a `ChannelConflictError`; nothing of the transaction is written then. */
 async function putChannelOf(trx: Transaction, agent: NewAgent, channel: NewChannel): Promise<void> {
   try {
-    await putChannel(snake(trx), { accountId: agent.accountId, agentId: agent.id, ...channel }, undefined);
+    await putChannel(trx, { accountId: agent.accountId, agentId: agent.id, ...channel }, undefined);
   } catch (error) {
     throw isUniqueViolation(error) ? new ChannelConflictError(channel.channel) : error;
   }

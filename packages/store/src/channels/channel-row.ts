@@ -2,9 +2,10 @@ import { channelTitles } from '@lodge/domain';
 import type { ChannelName, ChannelStatus } from '@lodge/domain';
 import type { ChannelCredential, ChannelRow } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Expression, Kysely, RawBuilder, Selectable } from 'kysely';
-import type { Schema } from '../database/schema.ts';
-import type { ChannelsTable } from './tables.ts';
+import type { Expression, RawBuilder, Selectable } from 'kysely';
+import type { Queries } from '../database/database.ts';
+import type { Channels } from '../database/tables.ts';
+import type { ChannelPlace } from './senders.ts';
 
 /** Age in ms after which an ended lease means that no relay process is there to take it. */
 const relayGraceMs = 30_000;
@@ -14,7 +15,7 @@ export interface AgentChannelStatus {
   readonly status: ChannelStatus;
 }
 
-/** Returns the channels of the agent `agentId` with their statuses, as `selectChannels` does, as one JSON column. */
+/** Returns the channels of the agent `agentId` with their statuses, as `channelsOf` does, as one JSON column. */
 export function channelStatusesOf(agentId: Expression<string>): RawBuilder<readonly AgentChannelStatus[]> {
   return sql<readonly AgentChannelStatus[]>`(
     select coalesce(json_agg(json_build_object('channel', c.channel, 'status', case
@@ -25,17 +26,21 @@ export function channelStatusesOf(agentId: Expression<string>): RawBuilder<reado
   )`;
 }
 
-interface Found extends Selectable<ChannelsTable> {
+interface Found extends Selectable<Channels> {
   readonly credentials: readonly { name: string; sealed: string; last4: string; created_at: string }[] | null;
-  readonly is_alone: boolean;
+  readonly isAlone: boolean;
   readonly now: Date;
 }
 
-export async function selectChannels(
-  db: Kysely<Schema>,
-  accountId: string,
-  agentId: string,
-  channel?: ChannelName,
+export async function findChannel(db: Queries, place: ChannelPlace): Promise<ChannelRow | null> {
+  const [row] = await channelsOf(db, place);
+  return row ?? null;
+}
+
+/** Returns the channels of an agent that is not being deleted; with `channel` that one alone. */
+export async function channelsOf(
+  db: Queries,
+  { accountId, agentId, channel }: Omit<ChannelPlace, 'channel'> & Partial<ChannelPlace>,
 ): Promise<readonly ChannelRow[]> {
   const { rows } = await sql<Found>`
     select c.*, clock_timestamp() as now,
@@ -56,39 +61,39 @@ export async function selectChannels(
 function toChannelRow(row: Found): ChannelRow {
   const isUp = row.status === 'connected' || row.status === 'disconnected';
   return {
-    accountId: row.account_id,
-    agentId: row.agent_id,
+    accountId: row.accountId,
+    agentId: row.agentId,
     channel: row.channel,
     enabled: row.enabled,
     access: row.access,
     credentials: (row.credentials ?? []).map(toCredential),
     revision: row.revision,
-    ...(isUp && row.is_alone ? relayDown(row) : statusOf(row)),
+    ...(isUp && row.isAlone ? relayDown(row) : statusOf(row)),
     note: row.note,
     identity: row.identity,
     pairing:
-      row.pairing_sealed === null || row.pairing_expires_at! <= row.now
+      row.pairingSealed === null || row.pairingExpiresAt! <= row.now
         ? null
-        : { sealed: row.pairing_sealed, expiresAt: row.pairing_expires_at!, attempt: row.pairing_attempt! },
-    lastInboundAt: row.last_inbound_at,
-    lastOutboundAt: row.last_outbound_at,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
+        : { sealed: row.pairingSealed, expiresAt: row.pairingExpiresAt!, attempt: row.pairingAttempt! },
+    lastInboundAt: row.lastInboundAt,
+    lastOutboundAt: row.lastOutboundAt,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
   };
 }
 
 const statusOf = (row: Found): Pick<ChannelRow, 'status' | 'statusReason'> => ({
   status: row.status,
   statusReason:
-    row.status_code === null ? null : { code: row.status_code, message: row.status_message!, at: row.status_at! },
+    row.statusCode === null ? null : { code: row.statusCode, message: row.statusMessage!, at: row.statusAt! },
 });
 
-const relayDown = ({ channel, lease_until }: Found): Pick<ChannelRow, 'status' | 'statusReason'> => ({
+const relayDown = ({ channel, leaseUntil }: Found): Pick<ChannelRow, 'status' | 'statusReason'> => ({
   status: 'disconnected',
   statusReason: {
     code: 'relay_down',
     message: `The process that holds the connection to ${channelTitles[channel]} is not running. It is started again by itself.`,
-    at: lease_until!,
+    at: leaseUntil!,
   },
 });
 

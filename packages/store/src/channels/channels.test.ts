@@ -7,6 +7,8 @@ import { execute } from '@lodge/testkit/postgres';
 import { agentWithChannel, inbound, leasesOf, openAccess } from '../testing/channel-fixture.ts';
 import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { channelsOf, findChannel } from './channel-row.ts';
+import { deleteChannel } from './channels.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
@@ -40,11 +42,25 @@ test('a channel is put, changed and removed; what is not named stays', async () 
     ],
   );
   assert.equal(await store.channels.put(change(await agent(), { accountKey: 'T1/B1' })), 'conflict');
-  assert.equal(await store.channels.find('other', id, 'slack'), null);
-  assert.equal(await store.channels.remove('other', id, 'slack'), false);
-  assert.equal(await store.channels.remove(accountId, id, 'slack'), true);
-  assert.equal(await store.channels.remove(accountId, id, 'slack'), false);
-  assert.deepEqual(await store.channels.ofAgent(accountId, id), []);
+  assert.equal(
+    await store.database.repeatable((db) => findChannel(db, { accountId: 'other', agentId: id, channel: 'slack' })),
+    null,
+  );
+  assert.equal(
+    await store.database.transaction((trx) =>
+      deleteChannel(trx, { accountId: 'other', agentId: id, channel: 'slack' }),
+    ),
+    false,
+  );
+  assert.equal(
+    await store.database.transaction((trx) => deleteChannel(trx, { accountId, agentId: id, channel: 'slack' })),
+    true,
+  );
+  assert.equal(
+    await store.database.transaction((trx) => deleteChannel(trx, { accountId, agentId: id, channel: 'slack' })),
+    false,
+  );
+  assert.deepEqual(await store.database.repeatable((db) => channelsOf(db, { accountId, agentId: id })), []);
   assert.equal(await store.channels.put(change('no-such-agent')), 'no_agent');
   assert.equal(await store.channels.put(change(id, { accountId: 'other' })), 'no_agent');
 });
@@ -99,7 +115,9 @@ test('a state is an event when it is another than before, and a code to scan is 
   const reason = { code: 'pairing_needed', message: 'Scan the code.' } as const;
   const code = { qr: 'q', pairingCode: null, expiresAt: new Date(Date.now() + 60_000), attempt: 2 };
   await store.relay.changed(lease!, { status: 'pending_pairing', reason, code }, 'sealed code');
-  const pairing = async () => (await store.channels.find(accountId, id, 'whatsapp'))!.pairing;
+  const pairing = async () =>
+    (await store.database.repeatable((db) => findChannel(db, { accountId, agentId: id, channel: 'whatsapp' })))!
+      .pairing;
   assert.deepEqual(await pairing(), { sealed: 'sealed code', expiresAt: code.expiresAt, attempt: 2 });
   await execute(database.connectionString, `update channels set pairing_expires_at = now() where agent_id = '${id}'`);
   assert.equal(await pairing(), null);
@@ -110,7 +128,9 @@ test('a state is an event when it is another than before, and a code to scan is 
   const down = { code: 'platform_unreachable', message: 'm' } as const;
   await store.relay.changed(lease!, { status: 'disconnected', reason: down }, null);
   await store.relay.changed(lease!, { status: 'disconnected', reason: { ...down, message: 'other words' } }, null);
-  const row = (await store.channels.find(accountId, id, 'whatsapp'))!;
+  const row = (await store.database.repeatable((db) =>
+    findChannel(db, { accountId, agentId: id, channel: 'whatsapp' }),
+  ))!;
   assert.deepEqual([row.status, row.statusReason!.message, row.identity], ['disconnected', 'other words', identity]);
   const types = ['channel.connected', 'channel.disconnected', 'channel.pairing_required'] as const;
   const events = await store.events.page({ accountId, types, agentId: id, direction: 'asc', limit: 9 });
@@ -127,7 +147,11 @@ test('a connection that turns out to be the account of another agent is in error
   const state = { status: 'connected', identity: { id: '1', name: 'n' } } as const;
   const results = await Promise.all([first, second].map((lease) => store.relay.changed(lease!, state, null, 'same')));
   assert.deepEqual(new Set(results), new Set([true, 'conflict']));
-  const rows = await Promise.all([one, two].map((id) => store.channels.find(accountId, id, 'whatsapp')));
+  const rows = await Promise.all(
+    [one, two].map((id) =>
+      store.database.repeatable((db) => findChannel(db, { accountId, agentId: id, channel: 'whatsapp' })),
+    ),
+  );
   assert.deepEqual(rows.map((row) => row!.status).toSorted(), ['connected', 'error']);
 });
 

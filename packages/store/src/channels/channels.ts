@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { namedBy, platformOf } from '@lodge/domain';
-import type { ChannelName } from '@lodge/domain';
+import { namedBy, openedState, platformOf } from '@lodge/domain';
+import type { ChannelName, OpenedState } from '@lodge/domain';
 import type {
   ActorNote,
   ChangeNote,
@@ -11,19 +11,21 @@ import type {
   MessageQuery,
 } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Selectable, Transaction, Updateable } from 'kysely';
+import type { Selectable, Updateable } from 'kysely';
 import type { Database } from '../database/connection.ts';
+import { databaseOf, snake } from '../database/database.ts';
+import type { Transaction } from '../database/database.ts';
 import type { Changes } from '../database/notifications.ts';
-import type { Schema } from '../database/schema.ts';
+import type { Channels } from '../database/tables.ts';
 import { appendEvents } from '../events/append.ts';
 import { writeNote } from '../events/change-note.ts';
 import { leaveAccount } from './account.ts';
-import { selectChannels } from './channel-row.ts';
+import { findChannel } from './channel-row.ts';
 import { messagePage, retryMessage } from './messages.ts';
 import { notify } from '../database/notifications.ts';
 import { queueInConversation, sayInConversation, sayableConversations, whyUnsayable } from './say.ts';
+import type { ChannelPlace } from './senders.ts';
 import { isUniqueViolation } from './states.ts';
-import type { ChannelsTable } from './tables.ts';
 import { storableJson } from './text.ts';
 
 /** `ChannelStore` in Postgres. */
@@ -36,58 +38,16 @@ export class PostgresChannelStore implements ChannelStore {
     this.changes = changes;
   }
 
-  ofAgent(accountId: string, agentId: string): Promise<readonly ChannelRow[]> {
-    return this.database.repeatable((db) => selectChannels(db, accountId, agentId));
-  }
-
-  async find(accountId: string, agentId: string, channel: ChannelName): Promise<ChannelRow | null> {
-    const [row] = await this.database.repeatable((db) => selectChannels(db, accountId, agentId, channel));
-    return row ?? null;
-  }
-
   async put(
     change: ChannelChange,
     note?: ChangeNote,
   ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'conflict' | 'no_agent'> {
     try {
-      return await this.database.transaction((trx) => putChannel(trx, change, note));
+      return await databaseOf(this.database).transaction((trx) => putChannel(trx, change, note));
     } catch (error) {
       if (isUniqueViolation(error)) return 'conflict';
       throw error;
     }
-  }
-
-  remove(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<boolean> {
-    return this.database.transaction(async (trx) => {
-      const { numDeletedRows } = await trx
-        .deleteFrom('channels')
-        .where('account_id', '=', accountId)
-        .where('agent_id', '=', agentId)
-        .where('channel', '=', channel)
-        .executeTakeFirst();
-      if (numDeletedRows === 0n) return false;
-      await notify(trx, agentId, 'channel_changed');
-      await writeNote(trx, { accountId, agentId }, { type: 'channel.removed', data: { channel } }, note);
-      return true;
-    });
-  }
-
-  restart(accountId: string, agentId: string, channel: ChannelName, note?: ChangeNote): Promise<ChannelRow | null> {
-    return this.database.transaction(async (trx) => {
-      const row = await lockChannel(trx, accountId, agentId, channel);
-      if (row === undefined) return null;
-      const state = row.enabled ? await stateOf(trx, agentId, channel) : { status: 'disabled' as const };
-      await trx
-        .updateTable('channels')
-        .set((eb) => ({ ...withoutState, ...state, revision: eb('revision', '+', 1), updated_at: now }))
-        .where('agent_id', '=', agentId)
-        .where('channel', '=', channel)
-        .execute();
-      const [restarted] = await selectChannels(trx, accountId, agentId, channel);
-      await notify(trx, agentId, 'channel_changed');
-      await writeNote(trx, { accountId, agentId }, { type: 'channel.restarted', data: { channel } }, note);
-      return restarted ?? null;
-    });
   }
 
   messages(query: MessageQuery): Promise<readonly ChannelMessage[]> {
@@ -133,76 +93,70 @@ const now = sql<Date>`clock_timestamp()`;
 const firstLeaseNumbers = 2 ** 30;
 
 const withoutState = {
-  status_code: null,
-  status_message: null,
-  status_at: null,
+  statusCode: null,
+  statusMessage: null,
+  statusAt: null,
   note: null,
-  pairing_sealed: null,
-  pairing_expires_at: null,
-  pairing_attempt: null,
-  not_before: null,
+  pairingSealed: null,
+  pairingExpiresAt: null,
+  pairingAttempt: null,
+  notBefore: null,
   faults: 0,
-} as const satisfies Updateable<ChannelsTable>;
+} as const satisfies Updateable<Channels>;
 
-const lockChannel = (trx: Transaction<Schema>, accountId: string, agentId: string, channel: ChannelName) =>
+/** Locks the channel until the transaction ends. */
+export const lockChannel = (
+  trx: Transaction,
+  { accountId, agentId, channel }: ChannelPlace,
+): Promise<Selectable<Channels> | undefined> =>
   trx
     .selectFrom('channels')
     .selectAll()
-    .where('account_id', '=', accountId)
-    .where('agent_id', '=', agentId)
+    .where('accountId', '=', accountId)
+    .where('agentId', '=', agentId)
     .where('channel', '=', channel)
     .forNoKeyUpdate()
     .executeTakeFirst();
 
 export async function putChannel(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   change: ChannelChange,
   note: ChangeNote | undefined,
 ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'no_agent'> {
-  const { accountId, agentId, channel, enabled, access } = change;
+  const { accountId, agentId, channel, enabled, access, credentials } = change;
   if (!(await lockLiving(trx, accountId, agentId))) return 'no_agent';
-  const before = await lockChannel(trx, accountId, agentId, channel);
+  const before = await lockChannel(trx, change);
   const accountKey = keyAfter(before, change);
   if (typeof accountKey === 'string') await freeOfDeleted(trx, channel, accountKey);
   const isAnother =
-    typeof accountKey === 'string' &&
-    before != null &&
-    before.account_key !== null &&
-    before.account_key !== accountKey;
-  const isOpenedAnew = before === undefined || wantsAnother(before, change);
+    typeof accountKey === 'string' && before != null && before.accountKey !== null && before.accountKey !== accountKey;
   await trx
     .insertInto('channels')
     .values({
-      agent_id: agentId,
+      agentId,
       channel,
-      account_id: accountId,
+      accountId,
       enabled,
       access: storableJson(access),
-      status: 'connecting',
-      account_key: accountKey ?? null,
-      lease_number: randomInt(firstLeaseNumbers),
+      ...columnsOf(openedState(channel, enabled, platformOf(channel).waits === undefined || credentials.length > 0)),
+      accountKey: accountKey ?? null,
+      leaseNumber: randomInt(firstLeaseNumbers),
     })
     .onConflict((conflict) =>
-      conflict.columns(['agent_id', 'channel']).doUpdateSet((eb) => ({
+      conflict.columns(['agentId', 'channel']).doUpdateSet({
         enabled,
         access: storableJson(access),
-        ...(isOpenedAnew && { revision: eb('channels.revision', '+', 1) }),
-        ...(accountKey !== undefined && { account_key: accountKey }),
-        updated_at: now,
-      })),
+        ...(accountKey !== undefined && { accountKey }),
+        updatedAt: now,
+      }),
     )
     .execute();
-  const ended = isAnother ? await leaveAccount(trx, change) : [];
+  const ended = isAnother ? await leaveAccount(snake(trx), change) : [];
   await putCredentials(trx, change);
-  if (isOpenedAnew) {
-    await trx
-      .updateTable('channels')
-      .set({ ...withoutState, ...(enabled ? await stateOf(trx, agentId, channel) : { status: 'disabled' }) })
-      .where('agent_id', '=', agentId)
-      .where('channel', '=', channel)
-      .execute();
+  if (before !== undefined && wantsAnother(before, change)) {
+    await reopenChannel(trx, change, openedState(channel, enabled, enabled && (await isReady(trx, change))));
   }
-  const [row] = await selectChannels(trx, accountId, agentId, channel);
+  const row = await findChannel(trx, change);
   await notify(trx, agentId, 'channel_changed', 'channel_work');
   await appendEvents(trx, ended);
   await writeNote(trx, { accountId, agentId }, { type: 'channel.configured', data: { channel, enabled } }, note);
@@ -213,12 +167,9 @@ export async function putChannel(
  * Returns the account key after a change. A new token of the channel's proven account keeps the key, though the platform was
  * not asked.
  */
-function keyAfter(
-  before: Selectable<ChannelsTable> | undefined,
-  { accountKey }: ChannelChange,
-): string | null | undefined {
+function keyAfter(before: Selectable<Channels> | undefined, { accountKey }: ChannelChange): string | null | undefined {
   const named = typeof accountKey === 'string' ? namedBy(accountKey) : null;
-  return named !== null && before?.account_key === named ? undefined : accountKey;
+  return named !== null && before?.accountKey === named ? undefined : accountKey;
 }
 
 /**
@@ -226,68 +177,98 @@ function keyAfter(
  * connection as it is.
  */
 function wantsAnother(
-  before: Selectable<ChannelsTable>,
+  before: Selectable<Channels>,
   { enabled, access, credentials, accountKey }: ChannelChange,
 ): boolean {
-  const isOther = accountKey !== undefined && accountKey !== before.account_key;
+  const isOther = accountKey !== undefined && accountKey !== before.accountKey;
   // A connection subscribes to as much as it needs.
   const hearsOtherwise = access.groups.requireMention !== before.access.groups.requireMention;
   // A put of a channel in `error` may mean that its owner repaired it elsewhere.
-  const isGivenUp = before.status === 'error' || before.status_code === 'logged_out';
+  const isGivenUp = before.status === 'error' || before.statusCode === 'logged_out';
   return enabled !== before.enabled || credentials.length > 0 || isOther || hearsOtherwise || isGivenUp;
 }
 
 /** Locks an agent that is not being deleted. The end of a deletion therefore sees every channel that was put before. */
-async function lockLiving(trx: Transaction<Schema>, accountId: string, agentId: string): Promise<boolean> {
+async function lockLiving(trx: Transaction, accountId: string, agentId: string): Promise<boolean> {
   const agent = await trx
     .selectFrom('agents')
     .select('id')
     .where('id', '=', agentId)
-    .where('account_id', '=', accountId)
+    .where('accountId', '=', accountId)
     .where('desired', '=', 'running')
-    .where('deleted_at', 'is', null)
+    .where('deletedAt', 'is', null)
     .forNoKeyUpdate()
     .executeTakeFirst();
   return agent !== undefined;
 }
 
 /** Frees the account key of a channel whose agent is being deleted. */
-async function freeOfDeleted(trx: Transaction<Schema>, channel: ChannelName, accountKey: string): Promise<void> {
+async function freeOfDeleted(trx: Transaction, channel: ChannelName, accountKey: string): Promise<void> {
   await sql`
     update channels c set account_key = null from agents a
     where c.channel = ${channel} and c.account_key = ${accountKey} and a.id = c.agent_id and a.desired = 'deleted'
   `.execute(trx);
 }
 
-async function putCredentials(
-  trx: Transaction<Schema>,
-  { agentId, channel, credentials }: ChannelChange,
-): Promise<void> {
+async function putCredentials(trx: Transaction, { agentId, channel, credentials }: ChannelChange): Promise<void> {
   if (credentials.length === 0) return;
   await trx
-    .insertInto('channel_credentials')
-    .values(credentials.map(({ name, sealed, last4 }) => ({ agent_id: agentId, channel, name, sealed, last4 })))
+    .insertInto('channelCredentials')
+    .values(credentials.map(({ name, sealed, last4 }) => ({ agentId, channel, name, sealed, last4 })))
     .onConflict((conflict) =>
-      conflict.columns(['agent_id', 'channel', 'name']).doUpdateSet((eb) => ({
+      conflict.columns(['agentId', 'channel', 'name']).doUpdateSet((eb) => ({
         sealed: eb.ref('excluded.sealed'),
         last4: eb.ref('excluded.last4'),
-        created_at: now,
+        createdAt: now,
       })),
     )
     .execute();
 }
 
-/** Returns the state of a channel whose connection is opened anew. */
-async function stateOf(trx: Transaction<Schema>, agentId: string, channel: ChannelName) {
-  const { waits } = platformOf(channel);
-  if (waits === undefined) return { status: 'connecting' } as const;
+/** Whether a channel has the credentials without which it waits for a person. */
+export async function isReady(trx: Transaction, { agentId, channel }: ChannelPlace): Promise<boolean> {
+  if (platformOf(channel).waits === undefined) return true;
   const kept = await trx
-    .selectFrom('channel_credentials')
+    .selectFrom('channelCredentials')
     .select('name')
-    .where('agent_id', '=', agentId)
+    .where('agentId', '=', agentId)
     .where('channel', '=', channel)
     .limit(1)
     .executeTakeFirst();
-  if (kept !== undefined) return { status: 'connecting' } as const;
-  return { status: 'pending_pairing', status_code: waits.code, status_message: waits.message, status_at: now } as const;
+  return kept !== undefined;
+}
+
+const columnsOf = ({ status, reason }: OpenedState) => ({
+  status,
+  ...(reason !== null && { statusCode: reason.code, statusMessage: reason.message, statusAt: now }),
+});
+
+/** Requests another connection, and writes the state until there is one. */
+export async function reopenChannel(
+  trx: Transaction,
+  { agentId, channel }: ChannelPlace,
+  state: OpenedState,
+): Promise<void> {
+  await trx
+    .updateTable('channels')
+    .set((eb) => ({
+      ...withoutState,
+      ...columnsOf(state),
+      revision: eb('revision', '+', 1),
+      updatedAt: now,
+    }))
+    .where('agentId', '=', agentId)
+    .where('channel', '=', channel)
+    .execute();
+}
+
+/** Deletes the channel with all that belongs to it, and returns whether there was one. */
+export async function deleteChannel(trx: Transaction, { accountId, agentId, channel }: ChannelPlace): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('channels')
+    .where('accountId', '=', accountId)
+    .where('agentId', '=', agentId)
+    .where('channel', '=', channel)
+    .executeTakeFirst();
+  return numDeletedRows === 1n;
 }

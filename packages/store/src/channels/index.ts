@@ -5,6 +5,8 @@ import { sayInConversation as say, whyUnsayable } from './say.ts';
 
 export * from './consents.ts';
 export type { TurnResult } from './answers.ts';
+export { channelsOf, findChannel } from './channel-row.ts';
+export { deleteChannel, isReady, lockChannel, reopenChannel } from './channels.ts';
 export { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 export type { ChannelPlace, ChannelSender } from './senders.ts';
 export { storable } from './text.ts';

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openedState } from '@lodge/domain';
 import type { ChannelAccess } from '@lodge/domain';
 import { LeaseLost } from '@lodge/ports';
 import type { Lease } from '@lodge/ports';
@@ -9,6 +10,8 @@ import { execute } from '@lodge/testkit/postgres';
 import { agentWithChannel, inbound, leasesOf, openAccess } from '../testing/channel-fixture.ts';
 import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { findChannel } from './channel-row.ts';
+import { deleteChannel, reopenChannel } from './channels.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
@@ -83,8 +86,12 @@ test('an earlier holder writes nothing: messages, place, keys, state, files, par
 
 test('a lease that is renewed goes on; one whose channel is wanted otherwise is not renewed, and free after its release', async () => {
   const change = async (id: string, how: string): Promise<unknown> => {
-    if (how === 'restart') return store.channels.restart(accountId, id, 'telegram');
-    if (how === 'remove') return store.channels.remove(accountId, id, 'telegram');
+    if (how === 'restart')
+      return store.database.transaction((trx) =>
+        reopenChannel(trx, { accountId, agentId: id, channel: 'telegram' }, openedState('telegram', true, true)),
+      );
+    if (how === 'remove')
+      return store.database.transaction((trx) => deleteChannel(trx, { accountId, agentId: id, channel: 'telegram' }));
     if (how === 'delete') return store.agents.markDeleted(accountId, id);
     const put = { accountId, agentId: id, channel: 'telegram' as const, access: openAccess };
     const credentials = how === 'put' ? [{ name: 'botToken', sealed: 'another', last4: '' }] : [];
@@ -112,7 +119,9 @@ test('a channel in error is taken after its owner has changed or restarted it, n
   await store.relay.changed(held, { status: 'error', reason }, null);
   await store.relay.release(held);
   assert.deepEqual(await leasesOf(store, [id]), []);
-  await store.channels.restart(accountId, id, 'telegram');
+  await store.database.transaction((trx) =>
+    reopenChannel(trx, { accountId, agentId: id, channel: 'telegram' }, openedState('telegram', true, true)),
+  );
   const again = await lease(id);
   assert.equal(again.revision, held.revision + 1);
   assert.equal(await store.relay.changed(held, { status: 'connecting' }, null), false);
@@ -162,14 +171,14 @@ test('a channel whose relay has died says so', async () => {
     database.connectionString,
     `update channels set lease_until = clock_timestamp() - interval '40 s' where agent_id = '${id}'`,
   );
-  const row = await store.channels.find(accountId, id, 'telegram');
+  const row = await store.database.repeatable((db) => findChannel(db, { accountId, agentId: id, channel: 'telegram' }));
   assert.deepEqual([row!.status, row!.statusReason!.code], ['disconnected', 'relay_down']);
 });
 
 test('who held a channel that was removed and put again holds nothing of it', async () => {
   const id = await agentWithChannel(store, accountId);
   const old = await lease(id);
-  await store.channels.remove(accountId, id, 'telegram');
+  await store.database.transaction((trx) => deleteChannel(trx, { accountId, agentId: id, channel: 'telegram' }));
   const put = {
     accountId,
     agentId: id,
@@ -236,7 +245,9 @@ test('of channels whose accounts nobody verified the one that connects has the a
   const connected = { status: 'connected', identity: { id: '777', name: 'bot' } } as const;
   assert.equal(await store.relay.changed(early!, connected, null, '777'), true);
   assert.equal(await store.relay.changed(late!, connected, null, '777'), 'conflict');
-  const taken = await store.channels.find(accountId, first, 'telegram');
+  const taken = await store.database.repeatable((db) =>
+    findChannel(db, { accountId, agentId: first, channel: 'telegram' }),
+  );
   assert.deepEqual([taken!.status, taken!.statusReason!.code], ['error', 'used_elsewhere']);
 });
 

@@ -5,6 +5,7 @@ import { execute } from '@lodge/testkit/postgres';
 import { agentWithChannel, inbound, leasesOf } from '../testing/channel-fixture.ts';
 import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { findChannel } from './channel-row.ts';
 
 const { database, store } = await testStore();
 const accountId = await firstAccount(store.database);
@@ -58,7 +59,7 @@ test('parts are sent one after another, then the message is answered; a split th
   }
   assert.deepEqual(await stateOf(id), [['answered', null]]);
   assert.equal(await next(lease), undefined);
-  const row = await store.channels.find(accountId, id, 'telegram');
+  const row = await store.database.repeatable((db) => findChannel(db, { accountId, agentId: id, channel: 'telegram' }));
   assert.ok(row!.lastOutboundAt !== null);
 });
 
@@ -212,7 +213,9 @@ for (const how of ['put', 'paired'] as const) {
     const sending = (await relay.partsToSend([lease], 9)).find(({ conversationId }) => conversationId === 'c1')!;
     await relay.sending(lease, sending.id);
     if (how === 'put') {
-      const row = (await store.channels.find(accountId, id, 'telegram'))!;
+      const row = (await store.database.repeatable((db) =>
+        findChannel(db, { accountId, agentId: id, channel: 'telegram' }),
+      ))!;
       await store.channels.put({ ...row, credentials: [], accountKey: `other-${id}` });
     } else {
       const identity = { id: `other-${id}`, name: 'Other' };

@@ -6,6 +6,7 @@ import { connectClient } from '../database/connection.ts';
 import { agentWithChannel, inbound, leasesOf } from '../testing/channel-fixture.ts';
 import { firstAccount } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
+import { findChannel } from './channel-row.ts';
 
 const { database, store } = await testStore();
 const accountId = await firstAccount(store.database);
@@ -109,7 +110,9 @@ test('credentials that no platform has taken within seven days are removed, and 
      ) and c.agent_id = any('{${[old, fresh, verified, earlier].join()}}')`,
   );
   assert.deepEqual(rows.map(({ agent_id }) => agent_id).toSorted(), [fresh, verified, earlier].toSorted());
-  const ended = await store.channels.find(accountId, old, 'telegram');
+  const ended = await store.database.repeatable((db) =>
+    findChannel(db, { accountId, agentId: old, channel: 'telegram' }),
+  );
   assert.deepEqual([ended!.status, ended!.statusReason!.code], ['error', 'not_verified']);
   const reasons = await run(
     `select data->>'code' as code from events where agent_id = '${old}' and type = 'channel.disconnected'`,

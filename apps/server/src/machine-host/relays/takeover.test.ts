@@ -16,6 +16,7 @@ import type { ChannelName } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
 import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
+import { findChannel } from '@lodge/store/channels';
 import { closeAll } from '../../closing.ts';
 import type { Closing } from '../../closing.ts';
 import { readConfig } from '../../config/config.ts';
@@ -81,7 +82,12 @@ before(async () => {
     log,
   });
   closing.push(() => relays.close());
-  for (let n = 0; (await store.channels.find(accountId, agentId, 'telegram'))?.status !== 'connected'; n += 1) {
+  for (
+    let n = 0;
+    (await store.database.repeatable((db) => findChannel(db, { accountId, agentId, channel: 'telegram' })))?.status !==
+    'connected';
+    n += 1
+  ) {
     assert.ok(n < 1_200, 'the relay did not connect within 60 s');
     await sleep(50);
   }
