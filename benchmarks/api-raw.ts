@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openStore } from '@lodge/store';
+import { findAgent } from '@lodge/store/agents';
 import { Pool } from 'pg';
 import { agentById } from '../packages/store/src/agents/agent-row.ts';
 
@@ -30,7 +31,7 @@ async function answer(response: ServerResponse): Promise<void> {
 async function reader(database: string): Promise<() => Promise<unknown>> {
   if (process.env['RAW_BY'] === 'store') {
     const store = await openStore({ connectionString: database, log });
-    return () => store.agents.find(agent);
+    return () => findAgent(store.database, agent);
   }
   const pool = new Pool({ connectionString: database, max: 10 });
   // The store reads a row as one JSON value; here it is a row of columns.

@@ -14,8 +14,6 @@ import type { Relay, RelayTimings } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
 import type { ChannelFiles, ChannelMessage, Platform, RelayStore, SecretBox, WaitingConversation } from '@lodge/ports';
-import { openStore } from '@lodge/store';
-import type { Store } from '@lodge/store';
 import type { TurnResult } from '@lodge/store/channels';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -28,6 +26,8 @@ import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { ServerJob } from './storm/server.ts';
 import { firstAccount } from '../../packages/store/src/testing/fixture.ts';
+import { openTestStore } from '../../packages/store/src/testing/agents-fixture.ts';
+import type { TestStore } from '../../packages/store/src/testing/agents-fixture.ts';
 
 const timings: RelayTimings = {
   ...usualRelayTimings,
@@ -54,7 +54,7 @@ export interface Talker {
 }
 
 export class ChannelsWorld {
-  readonly store: Store;
+  readonly store: TestStore;
   readonly telegram: TelegramStub;
   readonly talkers: Talker[] = [];
   readonly files: ChannelFiles;
@@ -67,7 +67,7 @@ export class ChannelsWorld {
 
   private constructor(made: {
     database: TestDatabase;
-    store: Store;
+    store: TestStore;
     telegram: TelegramStub;
     secrets: SecretBox;
     masterKey: Buffer;
@@ -84,7 +84,7 @@ export class ChannelsWorld {
 
   static async start(agents: number): Promise<ChannelsWorld> {
     const database = await testDatabase();
-    const store = await openStore({ ...database, log: silent });
+    const store = await openTestStore({ ...database, log: silent });
     const masterKey = randomBytes(32);
     const secrets = await openSecretBox(store.secrets, masterKey);
     const filesDir = await mkdtemp(join(tmpdir(), 'channel-files-'));
@@ -242,13 +242,13 @@ export class ChannelsWorld {
  * late has no effect once another has taken the conversation. An answer repeats the words that it answers.
  */
 export class ToyAnswerer {
-  private readonly store: Store;
+  private readonly store: TestStore;
   private readonly running: Promise<void>;
   private isEnding = false;
   private wake: (() => void) | null = null;
   private readonly forget: () => void;
 
-  constructor(store: Store, deathsInHundred: number) {
+  constructor(store: TestStore, deathsInHundred: number) {
     this.store = store;
     this.forget = store.channelTurns.onWork(() => this.wake?.());
     this.running = this.run(deathsInHundred);

@@ -7,8 +7,6 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecretBox } from '@lodge/access';
 import { webhookSecretContext } from '@lodge/ports';
-import { openStore } from '@lodge/store';
-import type { Store } from '@lodge/store';
 import { formOf } from '@lodge/testkit/forms';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { WebhookReceiver, taken } from '@lodge/testkit/webhook-receiver';
@@ -18,6 +16,8 @@ import { masterKey } from './storm/deliveries.ts';
 import { describeStorm } from './storm/storm.ts';
 import { Workers } from './storm/workers.ts';
 import { appendAgentEvent } from '@lodge/store/events';
+import { openTestStore } from '../../packages/store/src/testing/agents-fixture.ts';
+import type { TestStore } from '../../packages/store/src/testing/agents-fixture.ts';
 
 const { events, kills } = formOf({ short: { events: 400, kills: 4 }, long: { events: 10_000, kills: 20 } });
 const agentCount = 20;
@@ -29,7 +29,7 @@ const taking = ['good', 'flaky', 'slow', 'breaking'] as const;
 type Kind = (typeof kinds)[number];
 
 let database: Awaited<ReturnType<typeof testDatabase>>;
-let store: Store;
+let store: TestStore;
 let workers: Workers;
 const receivers = new Map<Kind, WebhookReceiver>();
 const ids = new Map<Kind, string>();
@@ -50,7 +50,7 @@ describeStorm({
 
 async function makeReceivers(): Promise<void> {
   database = await testDatabase();
-  store = await openStore({ ...database, log: silent });
+  store = await openTestStore({ ...database, log: silent });
   const accountId = randomUUID();
   await execute(database.connectionString, `insert into accounts (id, name) values ('${accountId}', 'a')`);
   for (let n = 0; n < agentCount; n += 1) agentIds.push((await store.agents.create(newAgent(accountId), admitAll)).id);

@@ -126,7 +126,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const meter = new Meter({ driver, record, log });
   const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
-  const shared = { store: store.agents, database: store.database, driver, runtimes, log, holder };
+  const shared = { database: store.database, driver, runtimes, log, holder };
   const channels = await startChannels(config, { ...host, ...given, store, secrets, log }, closing);
   const engine = createEngine({
     ...shared,
@@ -276,7 +276,12 @@ async function openMetrics(
   // Their library is loaded where somebody wants metrics.
   const { listenForScrapes } = await import('./metrics/listener.ts');
   const templates = () => engine.templateProgress();
-  metrics.observe({ agents: store.agents, onOperationEnded: store.onOperationEnded, templates, sizes: store.sizes });
+  metrics.observe({
+    database: store.database,
+    onOperationEnded: engine.onOperationEnded,
+    templates,
+    sizes: store.sizes,
+  });
   const listener = await listenForScrapes(metrics, { host: config.metricsHost, port: config.metricsPort! }, log);
   closing.push(() => listener.close());
 }

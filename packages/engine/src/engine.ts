@@ -11,6 +11,7 @@ import { guestOfRow } from './agents/guest-of.ts';
 import { createHost } from './host/host.ts';
 import type { Host } from './host/host.ts';
 import { DiskKeeper } from './lifecycle/disk/keeper.ts';
+import { EndedOperations } from './lifecycle/ended-operations.ts';
 import { endingsOf } from './lifecycle/endings.ts';
 import type { BeforeEnd, Endings } from './lifecycle/endings.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
@@ -24,6 +25,7 @@ import type {
   RuntimeVersions,
   VmDriver,
 } from '@lodge/ports';
+import { allAgents } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
@@ -59,16 +61,7 @@ import { KeepAwakeLeases } from './turns/keep-awake.ts';
 import { createRunTurn } from './turns/run-turn.ts';
 import type { RunTurn, TurnOrigin } from './turns/run-turn.ts';
 
-type Given =
-  | 'store'
-  | 'changes'
-  | 'driver'
-  | 'runtimes'
-  | 'providers'
-  | 'secrets'
-  | 'keyChecker'
-  | 'log'
-  | 'defaultModel';
+type Given = 'changes' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'keyChecker' | 'log' | 'defaultModel';
 type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
 
 export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<SpendingDeps, 'spend' | 'loopBounds'> {
@@ -129,6 +122,8 @@ export interface Engine {
   /** Ends all work in progress; VMs stay. */
   stop(): Promise<void>;
   templateProgress(): readonly TemplateProgress[];
+  /** Calls back with each operation that this process ended, once its event is committed. */
+  readonly onOperationEnded: EndedOperations['on'];
   onTemplateProgress(listener: (progress: TemplateProgress) => void): () => void;
 }
 
@@ -147,17 +142,18 @@ const idleEveryMs = 1_000;
 const collectEveryMs = 10 * 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { store, driver, runtimes, log } = deps;
+  const { database, changes, driver, runtimes, log } = deps;
   const templates = openTemplates(deps);
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
+  const ended = new EndedOperations(log);
   const endings = endingsOf(driver, deps.beforeEnd);
   const settings = deps.disk ?? defaultDisk;
-  const disk = new DiskKeeper({ store, driver, endings, log, holder: deps.holder, settings });
-  const relief = new MemoryRelief({ store, driver, disk, log, holder: deps.holder, watermarkMib });
-  const keepAwake = new KeepAwakeLeases(store, log, `${deps.holder}/${randomUUID()}`);
+  const disk = new DiskKeeper({ database, driver, endings, log, holder: deps.holder, settings });
+  const relief = new MemoryRelief({ database, changes, driver, disk, log, holder: deps.holder, watermarkMib });
+  const keepAwake = new KeepAwakeLeases(database, log, `${deps.holder}/${randomUUID()}`);
   const idleness = new Idleness({
-    store,
+    database,
     disk,
     log,
     holder: deps.holder,
@@ -165,10 +161,10 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
-  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk, endings });
+  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk, endings, ended });
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const runTurn = createRunTurn({ ...deps, agents });
-  const { secrets, database } = deps;
+  const { secrets } = deps;
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, log });
   const loops = [loop, disk, idleness, relief, health, sleeper, ...askers(deps, agents, runTurn)];
   return {
@@ -192,12 +188,13 @@ export function createEngine(deps: EngineDeps): Engine {
       await Promise.all([...loops, templates].map((part) => part.stop()));
     },
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
+    onOperationEnded: (listener) => ended.on(listener),
     onTemplateProgress: (listener) => templates.onProgress(listener),
   };
 }
 
 function openTemplates(deps: EngineDeps): Templates {
-  const { store, driver, images, runtimes, versions, versionsEveryMs, log } = deps;
+  const { database, driver, images, runtimes, versions, versionsEveryMs, log } = deps;
   return createTemplates({
     driver,
     images,
@@ -207,7 +204,7 @@ function openTemplates(deps: EngineDeps): Templates {
     ...(versionsEveryMs !== undefined && { lookEveryMs: versionsEveryMs }),
     buildTimeoutMs: deps.provisionTimeoutMs,
     collectEveryMs,
-    inUse: async () => new Set((await store.all()).flatMap(({ templateId }) => templateId ?? [])),
+    inUse: async () => new Set((await database.repeatable(allAgents)).flatMap(({ templateId }) => templateId ?? [])),
   });
 }
 
@@ -255,15 +252,17 @@ interface LoopParts {
   readonly keepAwake: KeepAwakeLeases;
   readonly disk: DiskKeeper;
   readonly endings: Endings;
+  readonly ended: EndedOperations;
 }
 
 function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
-  const { templates, settingsOf, health, keepAwake, disk, endings } = parts;
-  const { store, database, driver, runtimes, log, holder } = deps;
+  const { templates, settingsOf, health, keepAwake, disk, endings, ended } = parts;
+  const { database, changes, driver, runtimes, log, holder } = deps;
   const bounds = { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs };
   const reconcileAgent = createAgentReconciler({
-    store,
     database,
+    changes,
+    ended,
     driver,
     endings,
     templates,
@@ -286,7 +285,8 @@ function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
   });
   const collectLeftovers = createLeftoverCollector({ database, driver, endings, log });
   return new ReconcileLoop({
-    store,
+    database,
+    changes,
     driver,
     log,
     holder,
@@ -298,9 +298,8 @@ function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
 }
 
 function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
-  const { store, database, log, holder, runtimes } = deps;
+  const { database, log, holder, runtimes } = deps;
   return new HealthWatch({
-    store,
     database,
     log,
     holder,

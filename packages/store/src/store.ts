@@ -17,8 +17,6 @@ import type {
   StoredSizes,
   UsageStore,
 } from '@lodge/ports';
-import { AgentStore } from './agents/agents.ts';
-import { EndedOperations } from './events/ended-operations.ts';
 import { eventsIn } from './events/events.ts';
 import { PostgresChannelStore } from './channels/channels.ts';
 import { mailboxNotices } from './channels/mailbox-notices.ts';
@@ -42,7 +40,6 @@ import { usageIn } from './usage/usage.ts';
 export interface Store {
   /** For statements of the store's functions. */
   readonly database: Database;
-  readonly agents: AgentStore;
   readonly events: EventStore;
   /** Returns the agents whose VMs are on this host, by its control plane's name (`holder`). */
   directoryOf(host: string): AgentDirectory;
@@ -59,8 +56,6 @@ export interface Store {
   readonly mailboxNotices: MailboxNotices;
   /** Calls back with what changed on a topic in any process, until the returned function is called. */
   readonly changes: Pick<Changes, 'on'>;
-  /** Calls back with each operation that this process ended, once its event is committed. */
-  readonly onOperationEnded: EndedOperations['on'];
   /** Returns the present sizes on the database's disk. */
   readonly sizes: () => Promise<StoredSizes>;
   /** Resolves when the database answers. Tried once, for a health check. */
@@ -82,7 +77,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
   const { spendDefaults = noSpendDefaults, callContentBytes = Infinity } = config;
   const database = openDatabase(config, config.log);
   const changes = new Changes(config, config.log);
-  const ended = new EndedOperations(config.log);
   try {
     await awaitingDatabase(() => database.ping());
     await changes.start();
@@ -93,7 +87,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
   const camel = databaseOf(database);
   return {
     database: camel,
-    agents: new AgentStore(camel, changes, ended),
     events: eventsIn(camel, changes),
     directoryOf: (host) => agentDirectoryIn(camel, host, spendDefaults),
     ledgerOf: (host) => callLedgerIn(camel, host, { spendDefaults, contentBytes: callContentBytes }),
@@ -107,7 +100,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     relay: relayIn(camel, changes),
     mailboxNotices: mailboxNotices(camel, changes),
     changes,
-    onOperationEnded: (listener) => ended.on(listener),
     sizes: () => storedSizes(database),
     ping: () => database.ping(),
     close: async () => {

@@ -7,7 +7,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
 import type { AgentRow } from '@lodge/store/agents';
-import { openStore } from '@lodge/store';
 import { startPlane } from '@lodge/testkit/plane';
 import { survivingHost } from '@lodge/testkit/surviving-host';
 import type { FakeHost } from '@lodge/vm/fake';
@@ -16,6 +15,7 @@ import { relaysHere } from '../../../apps/server/src/relay/testing/relays-here.t
 import { FakeGateway } from '../../../packages/testkit/src/plane/fake-gateway.ts';
 import type { Step } from '../../../packages/testkit/src/plane/fake-gateway.ts';
 import { createToyRuntime } from '../../../packages/testkit/src/plane/toy-runtime/toy-runtime.ts';
+import { openTestStore } from '../../../packages/store/src/testing/agents-fixture.ts';
 
 export interface ServerJob extends Pick<RelaysOptions, 'platforms' | 'timings'> {
   readonly of: 'channels';
@@ -52,7 +52,7 @@ export async function serve(job: ServerJob, report: (told: StormReport) => void)
   const { masterKey, accountId, turnMs, putOffEvery, ...start } = job;
   const { connectionString } = start;
   const database = { connectionString, drop: () => Promise.resolve() };
-  const store = await openStore({ connectionString, log });
+  const store = await openTestStore({ connectionString, log });
   const gateway = new FakeGateway();
   gateway.steps = ({ body }) => stepsOf(body, turnMs, gateway.turns.length % putOffEvery === 0);
   await startPlane(

@@ -4,7 +4,6 @@
  */
 import type { AgentRow } from '@lodge/store/agents';
 import { createGateway } from '@lodge/runtimes';
-import { openStore } from '@lodge/store';
 import type { LiveAgent } from '@lodge/engine';
 import { defaultHookBounds } from '../../../packages/engine/src/hooks/bounds.ts';
 import { hookMessages } from '../../../packages/engine/src/hooks/messages.ts';
@@ -14,6 +13,7 @@ import { scheduleRuns } from '../../../packages/engine/src/schedules/runs.ts';
 import { defaultLoopBounds } from '../../../packages/engine/src/work/bounds.ts';
 import { createWorkRunner } from '../../../packages/engine/src/work/runner.ts';
 import { createRunTurn } from '../../../packages/engine/src/turns/run-turn.ts';
+import { openTestStore } from '../../../packages/store/src/testing/agents-fixture.ts';
 
 export interface TurnsJob {
   readonly of: 'hooks' | 'schedules';
@@ -29,7 +29,7 @@ const log = {
 };
 
 export async function makeTurns({ of, connectionString, gatewayUrl }: TurnsJob): Promise<void> {
-  const store = await openStore({ connectionString, log });
+  const store = await openTestStore({ connectionString, log });
   const live = (row: AgentRow): LiveAgent => ({
     row,
     endpoint: ({ conversation }) => ({

@@ -3,10 +3,10 @@
  * its address and its first key as a line of JSON. It ends with whoever started it.
  */
 import { randomInt } from 'node:crypto';
-import { openStore } from '@lodge/store';
 import { survivingHost } from '@lodge/testkit/surviving-host';
 import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
 import { startServer } from '../../e2e/api/world.ts';
+import { openTestStore } from '../../../packages/store/src/testing/agents-fixture.ts';
 
 export interface Job {
   readonly connectionString: string;
@@ -20,7 +20,7 @@ export interface Job {
 
 const { port, gatewayPort, ...given } = JSON.parse(process.argv[2]!) as Job;
 process.stdin.once('end', () => process.exit()).resume();
-const store = await openStore({ ...given, log: silent });
+const store = await openTestStore({ ...given, log: silent });
 // Its tables are not there before the first start.
 const agents = await store.agents.all().catch(() => []);
 await store.close();

@@ -13,6 +13,7 @@ import type { Log, VmDriver, VmObservation } from '@lodge/ports';
 import { guestClient } from '@lodge/guest';
 import { migrate, openStore, startEmbeddedPostgres } from '@lodge/store';
 import type { Store } from '@lodge/store';
+import { allAgents, leaseAgent, observeAgent, releaseAgent } from '@lodge/store/agents';
 import { exists } from '../host/files.ts';
 import type { Config } from '../config/config.ts';
 import { lockHolder, lockInstance } from '../host/instance-lock.ts';
@@ -108,13 +109,13 @@ async function noteStopped(config: Config, asleep: ReadonlySet<string>, log: Log
 }
 
 /** Does the same in a store. `holder` is the name of this host's control plane. */
-export async function noteNotRunning({ agents }: Store, holder: string, asleep: ReadonlySet<string>): Promise<void> {
-  for (const { id, status, host, operation, generation } of await agents.all()) {
+export async function noteNotRunning({ database }: Store, holder: string, asleep: ReadonlySet<string>): Promise<void> {
+  for (const { id, status, host, operation, generation } of await database.repeatable(allAgents)) {
     const hasMachine = (status === 'running' || status === 'paused') && (host === null || host === holder);
-    if (!hasMachine || asleep.has(id) || !(await agents.lease(id, holder, leaseTtlMs))) continue;
+    if (!hasMachine || asleep.has(id) || !(await leaseAgent(database, id, holder, leaseTtlMs))) continue;
     const facts = operation?.kind === 'stop' ? stoppedNow(operation) : toBeStarted;
-    await agents.observe(id, generation, holder, { ...facts, operation: null, vmAddress: null });
-    await agents.releaseLease(id, holder);
+    await observeAgent(database, id, generation, holder, { ...facts, operation: null, vmAddress: null });
+    await releaseAgent(database, id, holder);
   }
 }
 

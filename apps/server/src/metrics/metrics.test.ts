@@ -16,7 +16,7 @@ const create = (agents: typeof store.agents) => agents.create(newAgent(accountId
 test('creates and operations are counted by kind, cause and outcome, wherever they were begun', async () => {
   const metrics = createMetrics('1.2.3');
   metrics.observe({
-    agents: store.agents,
+    database: store.database,
     onOperationEnded: store.onOperationEnded,
     templates: () => [],
     sizes: store.sizes,
@@ -87,7 +87,7 @@ test('GET /metrics serves them with agents, templates, requests and the process,
   const metrics = counted;
   const templates = [{ runtime: 'openclaw', state: 'building', step: 's', fraction: null, since: new Date() }] as const;
   metrics.observe({
-    agents: store.agents,
+    database: store.database,
     onOperationEnded: store.onOperationEnded,
     templates: () => templates,
     sizes: store.sizes,

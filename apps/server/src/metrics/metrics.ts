@@ -5,7 +5,8 @@
 import { agentStatuses } from '@lodge/domain';
 import type { TemplateProgress } from '@lodge/engine';
 import type { CallLedger, EndedOperation, LlmCall, Provider, StoredSizes } from '@lodge/ports';
-import type { AgentStore } from '@lodge/store/agents';
+import { allAgents } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import type { HttpMetrics } from '../http/context.ts';
 
@@ -25,7 +26,7 @@ export interface Metrics {
 }
 
 export interface MetricSources {
-  readonly agents: Pick<AgentStore, 'all'>;
+  readonly database: Pick<Database, 'repeatable'>;
   readonly onOperationEnded: (listener: (operation: EndedOperation) => void) => unknown;
   readonly templates: () => readonly TemplateProgress[];
   readonly sizes: () => Promise<StoredSizes>;
@@ -60,9 +61,9 @@ export function createMetrics(version: string): Metrics {
       return () => turns.dec();
     },
     watchCalls: (ledger, providers) => watchCalls(ledger, providers, registers),
-    observe({ agents, onOperationEnded, templates, sizes }) {
+    observe({ database, onOperationEnded, templates, sizes }) {
       countOperations(onOperationEnded, registers);
-      register.registerMetric(agentGauge(agents));
+      register.registerMetric(agentGauge(database));
       register.registerMetric(templateGauge(templates));
       register.registerMetric(sizeGauge(sizes));
     },
@@ -128,7 +129,7 @@ function countOperations(onOperationEnded: MetricSources['onOperationEnded'], re
   onOperationEnded(({ kind, cause, outcome, seconds }) => durations.observe({ kind, cause, outcome }, seconds));
 }
 
-function agentGauge(store: MetricSources['agents']): Gauge {
+function agentGauge(database: MetricSources['database']): Gauge {
   return new Gauge({
     name: 'lodge_agents',
     help: 'Agents by status.',
@@ -136,7 +137,7 @@ function agentGauge(store: MetricSources['agents']): Gauge {
     registers: [],
     async collect() {
       this.reset();
-      const rows = await store.all().catch(() => null);
+      const rows = await database.repeatable(allAgents).catch(() => null);
       for (const status of rows === null ? [] : agentStatuses) {
         this.set({ status }, rows!.filter((row) => row.status === status).length);
       }

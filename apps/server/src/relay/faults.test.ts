@@ -8,16 +8,16 @@ import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { defaultAccess, defaultLifecycle, makeAgentId, openedState } from '@lodge/domain';
 import type { ChannelRow } from '@lodge/ports';
-import { openStore } from '@lodge/store';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { findChannel, reopenChannel } from '@lodge/store/channels';
 import { traitsOf } from './faults.ts';
 import type { FaultyStart } from './testing/faulty-relay.ts';
 import { firstAccount } from '../../../../packages/store/src/testing/fixture.ts';
+import { openTestStore } from '../../../../packages/store/src/testing/agents-fixture.ts';
 
 const database = await testDatabase();
 const log = { debug() {}, info() {}, warn() {}, error() {} };
-const store = await openStore({ ...database, log });
+const store = await openTestStore({ ...database, log });
 const accountId = await firstAccount(store.database);
 const children: ChildProcess[] = [];
 after(async () => {

@@ -1,6 +1,7 @@
 import { Refusal, admit } from '@lodge/domain';
 import type { AdmissionRefusal, StatusReasonCode, Verb } from '@lodge/domain';
 import type { ChangeNote } from '@lodge/ports';
+import { beginOperation } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import { awaitAgent } from './await-agent.ts';
 import { checkDisk, checkDiskForStart, checkRoom, withRoom } from './capacity.ts';
@@ -30,7 +31,8 @@ export async function act(
 ): Promise<{ readonly row: AgentRow; readonly done: boolean }> {
   const disk = await deps.disk.host();
   const begin = (roomFound: boolean) =>
-    deps.store.begin(
+    beginOperation(
+      deps.database,
       id,
       'request',
       ({ row, othersRunning }) => {
@@ -107,7 +109,7 @@ export async function awaitVerb(
     if (row.operation?.kind === verb) begunAt = row.operation.startedAt;
     return isAtRest(row);
   };
-  const row = await awaitAgent(deps.store, id, ended, timeoutMs, signal);
+  const row = await awaitAgent(deps, id, ended, timeoutMs, signal);
   if (!isThere(row) || row.accountId !== accountId) throw notFound(id);
   if (isAtRest(row)) {
     const failed = failure(verb, row, begunAt) ?? (verb === 'upgrade' && canUpgrade(deps, row) ? notUpgraded : null);

@@ -1,4 +1,6 @@
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import { findAgent } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
+import type { Store } from '@lodge/store';
 
 /** Interval of look-ups. A change notification may be lost with the database's connection. */
 const pollMs = 1_000;
@@ -8,7 +10,7 @@ const pollMs = 1_000;
  * is first. Returns the row as it then is.
  */
 export async function awaitAgent(
-  store: AgentStore,
+  { database, changes }: Pick<Store, 'database' | 'changes'>,
   id: string,
   done: (row: AgentRow | null) => boolean,
   timeoutMs: number,
@@ -16,7 +18,7 @@ export async function awaitAgent(
 ): Promise<AgentRow | null> {
   const deadline = Date.now() + timeoutMs;
   let changed = Promise.withResolvers<void>();
-  const unsubscribe = store.onChange((changedId) => {
+  const unsubscribe = changes.on('agent_changed', (changedId) => {
     if (changedId === null || changedId === id) changed.resolve();
   });
   const abort = (): void => changed.resolve();
@@ -24,7 +26,7 @@ export async function awaitAgent(
   try {
     for (;;) {
       changed = Promise.withResolvers<void>();
-      const row = await store.find(id);
+      const row = await findAgent(database, id);
       const leftMs = deadline - Date.now();
       if (done(row) || leftMs <= 0 || signal.aborted) return row;
       const timer = setTimeout(changed.resolve, Math.min(pollMs, leftMs));

@@ -5,7 +5,7 @@ import type { KeyVerdict } from '@lodge/ports';
 import type { AgentsDeps } from './deps.ts';
 import { getAgent } from './reading.ts';
 
-type Deps = Pick<AgentsDeps, 'store' | 'secrets' | 'keyChecker'>;
+type Deps = Pick<AgentsDeps, 'database' | 'secrets' | 'keyChecker'>;
 
 /** Asks the providers of an agent's keys whether the keys work. Changes nothing. */
 export async function checkKeys(deps: Deps, accountId: string, id: string): Promise<CheckedKey[]> {

@@ -3,7 +3,7 @@ import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
 import type { DriverInUse } from '../lifecycle/endings.ts';
 import type { MemoryRelief } from '../lifecycle/idle/memory.ts';
 import type { AgentRuntime, AgentSettings, KeyChecker, Log, Provider, SecretBox, SpendStore } from '@lodge/ports';
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
 import type { Store } from '@lodge/store';
 import type { Database } from '@lodge/store/database';
 import type { Turns } from '../turns/loop-guard.ts';
@@ -12,7 +12,6 @@ import type { KeepAwakeLeases } from '../turns/keep-awake.ts';
 
 /** Dependencies of the use-cases. */
 export interface AgentsDeps {
-  readonly store: AgentStore;
   readonly database: Database;
   /** Calls back with what changed on a topic in any process. */
   readonly changes: Store['changes'];

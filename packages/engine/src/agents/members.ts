@@ -1,5 +1,6 @@
 import { checkHasMembers } from '@lodge/domain';
 import type { AgentMember, ChangeNote } from '@lodge/ports';
+import { changeAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 
 import type { AgentsDeps } from './deps.ts';
@@ -15,7 +16,8 @@ export async function changeMembers(
   note?: ChangeNote,
 ): Promise<AgentRow> {
   await getAgent(deps, accountId, id);
-  const changed = await deps.store.change(
+  const changed = await changeAgent(
+    deps.database,
     accountId,
     id,
     (row) => {

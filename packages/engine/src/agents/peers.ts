@@ -1,4 +1,5 @@
 import { Refusal, allPeers } from '@lodge/domain';
+import { findOwnAgent } from '@lodge/store/agents';
 import type { AgentsDeps } from './deps.ts';
 
 /**
@@ -6,14 +7,14 @@ import type { AgentsDeps } from './deps.ts';
  * may be gone.
  */
 export async function checkedPeers(
-  { store }: Pick<AgentsDeps, 'store'>,
+  { database }: Pick<AgentsDeps, 'database'>,
   { accountId, id }: { readonly accountId: string; readonly id: string },
   peers: readonly string[],
   present: readonly string[] = [],
 ): Promise<readonly string[]> {
   for (const [index, peer] of peers.entries()) {
     if (peer === allPeers || present.includes(peer)) continue;
-    if (peer === id || (await store.get(accountId, peer)) === null) {
+    if (peer === id || (await findOwnAgent(database, accountId, peer)) === null) {
       throw new Refusal('invalid_request', `peers[${index}] is no other agent of the account.`);
     }
   }

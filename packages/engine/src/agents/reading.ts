@@ -1,4 +1,5 @@
 import { Refusal } from '@lodge/domain';
+import { findOwnAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import type { AgentsDeps } from './deps.ts';
 
@@ -10,8 +11,12 @@ export function isThere(row: AgentRow | null): row is AgentRow {
 export const notFound = (id: string): Refusal => new Refusal('agent_not_found', `No agent has the id ${id}.`);
 
 /** Returns the account's agent; another account's agent counts as missing. */
-export async function getAgent({ store }: Pick<AgentsDeps, 'store'>, accountId: string, id: string): Promise<AgentRow> {
-  const row = await store.get(accountId, id);
+export async function getAgent(
+  { database }: Pick<AgentsDeps, 'database'>,
+  accountId: string,
+  id: string,
+): Promise<AgentRow> {
+  const row = await findOwnAgent(database, accountId, id);
   if (!isThere(row)) throw notFound(id);
   return row;
 }

@@ -1,5 +1,6 @@
 import { checkHasDashboard, Refusal, defaultLifecycle, sizes } from '@lodge/domain';
 import type { UpdateAgentInput, UpdateOptions } from './agents.ts';
+import { changeAgent } from '@lodge/store/agents';
 import type { AgentChange, AgentRow } from '@lodge/store/agents';
 import { checkRoom, withRoom } from './capacity.ts';
 import { checkKeyProviders, sealKey } from './create-agent.ts';
@@ -51,7 +52,7 @@ export async function updateAgent(
       metadata: pairsOf('metadata', row.metadata, input.metadata),
     };
   };
-  const changed = await deps.store.change(accountId, id, decide, note);
+  const changed = await changeAgent(deps.database, accountId, id, decide, note);
   if (!isThere(changed)) throw notFound(id);
   return changed;
 }

@@ -3,7 +3,7 @@ import type { Agents } from './agents.ts';
 import type { ChangeNote } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { appendAgentEvent } from '@lodge/store/events';
-import { countAgents } from '@lodge/store/agents';
+import { agentPage, countAgents, markDeleted } from '@lodge/store/agents';
 import { logPage } from '@lodge/store/logs';
 import { settingsDigest } from './settings.ts';
 import { act, awaitVerb, canUpgrade } from './act.ts';
@@ -24,16 +24,16 @@ export function createAgents(deps: AgentsDeps): Agents {
     create: (accountId, input, options) => createAgent(deps, accountId, input, options),
     get: (accountId, id) => getAgent(deps, accountId, id),
     count: (accountId) => deps.database.repeatable((db) => countAgents(db, accountId)),
-    list: (filter) => deps.store.list(filter),
+    list: (filter) => deps.database.repeatable((db) => agentPage(db, filter)),
     async awaitStatus(accountId, id, timeoutMs, signal, wanted) {
       await getAgent(deps, accountId, id);
       const done = (row: AgentRow | null): boolean => isSettledAt(row, wanted);
-      const row = await awaitAgent(deps.store, id, done, timeoutMs, signal);
+      const row = await awaitAgent(deps, id, done, timeoutMs, signal);
       return isThere(row) ? row : null;
     },
     async delete(accountId, id, signal, note) {
-      if ((await deps.store.markDeleted(accountId, id, note)) === null) throw notFound(id);
-      await awaitAgent(deps.store, id, (row) => row === null, deps.deleteWaitMs, signal);
+      if ((await markDeleted(deps.database, accountId, id, note)) === null) throw notFound(id);
+      await awaitAgent(deps, id, (row) => row === null, deps.deleteWaitMs, signal);
     },
     act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
@@ -44,7 +44,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     async awaitInEffect(accountId, id, timeoutMs, signal) {
       await getAgent(deps, accountId, id);
       const done = (row: AgentRow | null): boolean => !isThere(row) || !awaitsMachine(deps, row);
-      const row = await awaitAgent(deps.store, id, done, timeoutMs, signal);
+      const row = await awaitAgent(deps, id, done, timeoutMs, signal);
       if (!isThere(row)) throw notFound(id);
       return row;
     },

@@ -3,12 +3,12 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretBox } from '@lodge/access';
 import type { ConnectionConsent } from '@lodge/ports';
-import type { Store } from '@lodge/store';
 import { admitAll, firstAccount, newAgent } from '../../../store/src/testing/fixture.ts';
 import { testStore } from '../../../store/src/testing/test-store.ts';
 import { getAgent } from '../agents/reading.ts';
 import { createConnections } from './connections.ts';
 import { createConnectionDirectory, createConnectionGrants } from './directory.ts';
+import type { TestStore } from '../../../store/src/testing/agents-fixture.ts';
 
 const secrets = createSecretBox(randomBytes(32));
 const noConsent: ConnectionConsent = {
@@ -16,9 +16,9 @@ const noConsent: ConnectionConsent = {
   exchange: () => Promise.reject(new Error('nobody consents here')),
 };
 
-const over = (store: Store) => {
-  const { database, agents } = store;
-  const get = (accountId: string, id: string) => getAgent({ store: agents }, accountId, id);
+const over = (store: TestStore) => {
+  const { database } = store;
+  const get = (accountId: string, id: string) => getAgent({ database }, accountId, id);
   return {
     store,
     connections: createConnections({

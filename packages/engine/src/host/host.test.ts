@@ -9,7 +9,7 @@ const owner = { role: 'owner' } as const;
 
 const hostOf = (driver: Partial<HostDeps['driver']>) =>
   createHost({
-    store: { all: async () => [] },
+    database: { repeatable: async () => [] as never },
     driver: {
       hostMemory: async () => ({ totalMib: 4096, availableMib: 1024 }),
       hostDisk: async () => ({ totalMib: 10_000, freeMib: 6000 }),

@@ -5,7 +5,9 @@
 import { atMost, Refusal } from '@lodge/domain';
 import type { AgentStatus, RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime, BackupsNote, HostFindings, HostLook, Log, VmDriver } from '@lodge/ports';
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import { allAgents } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
 import type { AccountRow } from '@lodge/store/accounts';
 import type { TemplateProgress, Templates } from '../templates/templates.ts';
 import { Held } from './held.ts';
@@ -59,7 +61,7 @@ export interface Host {
 }
 
 export interface HostDeps {
-  readonly store: Pick<AgentStore, 'all'>;
+  readonly database: Pick<Database, 'repeatable'>;
   readonly driver: Pick<VmDriver, 'hostMemory' | 'hostDisk' | 'diskUse' | 'usage'>;
   readonly templates: Pick<Templates, 'current' | 'newest' | 'isNewest' | 'versionOf' | 'progress'>;
   readonly runtimes: ReadonlyMap<RuntimeKind, Pick<AgentRuntime, 'name'>>;
@@ -80,14 +82,14 @@ const agentsHeld = { freshMs: 10_000, waitMs: 4_000, staleMs: 60_000 };
 const findingsHeld = { freshMs: 300_000, waitMs: 1_500, staleMs: 900_000 };
 
 export function createHost(deps: HostDeps): Host {
-  const { store, driver, hostLook, log } = deps;
+  const { database, driver, hostLook, log } = deps;
   const memory = new Held({ ...brief, what: "the host's memory", read: () => driver.hostMemory(), log });
   const disk = new Held({ ...brief, what: "the host's disk", read: () => driver.hostDisk(), log });
-  const rows = new Held({ ...brief, what: 'the agents', read: () => store.all(), log });
+  const rows = new Held({ ...brief, what: 'the agents', read: () => database.repeatable(allAgents), log });
   const agents = new Held({
     ...agentsHeld,
     what: 'what agents hold',
-    read: async () => readAgents(await store.all(), driver),
+    read: async () => readAgents(await database.repeatable(allAgents), driver),
     log,
   });
   const look = hostLook && new Held({ ...findingsHeld, what: 'the checks', read: () => hostLook.findings(), log });

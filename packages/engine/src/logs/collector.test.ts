@@ -8,23 +8,23 @@ import { defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { AgentStatus, EgressMode } from '@lodge/domain';
 import type { AgentRuntime, RefusedConnection, RuntimeLogLine } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
-import { openStore } from '@lodge/store';
-import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { createLogCollector } from './collector.ts';
 import type { CollectorTiming } from './collector.ts';
 import { firstAccount } from '../../../store/src/testing/fixture.ts';
 import { logPage, logPosition, logWriter } from '@lodge/store/logs';
+import { openTestStore } from '../../../store/src/testing/agents-fixture.ts';
+import type { TestStore } from '../../../store/src/testing/agents-fixture.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 let database: TestDatabase;
-let store: Store;
+let store: TestStore;
 let accountId: string;
 
 before(async () => {
   database = await testDatabase();
-  store = await openStore({ ...database, log: silent });
+  store = await openTestStore({ ...database, log: silent });
   accountId = await firstAccount(store.database);
 });
 after(async () => {
@@ -105,7 +105,6 @@ const fast = { intervalMs: 20, pruneIntervalMs: 20, timeoutMs: 300 };
 
 function collect(t: TestContext, holder: string, guests: Guests, timing: Partial<CollectorTiming> = {}) {
   const collector = createLogCollector({
-    store: store.agents,
     database: store.database,
     driver: guests.driver,
     runtimes: new Map([['runtime_a', guests.runtime]]),

@@ -9,14 +9,14 @@
 import { Semaphore, backoffMs } from '@lodge/domain';
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime, Log, LogBounds, VmDriver } from '@lodge/ports';
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import { presentAgents } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import { pruneLogs } from '@lodge/store/logs';
 import { Periodic } from '../periodic.ts';
 import { AgentReader } from './agent-reader.ts';
 
 export interface LogCollectorDeps {
-  readonly store: Pick<AgentStore, 'present'>;
   readonly database: Database;
   readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential' | 'pace'>;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
@@ -100,8 +100,10 @@ export class LogCollector {
   }
 
   private async round(): Promise<void> {
-    const { store, holder } = this.deps;
-    const rows = (await store.present(holder)).filter((row) => row.host === holder && sourcesOf(row).length > 0);
+    const { database, holder } = this.deps;
+    const rows = (await database.repeatable((db) => presentAgents(db, holder))).filter(
+      (row) => row.host === holder && sourcesOf(row).length > 0,
+    );
     const ids = new Set(rows.map(({ id }) => id));
     for (const id of this.agents.keys()) if (!ids.has(id)) this.agents.delete(id);
     for (const row of rows) {

@@ -4,10 +4,11 @@
  */
 import { Rounds } from '../periodic.ts';
 import type { Log, SpendStore } from '@lodge/ports';
-import type { AgentStore } from '@lodge/store/agents';
+import { beginOperation } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
 
 export interface SleeperDeps {
-  readonly store: AgentStore;
+  readonly database: Database;
   readonly spend: Pick<SpendStore, 'asleep'>;
   readonly log: Log;
 }
@@ -38,7 +39,7 @@ export class Sleeper extends Rounds {
   /** Whether the agent sleeps. Also true when it need not: it does not run, or its limit was raised. */
   private async isDone(id: string): Promise<boolean> {
     if ((await this.deps.spend.asleep(id, new Date())) === null) return true;
-    const begun = await this.deps.store.begin(id, 'limit', ({ row, isKeptAwake }) =>
+    const begun = await beginOperation(this.deps.database, id, 'limit', ({ row, isKeptAwake }) =>
       row.status === 'running' && row.operation === null && !isKeptAwake
         ? { do: 'begin', kind: 'pause' }
         : { do: 'nothing' },

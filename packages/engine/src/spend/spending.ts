@@ -1,5 +1,4 @@
 import type { Log, SpendStore } from '@lodge/ports';
-import type { AgentStore } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import { appendAgentEvent } from '@lodge/store/events';
 import { Sleeper } from './sleeper.ts';
@@ -7,7 +6,6 @@ import { defaultLoopBounds, Turns } from '../turns/loop-guard.ts';
 import type { LoopBounds } from '../turns/loop-guard.ts';
 
 export interface SpendingDeps {
-  readonly store: AgentStore;
   readonly database: Database;
   readonly log: Log;
   /** Without it there are no spend limits. */
@@ -25,8 +23,8 @@ export interface Spending {
 const unlimited = { asleep: () => Promise.resolve(null), note: () => Promise.resolve() };
 
 /** Watches over the model calls of this host's agents. */
-export function createSpending({ store, database, log, spend = unlimited, loopBounds }: SpendingDeps): Spending {
-  const sleeper = new Sleeper({ store, spend, log });
+export function createSpending({ database, log, spend = unlimited, loopBounds }: SpendingDeps): Spending {
+  const sleeper = new Sleeper({ database, spend, log });
   const turns = new Turns({
     log,
     bounds: loopBounds ?? defaultLoopBounds,

@@ -3,7 +3,9 @@
  * counted here. Leases run out by themselves when the process dies.
  */
 import type { Log } from '@lodge/ports';
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import { endKeepAwake, prolongKeepAwake, takeKeepAwake } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
 
 const ttlMs = 15_000;
 const prolongEveryMs = 5_000;
@@ -18,7 +20,7 @@ interface Lease {
 }
 
 export class KeepAwakeLeases {
-  private readonly store: AgentStore;
+  private readonly database: Database;
   private readonly log: Log;
   /** Names one process: two servers of one host have separate leases. */
   private readonly holder: string;
@@ -27,8 +29,8 @@ export class KeepAwakeLeases {
   private prolonging: Promise<void> = Promise.resolve();
   private timer: NodeJS.Timeout | undefined;
 
-  constructor(store: AgentStore, log: Log, holder: string) {
-    this.store = store;
+  constructor(database: Database, log: Log, holder: string) {
+    this.database = database;
     this.log = log;
     this.holder = holder;
   }
@@ -50,7 +52,7 @@ export class KeepAwakeLeases {
     entry.count += 1;
     try {
       if (entry.tail) await entry.tail;
-      const row = await this.store.takeKeepAwake(id, this.holder, ttlMs);
+      const row = await takeKeepAwake(this.database, id, this.holder, ttlMs);
       if (row === null) this.drop(id);
       return row;
     } catch (error) {
@@ -65,7 +67,7 @@ export class KeepAwakeLeases {
     entry.count += 1;
     if (entry.count > 1) return;
     this.after(id, entry, async () => {
-      await this.store.takeKeepAwake(id, this.holder, ttlMs);
+      await takeKeepAwake(this.database, id, this.holder, ttlMs);
     });
   }
 
@@ -78,7 +80,7 @@ export class KeepAwakeLeases {
     this.after(id, entry, async () => {
       await this.prolonging;
       // If a user came meanwhile, the lease is theirs.
-      if (entry.count === 0) await this.store.endKeepAwake(id, this.holder);
+      if (entry.count === 0) await endKeepAwake(this.database, id, this.holder);
     });
   }
 
@@ -107,8 +109,8 @@ export class KeepAwakeLeases {
   private prolongKeepAwake(): void {
     const ids = [...this.leases].filter(([, { count }]) => count > 0).map(([id]) => id);
     if (ids.length === 0) return;
-    this.prolonging = this.store
-      .prolongKeepAwake(ids, this.holder, ttlMs)
-      .catch((error: unknown) => this.log.warn({ err: error }, 'keep-awake leases not prolonged; it will be repeated'));
+    this.prolonging = prolongKeepAwake(this.database, ids, this.holder, ttlMs).catch((error: unknown) =>
+      this.log.warn({ err: error }, 'keep-awake leases not prolonged; it will be repeated'),
+    );
   }
 }

@@ -87,7 +87,7 @@ export class Uses {
   /** Returns the row when no operation is in progress any more. */
   private async awaitRest(id: string, deadline: number, signal: AbortSignal): Promise<AgentRow | null> {
     const timeoutMs = Math.max(0, deadline - Date.now());
-    const row = await awaitAgent(this.deps.store, id, (now) => !isThere(now) || isAtRest(now), timeoutMs, signal);
+    const row = await awaitAgent(this.deps, id, (now) => !isThere(now) || isAtRest(now), timeoutMs, signal);
     signal.throwIfAborted();
     if (isThere(row) && !isAtRest(row)) {
       throw new Refusal('agent_transitioning', 'The agent did not become ready in time. Try again shortly.', {

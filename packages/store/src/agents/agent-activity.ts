@@ -1,3 +1,4 @@
+import { agentIdPattern } from '@lodge/domain';
 import { sql } from 'kysely';
 import type { Expression, RawBuilder } from 'kysely';
 import { agentJson, now, toAgentRow } from './agent-row.ts';
@@ -11,8 +12,10 @@ import type { Database } from '../database/database.ts';
  */
 
 /**
- * Takes a lease in one statement, because it is on the path of every chat. It waits for the row and returns it as it is
- * then.
+ * Takes a keep-awake lease for `holder` until `ttlMs` from now by the database's clock, and returns the row as it is then.
+ * Waits for a decision in progress, so either the decision sees the lease, or the returned row shows the operation. There is
+ * one lease per agent and holder, and taking it again prolongs it. Null when there is no such agent. One statement, because
+ * it is on the path of every chat.
  */
 export async function takeKeepAwake(
   database: Database,
@@ -20,6 +23,7 @@ export async function takeKeepAwake(
   holder: string,
   ttlMs: number,
 ): Promise<AgentRow | null> {
+  if (!agentIdPattern.test(id)) return null;
   const { rows } = await database.repeatable((db) =>
     sql<{ agent: AgentJson }>`
       with active as (
@@ -80,7 +84,11 @@ interface IdleAgent {
   readonly verb: 'pause' | 'stop';
 }
 
-export async function idle(database: Database, host: string, limit: number): Promise<readonly IdleAgent[]> {
+/**
+ * Returns agents of `host` whose idleness calls for a pause or stop, by the database's clock. They have no keep-awake lease
+ * and no operation, and have been `running` or `paused` long enough. The longest idle come first.
+ */
+export async function idleAgents(database: Database, host: string, limit: number): Promise<readonly IdleAgent[]> {
   const { rows } = await database.repeatable((db) =>
     sql<IdleAgent>`
       select id, case status when 'running' then 'pause' else 'stop' end as verb
@@ -103,7 +111,11 @@ export async function idle(database: Database, host: string, limit: number): Pro
   return rows;
 }
 
-export async function evictable(database: Database, host: string, limit: number): Promise<readonly AgentRow[]> {
+/**
+ * Returns paused agents of `host` that may be stopped for their memory, least recently active first. `keep_awake: always` is
+ * never among them.
+ */
+export async function evictableAgents(database: Database, host: string, limit: number): Promise<readonly AgentRow[]> {
   const rows = await database.repeatable((db) =>
     liveAgents(db)
       .where('host', '=', host)

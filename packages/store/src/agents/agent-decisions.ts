@@ -1,3 +1,4 @@
+import { agentIdPattern } from '@lodge/domain';
 import type { Admission, OperationCause } from '@lodge/domain';
 import type { ChangeNote, LlmKeyRow } from '@lodge/ports';
 import { isDeepStrictEqual } from 'node:util';
@@ -17,13 +18,18 @@ import { lockAgent } from './lock.ts';
  * anyone else writes.
  */
 
-export function begin(
+/**
+ * Decides in one transaction under the row's lock. When `decide` answers `begin`, the operation is written with a new
+ * generation and its event. Returns null when there is no such agent, or it is being deleted.
+ */
+export async function beginOperation(
   database: Database,
   id: string,
   cause: OperationCause,
   decide: (facts: DecisionFacts) => Admission,
   note?: ChangeNote,
 ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
+  if (!agentIdPattern.test(id)) return null;
   return database.transaction(async (trx) => {
     if (!(await lockAgent(trx, id))) return null;
     // A separate statement sees everything that was committed while it waited for the lock, above all keep-awake leases.
@@ -58,13 +64,18 @@ export function begin(
   });
 }
 
-export function change(
+/**
+ * Changes an agent in one transaction under the row's lock. `decide` sees the agent and names the change, or throws to
+ * refuse. Equal values are no change and have no event. `generation` stays. Returns null when the account has no such agent.
+ */
+export async function changeAgent(
   database: Database,
   accountId: string,
   id: string,
   decide: (row: AgentRow) => AgentChange,
   note?: ChangeNote,
 ): Promise<AgentRow | null> {
+  if (!agentIdPattern.test(id)) return null;
   return database.transaction(async (trx) => {
     if (!(await lockAgent(trx, id))) return null;
     const row = await selectAgent(trx, id);

@@ -1,20 +1,12 @@
 /** Writes of reconcilers: facts of the host in one statement, a transition with its event in one transaction. */
 import type { EndedOperation } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely';
 import { agentColumns, now } from './agent-row.ts';
-import type { AgentFields } from './agent-row.ts';
 import type { Observation } from './facts.ts';
+import { heldBy } from './vm-lease.ts';
 import type { Database, Queries } from '../database/database.ts';
-import type { DB } from '../database/tables.ts';
 import { appendEvent } from '../events/append.ts';
 import { endedBy } from '../events/ended-operations.ts';
-
-interface Place {
-  readonly id: string;
-  readonly generation: number;
-  readonly lease: string;
-}
 
 interface Observed {
   readonly written: boolean;
@@ -32,15 +24,32 @@ const replaced = [
   'createdAt',
 ] as const;
 
-export async function observe(database: Database, place: Place, { event, ...facts }: Observation): Promise<Observed> {
+/**
+ * Writes facts if `generation` is still the agent's and `holder` has the lease. Otherwise nothing is written: the caller's
+ * decision is void.
+ */
+export async function observeAgent(
+  database: Database,
+  id: string,
+  generation: number,
+  holder: string,
+  { event, ...facts }: Observation,
+): Promise<Observed> {
+  const updating = (db: Queries) =>
+    db
+      .updateTable('agents')
+      .set({ ...agentColumns(facts), updatedAt: now })
+      .where('agents.id', '=', id)
+      .where('agents.generation', '=', generation)
+      .where(heldBy(database, holder));
   if (event === undefined) {
-    const { numUpdatedRows } = await database.repeatable((db) => updating(db, place, facts).executeTakeFirst());
+    const { numUpdatedRows } = await database.repeatable((db) => updating(db).executeTakeFirst());
     return { written: numUpdatedRows === 1n, ended: null };
   }
   return database.transaction(async (trx) => {
-    const row = await updating(trx, place, facts)
+    const row = await updating(trx)
       // The row is locked before it is read, so `old` is the replaced state.
-      .from((eb) => eb.selectFrom('agents').select(replaced).where('id', '=', place.id).forNoKeyUpdate().as('old'))
+      .from((eb) => eb.selectFrom('agents').select(replaced).where('id', '=', id).forNoKeyUpdate().as('old'))
       .whereRef('agents.id', '=', 'old.id')
       .returning([
         'agents.accountId',
@@ -58,18 +67,10 @@ export async function observe(database: Database, place: Place, { event, ...fact
       .executeTakeFirst();
     if (row === undefined) return { written: false, ended: null };
     const ended = endedBy(row);
-    await appendEvent(trx, { ...event, accountId: row.accountId, agentId: place.id, by: null }, ended);
+    await appendEvent(trx, { ...event, accountId: row.accountId, agentId: id, by: null }, ended);
     return { written: true, ended };
   });
 }
-
-const updating = (db: Queries, { id, generation, lease }: Place, facts: AgentFields) =>
-  db
-    .updateTable('agents')
-    .set({ ...agentColumns(facts), updatedAt: now })
-    .where('agents.id', '=', id)
-    .where('agents.generation', '=', generation)
-    .where((eb) => eb.and(heldBy(eb, lease)));
 
 /**
  * Tables whose rows end with their agent. A turn in progress for a schedule or a hook ends when it finds that its row is
@@ -88,8 +89,8 @@ const ownTables = [
   'hooks',
 ] as const;
 
-/** Ends an agent of which nothing is left on its host. */
-export async function finishDelete(database: Database, id: string, lease: string): Promise<void> {
+/** Removes secrets and hides the agent, once nothing of its VM is left on any host. */
+export async function finishDelete(database: Database, id: string, holder: string): Promise<void> {
   await database.transaction(async (trx) => {
     const gone = await trx
       .with('gone', (cte) =>
@@ -104,7 +105,7 @@ export async function finishDelete(database: Database, id: string, lease: string
           })
           .where('id', '=', id)
           .where('desired', '=', 'deleted')
-          .where((eb) => eb.and(heldBy(eb, lease)))
+          .where(heldBy(database, holder))
           .returning(['id', 'accountId']),
       )
       .selectFrom('gone')
@@ -122,12 +123,4 @@ export async function finishDelete(database: Database, id: string, lease: string
       by: null,
     });
   });
-}
-
-function heldBy(eb: ExpressionBuilder<DB, 'agents'>, lease: string): ExpressionWrapper<DB, 'agents', SqlBool>[] {
-  return [
-    eb('agents.deletedAt', 'is', null),
-    eb('agents.leaseHolder', '=', lease),
-    eb('agents.leaseUntil', '>', sql<Date>`clock_timestamp()`),
-  ];
 }

@@ -5,9 +5,9 @@ import { agentStatuses, runtimeKinds, sizeNames, statusReasonCodes } from '@lodg
 import type { AgentChange } from './facts.ts';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, event, firstAccount, newAgent, silent } from '../testing/fixture.ts';
-import { openStore } from '../store.ts';
 import { existingAgents, holders } from './index.ts';
 import { testStore } from '../testing/test-store.ts';
+import { openTestStore } from '../testing/agents-fixture.ts';
 
 const { database, store } = await testStore();
 const { agents } = store;
@@ -259,7 +259,7 @@ test('an observation without the lease is void: never taken, taken by another, r
 });
 
 test('a successor on the same host takes the lease over, and what its predecessor still sends is void', async () => {
-  const successor = await openStore({ ...database, log: silent });
+  const successor = await openTestStore({ ...database, log: silent });
   try {
     const { id, generation } = await create();
     assert.equal(await agents.lease(id, 'host', 60_000), true);

@@ -23,6 +23,12 @@ export async function findAgent(database: Database, id: string): Promise<AgentRo
   return row ? toAgentRow(row) : null;
 }
 
+/** Returns null where the agent is another account's, too. */
+export async function findOwnAgent(database: Database, accountId: string, id: string): Promise<AgentRow | null> {
+  const row = await findAgent(database, id);
+  return row?.accountId === accountId ? row : null;
+}
+
 export interface AgentList {
   readonly rows: readonly AgentRow[];
   readonly nextCursor: string | null;
@@ -78,6 +84,7 @@ export async function existingAgents(db: Queries, ids: readonly string[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Returns every agent that is not deleted. */
 export async function allAgents(db: Queries): Promise<readonly AgentRow[]> {
   const rows = await liveAgents(db).orderBy('createdAt').execute();
   return rows.map(({ agent }) => toAgentRow(agent));

@@ -4,8 +4,8 @@ import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, event, firstAccount, newAgent } from '../testing/fixture.ts';
-import type { Store } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
+import type { TestStore } from '../testing/agents-fixture.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();
@@ -13,7 +13,7 @@ const accountId = await firstAccount(store.database);
 const create = () => store.agents.create(newAgent(accountId), admitAll);
 
 /** Records the values that `at` calls back with, in order. */
-function record(t: TestContext, at: Store): (string | null)[] {
+function record(t: TestContext, at: TestStore): (string | null)[] {
   const heard: (string | null)[] = [];
   t.after(at.agents.onChange((id) => heard.push(id)));
   return heard;

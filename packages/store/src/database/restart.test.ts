@@ -5,14 +5,14 @@ import { Client } from 'pg';
 import { startEmbeddedPostgres } from '../embedded/embedded-postgres.ts';
 import { admitAll, firstAccount, newAgent, silent } from '../testing/fixture.ts';
 import { migrate } from './migrate.ts';
-import { openStore } from '../store.ts';
 import { advisoryLocks } from './locks.ts';
+import { openTestStore } from '../testing/agents-fixture.ts';
 
 // A database is killed under an open store. An unhandled error would end this process, and so fail the file.
 const folder = await testServerFolder();
 let postgres = await startEmbeddedPostgres({ ...folder, log: silent });
 await migrate(postgres);
-const store = await openStore({ ...postgres, log: silent });
+const store = await openTestStore({ ...postgres, log: silent });
 after(async () => {
   await store.close();
   await postgres.stop();
@@ -98,7 +98,7 @@ test('a create that cannot get its turn is refused within 15 s and leaves nothin
 
 test('a database that is away is an error, not a wait without end', async () => {
   const away = { connectionString: 'postgres://lodge@127.0.0.1:1/none?password=marked-secret', log: silent };
-  for (const open of [openStore(away), migrate(away)]) {
+  for (const open of [openTestStore(away), migrate(away)]) {
     await assert.rejects(open, (error: Error & { code: string }) => {
       assert.equal(error.code, 'ECONNREFUSED');
       assert.ok(!`${error.stack} ${JSON.stringify(error)}`.includes('marked-secret'));

@@ -4,35 +4,7 @@
  */
 import { operationGoals } from '@lodge/domain';
 import type { AgentStatus, OperationCause, Verb } from '@lodge/domain';
-import type { EndedOperation, Log } from '@lodge/ports';
-
-type Listener = (operation: EndedOperation) => void;
-
-/** Notifies counters once each end is committed. */
-export class EndedOperations {
-  private readonly listeners = new Set<Listener>();
-  private readonly log: Log;
-
-  constructor(log: Log) {
-    this.log = log;
-  }
-
-  on(listener: Listener): () => void {
-    const own: Listener = (operation) => listener(operation);
-    this.listeners.add(own);
-    return () => this.listeners.delete(own);
-  }
-
-  tell(operation: EndedOperation): void {
-    for (const listener of this.listeners) {
-      try {
-        listener(operation);
-      } catch (error) {
-        this.log.error({ err: error }, 'a listener for ended operations failed');
-      }
-    }
-  }
-}
+import type { EndedOperation } from '@lodge/ports';
 
 /** An agent's row before and after a transition, by the database's clock. */
 export interface Transited {

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import { admitAll, firstAccount, newAgent, silent } from '../testing/fixture.ts';
-import { openStore } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
 import { updateAccount } from '../accounts/accounts.ts';
+import { openTestStore } from '../testing/agents-fixture.ts';
 
 const { database, store } = await testStore();
 const { agents } = store;
@@ -77,7 +77,7 @@ test("an agent is limited by its own limit, its account's, or the deployment's f
     { agent: limit, account: null },
     { agent: null, account: limit },
   ]) {
-    const other = await openStore({ ...database, log: silent, spendDefaults });
+    const other = await openTestStore({ ...database, log: silent, spendDefaults });
     assert.equal(await limited(other.directoryOf('h')), true);
     await other.close();
   }

@@ -5,10 +5,10 @@ import type { SpendLimit } from '@lodge/domain';
 import type { CallRefusal, LlmCall, OpenCall } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
-import { openStore } from '../store.ts';
 import { testStore } from '../testing/test-store.ts';
 import { updateAccount } from '../accounts/accounts.ts';
 import { logPage } from '../logs/index.ts';
+import { openTestStore } from '../testing/agents-fixture.ts';
 
 const { database, store } = await testStore();
 const accountId = await firstAccount(store.database);
@@ -218,7 +218,7 @@ test('a call without a known price costs nothing, and is refused from the moment
 
 test("the deployment's limit is that of whom nobody else limits", async (t) => {
   const limits = { agent: limitOf('1'), account: null };
-  const other = await openStore({ ...database, log: silent, spendDefaults: limits });
+  const other = await openTestStore({ ...database, log: silent, spendDefaults: limits });
   t.after(() => other.close());
   const [plain, own] = [await agent(), await limited(limitOf('9'))];
   const opened = async (id: string) => {

@@ -3,7 +3,7 @@ import { defaultAccess } from '@lodge/domain';
 import type { ChannelAccess, ChannelName } from '@lodge/domain';
 import type { ChannelChange, InboundMessage, Lease } from '@lodge/ports';
 import { admitAll, newAgent } from './fixture.ts';
-import type { Store } from '../store.ts';
+import type { TestStore } from './agents-fixture.ts';
 
 export const openAccess: ChannelAccess = {
   ...defaultAccess,
@@ -14,7 +14,7 @@ export const openAccess: ChannelAccess = {
 
 /** Creates an agent with a Telegram channel to which anybody may write. */
 export async function agentWithChannel(
-  store: Store,
+  store: TestStore,
   accountId: string,
   given: Partial<ChannelChange> = {},
 ): Promise<string> {
@@ -34,7 +34,11 @@ export async function agentWithChannel(
 }
 
 /** Takes leases on the channels of these agents. All other free leases are taken and kept, too. */
-export async function leasesOf(store: Store, agentIds: readonly string[], relay = 'relay'): Promise<readonly Lease[]> {
+export async function leasesOf(
+  store: TestStore,
+  agentIds: readonly string[],
+  relay = 'relay',
+): Promise<readonly Lease[]> {
   const channels: readonly ChannelName[] = ['telegram', 'slack', 'discord', 'whatsapp', 'gmail'];
   const all = await store.relay.acquire({ relay, channels, limit: 1_000, leaseMs: 600_000 });
   return agentIds.flatMap((id) => all.filter(({ agentId }) => agentId === id));

@@ -11,14 +11,14 @@ import { insertLink } from '../accounts/links.ts';
 import { endSessions, openSession } from '../accounts/sessions.ts';
 import type { Transaction } from '../database/database.ts';
 import { appendAgentEvent, appendEvent } from '../events/append.ts';
-import type { Store } from '../store.ts';
 import { admitAll, event, finishedCall, newAgent, newKey, openCall } from './fixture.ts';
+import type { TestStore } from './agents-fixture.ts';
 
 const by: By = { actor: { kind: 'api_key', id: 'k' }, address: null, requestId: null };
 const holder = 'h';
 
 interface Doing {
-  readonly store: Store;
+  readonly store: TestStore;
   readonly accountId: string;
   readonly random: Random;
   readonly pick: <T>(of: readonly T[]) => T;
@@ -150,7 +150,7 @@ const writes: readonly Write[] = [
  * failure.
  */
 export async function writeAtRandom(
-  store: Store,
+  store: TestStore,
   accountId: string,
   random: Random,
   goesOn: () => boolean,

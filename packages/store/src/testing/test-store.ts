@@ -2,16 +2,16 @@
 import { after } from 'node:test';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { silent } from './fixture.ts';
-import { openStore } from '../store.ts';
-import type { Store } from '../store.ts';
+import { openTestStore } from './agents-fixture.ts';
+import type { TestStore } from './agents-fixture.ts';
 
 /** Returns a store over a separate database for a file of tests. Both end with the file's last test. */
 export async function testStore() {
   const database = await testDatabase();
   const opened: { close(): Promise<void> }[] = [];
   /** Opens another store, like another process: they share only the database. */
-  const another = async (): Promise<Store> => {
-    const store = await openStore({ ...database, log: silent });
+  const another = async (): Promise<TestStore> => {
+    const store = await openTestStore({ ...database, log: silent });
     opened.push(store);
     return store;
   };

@@ -5,13 +5,13 @@ import { randomFrom } from '@lodge/domain/testing';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
 import { admitAll, event, finishedCall, firstAccount, newAgent, silent } from '../testing/fixture.ts';
-import { openStore } from '../store.ts';
 import { pruneCalls, recordReading, setComputePrices, sumUsage } from './index.ts';
 import { addUp, makeHistory } from '../testing/usage-history.ts';
 import type { History } from '../testing/usage-history.ts';
+import { openTestStore } from '../testing/agents-fixture.ts';
 
 const database = await testDatabase();
-const store = await openStore({ ...database, log: silent });
+const store = await openTestStore({ ...database, log: silent });
 const sql = new Client(database);
 await sql.connect();
 after(async () => {

@@ -18,8 +18,6 @@ import type {
 } from '@lodge/engine';
 import type { AgentRow } from '@lodge/store/agents';
 import { createGateway } from '@lodge/runtimes';
-import { openStore } from '@lodge/store';
-import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { createFakeDriver } from '@lodge/vm/fake';
@@ -27,6 +25,8 @@ import type { FakeDriver, FakeHost } from '@lodge/vm/fake';
 import { channelParts } from './channels.ts';
 import { guestRuntime, noTroubles } from './guest-runtime.ts';
 import type { GuestTroubles } from './guest-runtime.ts';
+import { openTestStore } from '../../../store/src/testing/agents-fixture.ts';
+import type { TestStore } from '../../../store/src/testing/agents-fixture.ts';
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const image = { id: 'image', rootDisk: '/nowhere', kernel: '/nowhere', initrd: '/nowhere' };
@@ -60,14 +60,14 @@ export const never = new AbortController().signal;
 /** A database with one account. */
 export class World {
   readonly database: TestDatabase;
-  readonly store: Store;
+  readonly store: TestStore;
   readonly accountId: string;
   /** Ended with the world, should a test leave them. */
   readonly planes = new Set<Plane>();
   /** Control planes that have ended: their last statements may still be running. */
   readonly ending = new Set<Promise<unknown>>();
 
-  private constructor(database: TestDatabase, store: Store, accountId: string) {
+  private constructor(database: TestDatabase, store: TestStore, accountId: string) {
     this.database = database;
     this.store = store;
     this.accountId = accountId;
@@ -75,7 +75,7 @@ export class World {
 
   static async open(): Promise<World> {
     const database = await testDatabase();
-    const store = await openStore({ ...database, log: silent });
+    const store = await openTestStore({ ...database, log: silent });
     const key = { name: 't', hash: randomBytes(32), last4: 'test', scopes: ['agents:write'] } as const;
     const row = await createFirstAccount(store.database, 'test', key);
     return new World(database, store, row!.accountId);
@@ -125,13 +125,12 @@ export async function startPlane(
   const troubles = noTroubles();
   const calls: string[] = [];
   // Each process has connections of its own, and by them the store tells its leases from those of one before it.
-  const opened = await openStore({ ...world.database, log: silent });
+  const opened = await openTestStore({ ...world.database, log: silent });
   const closed = (): void => {
     const closing = Promise.allSettled(life.sent).then(() => opened.close());
     world.ending.add(closing);
     void closing.finally(() => world.ending.delete(closing));
   };
-  const store = mortal(opened.agents, life);
   // The test waits for nothing of host and guests, because a step of theirs may never end.
   const local: ProcessLife = {
     get ended() {
@@ -145,7 +144,6 @@ export async function startPlane(
   };
   const secrets = createSecretBox(randomBytes(32));
   const engine = createEngine({
-    store,
     database: mortal(opened.database, life),
     changes: opened.changes,
     driver: mortal(driver, local),

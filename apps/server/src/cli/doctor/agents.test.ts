@@ -3,11 +3,11 @@ import { link, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openStore } from '@lodge/store';
 import { emptyDatabase, testDatabase } from '@lodge/testkit/postgres';
 import { readConfig } from '../../config/config.ts';
 import { admitAll, event, firstAccount, newAgent } from '../../../../../packages/store/src/testing/fixture.ts';
 import { agentsSection } from './agents.ts';
+import { openTestStore } from '../../../../../packages/store/src/testing/agents-fixture.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
@@ -32,7 +32,7 @@ test('a database that has no agents yet, or none at all, is no fault', async () 
 });
 
 test('agents have their status, and templates what they take up and how many agents need them', async () => {
-  const store = await openStore({ ...database, log });
+  const store = await openTestStore({ ...database, log });
   const accountId = await firstAccount(store.database);
   for (let i = 0; i < 60; i += 1) {
     const id = `agent${String(i).padStart(7, '0')}`;

@@ -5,6 +5,7 @@
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, VmObservation, VmUsage } from '@lodge/ports';
+import { allAgents } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import { embeddedConnectionString, openStore } from '@lodge/store';
 import type { Store } from '@lodge/store';
@@ -48,7 +49,7 @@ export async function agentsSection(config: Config, log: Log, all: boolean): Pro
 }
 
 const readRows = (config: Config, log: Log): Promise<readonly AgentRow[] | null> =>
-  askStore(config, log, (store) => store.agents.all());
+  askStore(config, log, (store) => store.database.repeatable(allAgents));
 
 /** How many people have an account; null when no database runs. */
 export const countPeople = (config: Config, log: Log): Promise<number | null> =>

@@ -6,6 +6,7 @@ import { createImageBuilder, imageName, tryLock, whyNot } from '@lodge/images';
 import type { InstalledVersions } from '@lodge/images';
 import type { AgentRuntime, ImageBuilder, Log } from '@lodge/ports';
 import { allRuntimes } from '@lodge/runtimes';
+import { allAgents } from '@lodge/store/agents';
 import { exists } from '../../host/files.ts';
 import type { Config } from '../../config/config.ts';
 import { installedVersions } from '../../host/installed-versions.ts';
@@ -49,9 +50,9 @@ export function runtimeNamed({ known }: Runtimes, name: string): Known {
 /** The number of agents with each used `kind version`; null if nothing was ever started here. */
 export async function countAgents({ config, known, log }: Runtimes): Promise<AgentCounts | null> {
   if (!(await exists(join(config.dataDir, 'postgres'))) && config.databaseUrl === null) return null;
-  return withStore(config, log, async ({ agents }) => {
+  return withStore(config, log, async ({ database }) => {
     const counts = new Map<string, number>();
-    for (const { runtimeKind, runtimeVersion } of await agents.all()) {
+    for (const { runtimeKind, runtimeVersion } of await database.repeatable(allAgents)) {
       const own = known.find(({ kind }) => kind === runtimeKind)?.runtime.version;
       const name = `${runtimeKind} ${runtimeVersion ?? own}`;
       counts.set(name, (counts.get(name) ?? 0) + 1);

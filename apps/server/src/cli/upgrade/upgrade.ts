@@ -17,6 +17,7 @@ import { resolve } from 'node:path';
 import { isDeepStrictEqual, parseArgs } from 'node:util';
 import type { Log } from '@lodge/ports';
 import { openStore } from '@lodge/store';
+import { allAgents } from '@lodge/store/agents';
 import { readConfig } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
 import { exists } from '../../host/files.ts';
@@ -311,7 +312,9 @@ async function agentsSince({ config, log }: Work, at: Date): Promise<string[]> {
   return withDatabase(config, log, async (connectionString) => {
     const store = await openStore({ connectionString, log });
     try {
-      return (await store.agents.all()).filter(({ createdAt }) => createdAt > at).map(({ name }) => name);
+      return (await store.database.repeatable(allAgents))
+        .filter(({ createdAt }) => createdAt > at)
+        .map(({ name }) => name);
     } finally {
       await store.close();
     }

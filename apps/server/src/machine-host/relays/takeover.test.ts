@@ -14,7 +14,6 @@ import { createChannelFiles } from '@lodge/channels/files';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
-import { openStore } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import { findChannel } from '@lodge/store/channels';
 import { closeAll } from '../../closing.ts';
@@ -30,6 +29,7 @@ import { launchRelay, openRelayDoor, relayDoorOf } from './door.ts';
 import type { RelayDoor } from './door.ts';
 import { openRelays } from './open.ts';
 import { firstAccount } from '../../../../../packages/store/src/testing/fixture.ts';
+import { openTestStore } from '../../../../../packages/store/src/testing/agents-fixture.ts';
 
 const skip = process.geteuid!() === 0 ? false : 'only root starts a process as another user';
 const entry = fileURLToPath(new URL('../../relay/testing/probed-relay.ts', import.meta.url));
@@ -53,7 +53,7 @@ before(async () => {
   dataDir = await mkdtemp(join(tmpdir(), 'lodge-takeover-'));
   closing.push(() => rm(dataDir, { recursive: true }));
   await writeFile(join(dataDir, 'master.key'), masterKey, { mode: 0o644 });
-  const store = await openStore({ ...database, log });
+  const store = await openTestStore({ ...database, log });
   closing.push(() => store.close());
   const secrets = await openSecretBox(store.secrets, masterKey);
   const accountId = await firstAccount(store.database);

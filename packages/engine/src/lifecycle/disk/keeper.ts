@@ -18,12 +18,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { diskLevel, nextDiskLookMs, writersToPause } from '@lodge/domain';
 import type { DiskHolder, DiskLevel, DiskSettings, HostDisk } from '@lodge/domain';
 import type { DiskUse, Log, VmDriver } from '@lodge/ports';
-import type { AgentHolder, AgentStore } from '@lodge/store/agents';
+import { beginOperation } from '@lodge/store/agents';
+import type { AgentHolder } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
 import type { Endings } from '../endings.ts';
 import { Growth } from './growth.ts';
 
 export interface DiskDeps {
-  readonly store: Pick<AgentStore, 'begin'>;
+  readonly database: Database;
   readonly driver: Pick<VmDriver, 'hostDisk' | 'diskUse' | 'inspect' | 'pause' | 'resume'>;
   readonly endings: Pick<Endings, 'remove'>;
   readonly log: Log;
@@ -227,8 +229,8 @@ export class DiskKeeper {
 
   /** Whether the agent is on its way to `paused`. */
   private async begin(agentId: string): Promise<boolean> {
-    const { store, holder } = this.deps;
-    const begun = await store.begin(agentId, 'disk', ({ row }) =>
+    const { database, holder } = this.deps;
+    const begun = await beginOperation(database, agentId, 'disk', ({ row }) =>
       row.host === holder && row.status === 'running' && row.operation === null
         ? { do: 'begin', kind: 'pause' }
         : { do: 'nothing' },

@@ -7,10 +7,11 @@ import { idleVerb } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
 import { Rounds } from '../../periodic.ts';
 import type { Log } from '@lodge/ports';
-import type { AgentStore } from '@lodge/store/agents';
+import { beginOperation, idleAgents } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
 
 export interface IdlenessDeps {
-  readonly store: AgentStore;
+  readonly database: Database;
   readonly disk: Pick<DiskKeeper, 'isShort'>;
   readonly log: Log;
   readonly holder: string;
@@ -31,15 +32,15 @@ export class Idleness extends Rounds {
   }
 
   protected async round(): Promise<void> {
-    const { store, disk, holder } = this.deps;
+    const { database, disk, holder } = this.deps;
     const now = Date.now();
     for (const [key, at] of this.begunAt) if (now - at > notAgainWithinMs) this.begunAt.delete(key);
-    for (const { id, verb } of await store.idle(holder, maxAtATime)) {
+    for (const { id, verb } of await idleAgents(database, holder, maxAtATime)) {
       // A stop writes the agent's memory to the disk. While paused, the agent uses no more of it.
       if (verb === 'stop' && disk.isShort) continue;
       const key = `${verb} ${id}`;
       if (this.begunAt.has(key)) continue;
-      const begun = await store.begin(id, 'idle', ({ row, isKeptAwake, now: databaseNow }) =>
+      const begun = await beginOperation(database, id, 'idle', ({ row, isKeptAwake, now: databaseNow }) =>
         idleVerb({ ...row, isKeptAwake }, databaseNow) === verb ? { do: 'begin', kind: verb } : { do: 'nothing' },
       );
       if (begun?.admission.do === 'begin') this.begunAt.set(key, now);

@@ -7,11 +7,15 @@ import type { DiskKeeper } from '../disk/keeper.ts';
 import type { DriverInUse } from '../endings.ts';
 import { Rounds } from '../../periodic.ts';
 import type { Log } from '@lodge/ports';
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import { beginOperation, evictableAgents } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
+import type { Store } from '@lodge/store';
+import type { Database } from '@lodge/store/database';
 import { awaitAgent } from '../../agents/await-agent.ts';
 
 export interface MemoryDeps {
-  readonly store: AgentStore;
+  readonly database: Database;
+  readonly changes: Store['changes'];
   readonly driver: DriverInUse;
   readonly disk: Pick<DiskKeeper, 'isShort'>;
   readonly log: Log;
@@ -40,12 +44,12 @@ export class MemoryRelief extends Rounds {
    * there is none to stop.
    */
   async makeRoom(memoryMib: number): Promise<boolean> {
-    const { store, disk, holder } = this.deps;
+    const { database, disk, holder } = this.deps;
     // A stop writes the agent's memory to the disk.
     if (disk.isShort) return false;
     const chosen: AgentRow[] = [];
     let heldMib = 0;
-    for (const row of await store.evictable(holder, 64)) {
+    for (const row of await evictableAgents(database, holder, 64)) {
       if (heldMib >= memoryMib || chosen.length >= 16) break;
       chosen.push(row);
       heldMib += row.machine?.memoryMib ?? 0;
@@ -55,9 +59,9 @@ export class MemoryRelief extends Rounds {
   }
 
   protected async round(signal: AbortSignal): Promise<void> {
-    const { driver, store, disk, holder, watermarkMib } = this.deps;
+    const { driver, database, disk, holder, watermarkMib } = this.deps;
     while (!signal.aborted && !disk.isShort && (await driver.hostMemory()).availableMib < watermarkMib) {
-      const rows = await store.evictable(holder, maxAtATime);
+      const rows = await evictableAgents(database, holder, maxAtATime);
       const stopped = await Promise.all(rows.map((row) => this.evict(row)));
       if (!stopped.some(Boolean)) return;
     }
@@ -65,12 +69,12 @@ export class MemoryRelief extends Rounds {
 
   /** Stops the agent. Returns whether it holds no memory any more. */
   private async evict({ id }: AgentRow): Promise<boolean> {
-    const { store } = this.deps;
-    const begun = await store.begin(id, 'memory', ({ row, isKeptAwake }) =>
+    const { database } = this.deps;
+    const begun = await beginOperation(database, id, 'memory', ({ row, isKeptAwake }) =>
       mayBeEvicted({ ...row, isKeptAwake }) ? { do: 'begin', kind: 'stop' } : { do: 'nothing' },
     );
     if (begun?.admission.do !== 'begin') return begun === null || begun.row.status === 'stopped';
-    const row = await awaitAgent(store, id, (now) => now?.operation?.kind !== 'stop', stopWaitMs, this.signal);
+    const row = await awaitAgent(this.deps, id, (now) => now?.operation?.kind !== 'stop', stopWaitMs, this.signal);
     return row === null || row.status === 'stopped';
   }
 }

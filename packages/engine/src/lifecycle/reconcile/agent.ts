@@ -6,13 +6,14 @@
  *        host (VM by execution) ────────────┘
  *
  * The pass holds the agent's lease and renews it while it works. Every write is guarded by the row's generation and the
- * lease (`AgentStore.observe`), so an overtaken decision changes nothing. An operation ends in the same write as the status
+ * lease (`observeAgent`), so an overtaken decision changes nothing. An operation ends in the same write as the status
  * that it led to. So whatever is killed in between, the next pass sees the operation and goes on with it; each step's file
  * says what a kill leaves. When the database is away the pass throws and is repeated, and the VM stays as it was.
  */
 import { nextStep } from '@lodge/domain';
 import type { Step } from '@lodge/domain';
 import type { VmObservation } from '@lodge/ports';
+import { findAgent, leaseAgent, observeAgent, releaseAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import { settingsDigest } from '../../agents/settings.ts';
 import { apply, FailedApplies } from './apply.ts';
@@ -39,7 +40,7 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
     return agent.settingsApplied === digest || applies.waits(agent, digest);
   };
   const look = async (id: string): Promise<Look | null> => {
-    const [agent, vm] = await Promise.all([deps.store.find(id), deps.driver.inspect(id)]);
+    const [agent, vm] = await Promise.all([findAgent(deps.database, id), deps.driver.inspect(id)]);
     if (!agent) for (const tried of [resizes, applies, deps.rulesPut]) tried.forget(id);
     if (!agent || !isOurs(agent, vm, deps.holder)) return null;
     const fit = { settingsFit: fits(agent), egressFit: deps.rulesPut.has(agent) };
@@ -50,13 +51,13 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
   return async (id, stop) => {
     const first = await look(id);
     if (first === null || (first.step.do === 'nothing' && isPlaced(first.agent))) return;
-    if (!(await deps.store.lease(id, deps.holder, leaseTtlMs))) return;
+    if (!(await leaseAgent(deps.database, id, deps.holder, leaseTtlMs))) return;
     try {
       // The earlier holder of the lease may have changed everything since.
       const seen = await look(id);
       if (seen !== null) await act(deps, seen, stop, tries);
     } finally {
-      await deps.store.releaseLease(id, deps.holder);
+      await releaseAgent(deps.database, id, deps.holder);
     }
   };
 }
@@ -75,14 +76,14 @@ interface Look {
 
 /** Takes the step for as long as it is wanted, with the lease held and renewed. */
 async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortSignal, tries: Tries): Promise<void> {
-  const { store, holder, log } = deps;
+  const { database, holder, log } = deps;
   const { id, generation } = agent;
   // The row is from a time before hosts were recorded, and the agent is here.
-  if (!isPlaced(agent)) await store.observe(id, generation, holder, { host: holder });
+  if (!isPlaced(agent)) await observeAgent(database, id, generation, holder, { host: holder });
   if (step.do === 'nothing') return;
   const overtaken = watchGeneration(deps, agent);
   const renewal = setInterval(() => {
-    store.lease(id, holder, leaseTtlMs).catch((error: unknown) => {
+    leaseAgent(database, id, holder, leaseTtlMs).catch((error: unknown) => {
       log.warn({ err: error, agent_id: id }, 'lease not renewed');
     });
   }, leaseRenewMs).unref();
@@ -150,8 +151,8 @@ function isOurs(agent: AgentRow, vm: VmObservation | null, holder: string): bool
 const isPlaced = ({ host, acknowledged, desired }: AgentRow): boolean =>
   host !== null || !acknowledged || desired === 'deleted';
 
-async function isOvertaken({ store }: ReconcilerDeps, agent: AgentRow): Promise<boolean> {
-  return (await store.find(agent.id))?.generation !== agent.generation;
+async function isOvertaken({ database }: ReconcilerDeps, agent: AgentRow): Promise<boolean> {
+  return (await findAgent(database, agent.id))?.generation !== agent.generation;
 }
 
 /** Aborts `signal` once the agent's desired state differs from that at the beginning of the pass. */
@@ -166,7 +167,7 @@ function watchGeneration(deps: ReconcilerDeps, agent: AgentRow): { readonly sign
         deps.log.warn({ err: error, agent_id: agent.id }, 'could not look whether a pass is overtaken'),
     );
   };
-  const close = deps.store.onChange((id) => {
+  const close = deps.changes.on('agent_changed', (id) => {
     if (id === null || id === agent.id) look();
   });
   // Without this look, a change between the read of the row and the subscription would go unseen.

@@ -1,8 +1,10 @@
 import type { FairGate, RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime, AgentSettings, Log } from '@lodge/ports';
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
+import type { Store } from '@lodge/store';
 import type { Database } from '@lodge/store/database';
 import type { DiskKeeper } from '../disk/keeper.ts';
+import type { EndedOperations } from '../ended-operations.ts';
 import type { DriverInUse, Endings } from '../endings.ts';
 import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
@@ -10,8 +12,9 @@ import type { RulesPut } from './rules-put.ts';
 
 /** Dependencies of the passes over one agent. */
 export interface ReconcilerDeps {
-  readonly store: AgentStore;
   readonly database: Database;
+  readonly changes: Store['changes'];
+  readonly ended: EndedOperations;
   readonly driver: DriverInUse;
   readonly endings: Endings;
   readonly templates: Templates;

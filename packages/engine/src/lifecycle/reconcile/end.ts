@@ -3,6 +3,7 @@
  * already.
  */
 import type { AgentStatus, Happening } from '@lodge/domain';
+import { finishDelete } from '@lodge/store/agents';
 import { tellDeath } from './death.ts';
 import type { ReportedDeath } from './death.ts';
 import { StepFailed } from './pass.ts';
@@ -15,7 +16,7 @@ export async function remove(pass: Pass): Promise<void> {
   const { deps, id } = pass;
   await pass.giveUpAddress();
   await deps.endings.remove(id, { keepDisk: false });
-  await deps.store.finishDelete(id, deps.holder);
+  await finishDelete(deps.database, id, deps.holder);
   pass.logToOperator('info', 'agent deleted');
 }
 

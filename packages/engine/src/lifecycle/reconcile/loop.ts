@@ -7,12 +7,15 @@
  * idempotent, so it does not matter how far one came.
  */
 import type { Log } from '@lodge/ports';
-import type { AgentStore } from '@lodge/store/agents';
+import { presentAgents } from '@lodge/store/agents';
+import type { Store } from '@lodge/store';
+import type { Database } from '@lodge/store/database';
 import type { DriverInUse } from '../endings.ts';
 import { LookAgain } from './pass.ts';
 
 export interface LoopDeps {
-  readonly store: AgentStore;
+  readonly database: Database;
+  readonly changes: Store['changes'];
   readonly driver: DriverInUse;
   readonly log: Log;
   /** Names this host's control plane. */
@@ -44,9 +47,9 @@ export class ReconcileLoop {
   }
 
   start(): void {
-    const { store, driver, scanIntervalMs } = this.deps;
+    const { changes, driver, scanIntervalMs } = this.deps;
     this.unsubscribe.push(
-      store.onChange((id) => this.wake(id)),
+      changes.on('agent_changed', (id) => this.wake(id)),
       driver.onExit(({ agentId }) => this.wake(agentId)),
     );
     this.timer = setInterval(() => this.scan(), scanIntervalMs);
@@ -107,8 +110,8 @@ export class ReconcileLoop {
 
   private async lookAtAll(): Promise<void> {
     try {
-      const { store, driver, holder } = this.deps;
-      for (const agent of await store.present(holder)) this.waiting.add(agent.id);
+      const { database, driver, holder } = this.deps;
+      for (const agent of await database.repeatable((db) => presentAgents(db, holder))) this.waiting.add(agent.id);
       // A resting agent has no machine; one that has is looked at too.
       for (const { agentId, state } of await driver.list()) {
         if (state !== 'disk-only' && state !== 'suspended') this.waiting.add(agentId);

@@ -2,6 +2,7 @@
 import type { AgentStatus, OperationCause } from '@lodge/domain';
 import { NamedError, untilAborted } from '@lodge/domain';
 import type { AgentRuntime, AgentSettings, GuestAddress, Template, VmObservation } from '@lodge/ports';
+import { observeAgent } from '@lodge/store/agents';
 import type { AgentRow, Observation } from '@lodge/store/agents';
 import { VmError } from '@lodge/ports';
 import { appendLogFrom } from '@lodge/store/logs';
@@ -117,7 +118,9 @@ export class Pass {
 
   /** Writes facts. Rejects with `Overtaken` when they are void. */
   async observe(facts: Observation): Promise<void> {
-    const written = await this.deps.store.observe(this.id, this.agent.generation, this.deps.holder, facts);
+    const { database, holder, ended: told } = this.deps;
+    const { written, ended } = await observeAgent(database, this.id, this.agent.generation, holder, facts);
+    if (ended !== null) told.tell(ended);
     if (!written) throw new Overtaken();
     if (facts.status !== undefined) this.written = facts.status;
   }

@@ -7,7 +7,8 @@ import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { publicEgress } from '@lodge/domain';
 import type { EgressRules, Verb } from '@lodge/domain';
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
 import { failAt, FakeHost, hangAt } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../../testkit/src/plane/plane.ts';
@@ -140,18 +141,30 @@ test('killed before the network has them: the next process puts them on', async 
 
 test('killed after the network has them and before the row says so: the next process says so', async () => {
   const host = new FakeHost();
+  const { database: whole } = world.store;
+  const cut = new Error('killed');
+  let killed = '';
   /** Its process ends with the write that says which rules are in effect. */
-  const store = new Proxy(world.store.agents, {
-    get(target, name) {
-      const value: unknown = Reflect.get(target, name, target);
-      if (typeof value !== 'function') return value;
-      if (name !== 'observe') return value.bind(target) as unknown;
-      return (...given: Parameters<AgentStore['observe']>) =>
-        given[3].event?.type === 'agent.egress_applied' ? new Promise(() => undefined) : target.observe(...given);
-    },
-  });
-  const first = await startPlane(world, host, { store });
+  const database: Database = {
+    ...whole,
+    transaction: (work) =>
+      whole
+        .transaction(async (trx) => {
+          const written = await work(trx);
+          const said = await trx
+            .selectFrom('events')
+            .select('id')
+            .where('type', '=', 'agent.egress_applied')
+            .where('agentId', '=', killed)
+            .execute();
+          if (said.length > 0) throw cut;
+          return written;
+        })
+        .catch((error: unknown) => (error === cut ? new Promise<never>(() => undefined) : Promise.reject(error))),
+  };
+  const first = await startPlane(world, host, { database });
   const { id } = await running(world, first);
+  killed = id;
   await first.agents.update(world.accountId, id, { egress: none });
   await until('the network has them', () => rulesOf(host, id)?.mode === 'none');
   assert.equal(first.agents.inEffect(await find(id)), false);

@@ -12,10 +12,10 @@ import type { Database } from '@lodge/store/database';
 import { appendAgentEvent } from '@lodge/store/events';
 import { Rounds } from '../../periodic.ts';
 import type { Log, RuntimeHealth } from '@lodge/ports';
-import type { AgentRow, AgentStore } from '@lodge/store/agents';
+import { beginOperation, presentAgents } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
 
 export interface HealthDeps {
-  readonly store: AgentStore;
   readonly database: Database;
   readonly log: Log;
   readonly holder: string;
@@ -61,8 +61,8 @@ export class HealthWatch extends Rounds {
   }
 
   protected async round(): Promise<void> {
-    const { store, holder } = this.deps;
-    const agents = await store.present(holder);
+    const { database, holder } = this.deps;
+    const agents = await database.repeatable((db) => presentAgents(db, holder));
     const there = new Set(agents.map(({ id }) => id));
     for (const id of this.found.keys()) if (!there.has(id)) this.found.delete(id);
     const queue = agents.filter((agent) => agent.host === holder && isAtRest(agent)).values();
@@ -95,7 +95,7 @@ export class HealthWatch extends Rounds {
   }
 
   private async restart(agent: AgentRow, found: Found): Promise<void> {
-    const begun = await this.deps.store.begin(agent.id, 'health', ({ row, isKeptAwake }) => {
+    const begun = await beginOperation(this.deps.database, agent.id, 'health', ({ row, isKeptAwake }) => {
       const same = isAtRest(row) && row.executionId === found.executionId;
       const enough = found.failures >= (isKeptAwake ? failuresAtWork : failuresAtRest);
       return same && enough ? { do: 'begin', kind: 'restart' } : { do: 'nothing' };

@@ -10,8 +10,11 @@ import { execute } from '@lodge/testkit/postgres';
 import { openLodge } from '../open-lodge.ts';
 import type { OpenedLodge, OpenLodgeOptions } from '../open-lodge.ts';
 import { insertKey } from '@lodge/store/accounts';
+import { withAgents } from '../../../../store/src/testing/agents-fixture.ts';
+import type { TestStore } from '../../../../store/src/testing/agents-fixture.ts';
 
-export interface OpenedApp extends OpenedLodge, Pick<OpenedLodge['parts'], 'app' | 'store'> {
+export interface OpenedApp extends OpenedLodge, Pick<OpenedLodge['parts'], 'app'> {
+  readonly store: TestStore;
   readonly close: () => Promise<void>;
   /** The account of the keys. */
   readonly accountId: string;
@@ -86,7 +89,7 @@ export async function openApp(options: OpenLodgeOptions = {}): Promise<OpenedApp
   return {
     ...lodge,
     app,
-    store,
+    store: withAgents(store),
     accountId,
     logged,
     call,
@@ -106,7 +109,7 @@ const scopesOf = (name: string): readonly string[] => (name === 'all' ? scopes :
 const isScope = (name: string): name is Scope => scopes.some((known) => known === name);
 const namesScopes = (name: string): boolean => scopesOf(name).every(isScope);
 
-async function makeKey(store: OpenedApp['store'], accountId: string, name: string): Promise<string> {
+async function makeKey(store: OpenedLodge['parts']['store'], accountId: string, name: string): Promise<string> {
   const { apiKeys } = cryptography;
   const made = apiKeys.make();
   const row = { accountId, name: 'test', hash: apiKeys.hash(made), last4: apiKeys.lastFour(made) };

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, test } from 'node:test';
 import { publicEvents } from '@lodge/domain';
-import { openStore } from '@lodge/store';
 import { admitAll, newAgent, silent } from '../../../../../../packages/store/src/testing/fixture.ts';
 import { openApp } from '../../../../../../packages/testkit/src/plane/http/open-app.ts';
+import { openTestStore } from '../../../../../../packages/store/src/testing/agents-fixture.ts';
 
 const {
   call,
@@ -19,7 +19,7 @@ const {
   api: (usual) => ({ ...usual, logSilenceMs: 200 }),
 });
 /** Another server's. */
-const there = await openStore({ connectionString, log: silent });
+const there = await openTestStore({ connectionString, log: silent });
 after(async () => {
   await there.close();
   await close();

@@ -38,7 +38,7 @@ const { call, agent, sql, store, close } = await openApp({
   api: (usual) => ({
     ...usual,
     host: createHost({
-      store: { all: () => store.agents.all() },
+      database: { repeatable: (work) => store.database.repeatable(work) },
       driver: {
         hostMemory: async () => ({ totalMib: 4096, availableMib: 1024.4 }),
         hostDisk: async () => ({ totalMib: 10_000, freeMib: 6000 }),

@@ -2,8 +2,6 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { LogEntry } from '@lodge/ports';
-import { openStore } from '@lodge/store';
-import type { Store } from '@lodge/store';
 import { testDatabase } from '@lodge/testkit/postgres';
 import {
   admitAll,
@@ -13,11 +11,13 @@ import {
 import { followLog } from './follow.ts';
 import type { FollowRequest } from './follow.ts';
 import { logPage, logWriter } from '@lodge/store/logs';
+import { openTestStore } from '../../../../../../../packages/store/src/testing/agents-fixture.ts';
+import type { TestStore } from '../../../../../../../packages/store/src/testing/agents-fixture.ts';
 
 const log = { debug() {}, info() {}, warn() {}, error() {} };
 const database = await testDatabase();
 /** Two servers on one database. */
-const [here, there] = [await openStore({ ...database, log }), await openStore({ ...database, log })];
+const [here, there] = [await openTestStore({ ...database, log }), await openTestStore({ ...database, log })];
 after(async () => {
   await Promise.all([here.close(), there.close()]);
   await database.drop();
@@ -26,7 +26,7 @@ const accountId = await firstAccount(here.database);
 
 const newAgent = async (): Promise<string> => (await here.agents.create(someAgent(accountId), admitAll)).id;
 
-function readFrom({ database: of, changes }: Store): FollowRequest['agents'] {
+function readFrom({ database: of, changes }: TestStore): FollowRequest['agents'] {
   return {
     logs: (_account, query) => of.repeatable((db) => logPage(db, query)),
     onLog: (id, listener) => changes.on('agent_log_changed', (grown) => (grown === null || grown === id) && listener()),

@@ -1,0 +1,52 @@
+/* oxlint-disable no-restricted-imports -- only tests import this file */
+import { EndedOperations } from '../../../engine/src/lifecycle/ended-operations.ts';
+import * as agents from '../agents/index.ts';
+import type { AgentRow, AgentFilter, Observation } from '../agents/index.ts';
+import { openStore } from '../store.ts';
+import type { Store, StoreConfig } from '../store.ts';
+import { silent } from './fixture.ts';
+
+type Rest<Call> = Call extends (database: never, ...rest: infer Given) => unknown ? Given : never;
+
+/** What engine and commands do with agents' rows, by names, for tests that care for the rows alone. */
+export function agentsFixture({ database, changes }: Pick<Store, 'database' | 'changes'>, ended: EndedOperations) {
+  return {
+    create: (...given: Rest<typeof agents.createAgent>) => agents.createAgent(database, ...given),
+    begin: (...given: Rest<typeof agents.beginOperation>) => agents.beginOperation(database, ...given),
+    change: (...given: Rest<typeof agents.changeAgent>) => agents.changeAgent(database, ...given),
+    markDeleted: (...given: Rest<typeof agents.markDeleted>) => agents.markDeleted(database, ...given),
+    get: (accountId: string, id: string) => agents.findOwnAgent(database, accountId, id),
+    find: (id: string) => agents.findAgent(database, id),
+    list: (filter: AgentFilter) => database.repeatable((db) => agents.agentPage(db, filter)),
+    present: (host: string): Promise<readonly AgentRow[]> =>
+      database.repeatable((db) => agents.presentAgents(db, host)),
+    all: () => database.repeatable(agents.allAgents),
+    idle: (host: string, limit: number) => agents.idleAgents(database, host, limit),
+    evictable: (host: string, limit: number) => agents.evictableAgents(database, host, limit),
+    takeKeepAwake: (...given: Rest<typeof agents.takeKeepAwake>) => agents.takeKeepAwake(database, ...given),
+    prolongKeepAwake: (...given: Rest<typeof agents.prolongKeepAwake>) => agents.prolongKeepAwake(database, ...given),
+    endKeepAwake: (...given: Rest<typeof agents.endKeepAwake>) => agents.endKeepAwake(database, ...given),
+    lease: (...given: Rest<typeof agents.leaseAgent>) => agents.leaseAgent(database, ...given),
+    releaseLease: (id: string, holder: string) => agents.releaseAgent(database, id, holder),
+    async observe(id: string, generation: number, holder: string, facts: Observation): Promise<boolean> {
+      const observed = await agents.observeAgent(database, id, generation, holder, facts);
+      if (observed.ended !== null) ended.tell(observed.ended);
+      return observed.written;
+    },
+    finishDelete: (id: string, holder: string) => agents.finishDelete(database, id, holder),
+    onChange: (listener: (agentId: string | null) => void) => changes.on('agent_changed', listener),
+  };
+}
+
+export interface TestStore extends Store {
+  readonly agents: ReturnType<typeof agentsFixture>;
+  readonly onOperationEnded: EndedOperations['on'];
+}
+
+/** The store with its agents. */
+export function withAgents(store: Store): TestStore {
+  const ended = new EndedOperations(silent);
+  return { ...store, agents: agentsFixture(store, ended), onOperationEnded: (listener) => ended.on(listener) };
+}
+
+export const openTestStore = async (config: StoreConfig): Promise<TestStore> => withAgents(await openStore(config));
