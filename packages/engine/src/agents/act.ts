@@ -1,8 +1,8 @@
 import { Refusal, admit } from '@lodge/domain';
 import type { AdmissionRefusal, StatusReasonCode, Verb } from '@lodge/domain';
 import type { ChangeNote } from '@lodge/ports';
-import { beginOperation } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
+import { beginOperation } from './decisions.ts';
 import { awaitAgent } from './await-agent.ts';
 import { checkDisk, checkDiskForStart, checkRoom, withRoom } from './capacity.ts';
 import { checkRunning } from './create-agent.ts';

@@ -4,8 +4,8 @@ import type { HostDisk, HostMemory } from '@lodge/domain';
 import type { CreateAgentInput, CreateOptions } from './agents.ts';
 import { llmKeyContext } from '@lodge/ports';
 import type { Provider, SecretBox } from '@lodge/ports';
-import { createAgent as writeAgent } from '@lodge/store/agents';
 import type { AgentRow, Committed, NewAgent } from '@lodge/store/agents';
+import { insertAdmitted } from './decisions.ts';
 import { checkDiskForCreate, hostMemory, noRoom, withRoom } from './capacity.ts';
 import { refuseBadKeys } from './check-keys.ts';
 import { newChannel, refusingConflicts } from '../channels/put.ts';
@@ -44,7 +44,7 @@ export async function createAgent(
   return withRoom(deps, input.size, async () => {
     const [memory, disk] = await Promise.all([hostMemory(deps), deps.disk.host()]);
     return refusingConflicts(
-      writeAgent(deps.database, agent, (committed) => admit(committed, { memory, disk }, input, deps), note),
+      insertAdmitted(deps.database, agent, (committed) => admit(committed, { memory, disk }, input, deps), note),
     );
   });
 }

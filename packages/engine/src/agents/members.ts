@@ -1,7 +1,7 @@
 import { checkHasMembers } from '@lodge/domain';
 import type { AgentMember, ChangeNote } from '@lodge/ports';
-import { changeAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
+import { changeAgent } from './decisions.ts';
 
 import type { AgentsDeps } from './deps.ts';
 import { chosenModel } from './model-choice.ts';

@@ -1,7 +1,7 @@
 import { checkHasDashboard, Refusal, defaultLifecycle, sizes } from '@lodge/domain';
 import type { UpdateAgentInput, UpdateOptions } from './agents.ts';
-import { changeAgent } from '@lodge/store/agents';
 import type { AgentChange, AgentRow } from '@lodge/store/agents';
+import { changeAgent } from './decisions.ts';
 import { checkRoom, withRoom } from './capacity.ts';
 import { checkKeyProviders, sealKey } from './create-agent.ts';
 import { checkModelStays, checkedModels, chosenModel } from './model-choice.ts';

@@ -2,8 +2,9 @@ import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from './agents.ts';
 import type { ChangeNote } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
+import { beginDelete } from './decisions.ts';
 import { appendAgentEvent } from '@lodge/store/events';
-import { agentPage, countAgents, markDeleted } from '@lodge/store/agents';
+import { agentPage, countAgents } from '@lodge/store/agents';
 import { logPage } from '@lodge/store/logs';
 import { settingsDigest } from './settings.ts';
 import { act, awaitVerb, canUpgrade } from './act.ts';
@@ -32,7 +33,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       return isThere(row) ? row : null;
     },
     async delete(accountId, id, signal, note) {
-      if ((await markDeleted(deps.database, accountId, id, note)) === null) throw notFound(id);
+      if ((await beginDelete(deps.database, accountId, id, note)) === null) throw notFound(id);
       await awaitAgent(deps, id, (row) => row === null, deps.deleteWaitMs, signal);
     },
     act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),

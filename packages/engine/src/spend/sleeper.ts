@@ -4,8 +4,8 @@
  */
 import { Rounds } from '../periodic.ts';
 import type { Log, SpendStore } from '@lodge/ports';
-import { beginOperation } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
+import { beginOperation } from '../agents/decisions.ts';
 
 export interface SleeperDeps {
   readonly database: Database;

@@ -1,111 +1,75 @@
-import { agentIdPattern } from '@lodge/domain';
-import type { Admission, OperationCause } from '@lodge/domain';
-import type { ChangeNote, LlmKeyRow } from '@lodge/ports';
-import { isDeepStrictEqual } from 'node:util';
+/** Reads and writes of decisions about one agent, under its row's lock. */
+import type { OperationCause, Verb } from '@lodge/domain';
+import type { LlmKeyRow } from '@lodge/ports';
 import { sql } from 'kysely';
 import { isKeptAwake } from './agent-activity.ts';
-import { othersRunning } from './agent-capacity.ts';
 import { agentColumns, agentJson, now, toAgentRow } from './agent-row.ts';
 import type { AgentRow } from './agent-row.ts';
-import type { AgentChange, DecisionFacts } from './facts.ts';
+import type { AgentChange, AgentFacts } from './facts.ts';
 import { selectAgent } from './selecting.ts';
-import { writeNote } from '../events/change-note.ts';
-import type { Database, Transaction } from '../database/database.ts';
-import { lockAgent } from './lock.ts';
+import type { Transaction } from '../database/database.ts';
 
 /**
- * Decides about one agent. The decision reads the row after everyone who changes it has committed, and is written before
- * anyone else writes.
+ * Reads a locked agent. A separate statement from the lock's, because it sees everything that was committed while that one
+ * waited, above all keep-awake leases.
  */
-
-/**
- * Decides in one transaction under the row's lock. When `decide` answers `begin`, the operation is written with a new
- * generation and its event. Returns null when there is no such agent, or it is being deleted.
- */
-export async function beginOperation(
-  database: Database,
-  id: string,
-  cause: OperationCause,
-  decide: (facts: DecisionFacts) => Admission,
-  note?: ChangeNote,
-): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
-  if (!agentIdPattern.test(id)) return null;
-  return database.transaction(async (trx) => {
-    if (!(await lockAgent(trx, id))) return null;
-    // A separate statement sees everything that was committed while it waited for the lock, above all keep-awake leases.
-    const found = await trx
-      .selectFrom('agents')
-      .select((eb) => [agentJson().as('agent'), isKeptAwake(eb.ref('agents.id')).as('isKeptAwake'), now.as('now')])
-      .where('id', '=', id)
-      .where('desired', '=', 'running')
-      .where('deletedAt', 'is', null)
-      .executeTakeFirst();
-    if (!found) return null;
-    const row = toAgentRow(found.agent);
-    const others = cause === 'request' ? await othersRunning(trx, row.accountId, id) : 0;
-    const facts: DecisionFacts = { row, isKeptAwake: found.isKeptAwake, now: found.now, othersRunning: others };
-    const admission = decide(facts);
-    if (admission.do !== 'begin') return { row: facts.row, admission };
-    await trx
-      .updateTable('agents')
-      .set((eb) => ({
-        operationKind: admission.kind,
-        operationCause: cause,
-        operationStartedAt: now,
-        generation: eb('generation', '+', 1),
-        updatedAt: now,
-      }))
-      .where('id', '=', id)
-      .execute();
-    const begun = (await selectAgent(trx, id))!;
-    const own = { type: 'agent.operation_begun', data: { kind: admission.kind, cause } } as const;
-    await writeNote(trx, { accountId: row.accountId, agentId: id }, own, note);
-    return { row: begun, admission };
-  });
+export async function factsOfAgent(trx: Transaction, id: string): Promise<AgentFacts> {
+  const found = await trx
+    .selectFrom('agents')
+    .select((eb) => [agentJson().as('agent'), isKeptAwake(eb.ref('agents.id')).as('isKeptAwake'), now.as('now')])
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow();
+  return { row: toAgentRow(found.agent), isKeptAwake: found.isKeptAwake, now: found.now };
 }
 
-/**
- * Changes an agent in one transaction under the row's lock. `decide` sees the agent and names the change, or throws to
- * refuse. Equal values are no change and have no event. `generation` stays. Returns null when the account has no such agent.
- */
-export async function changeAgent(
-  database: Database,
-  accountId: string,
+export async function beginOfAgent(
+  trx: Transaction,
   id: string,
-  decide: (row: AgentRow) => AgentChange,
-  note?: ChangeNote,
+  operationKind: Verb,
+  operationCause: OperationCause,
+): Promise<AgentRow> {
+  await trx
+    .updateTable('agents')
+    .set((eb) => ({
+      operationKind,
+      operationCause,
+      operationStartedAt: now,
+      generation: eb('generation', '+', 1),
+      updatedAt: now,
+    }))
+    .where('id', '=', id)
+    .execute();
+  return (await selectAgent(trx, id))!;
+}
+
+export async function writeAgent(
+  trx: Transaction,
+  id: string,
+  { llmKeys, ...fields }: AgentChange,
 ): Promise<AgentRow | null> {
-  if (!agentIdPattern.test(id)) return null;
-  return database.transaction(async (trx) => {
-    if (!(await lockAgent(trx, id))) return null;
-    const row = await selectAgent(trx, id);
-    if (row?.accountId !== accountId) return null;
-    const { llmKeys, ...rest } = changesIn(row, decide(row));
-    const fields = Object.keys({ ...rest, ...(llmKeys && { llmKeys }) });
-    if (fields.length === 0) return row;
-    if (llmKeys !== undefined) await replaceKeys(trx, id, llmKeys);
-    await trx
-      .updateTable('agents')
-      .set((eb) => ({
-        ...agentColumns(rest),
-        ...(rest.egress !== undefined && { egressVersion: eb('egressVersion', '+', 1) }),
-        updatedAt: now,
-      }))
-      .where('id', '=', id)
-      .execute();
-    const changed = await selectAgent(trx, id);
-    await writeNote(trx, { accountId, agentId: id }, { type: 'agent.updated', data: { fields } }, note);
-    return changed;
-  });
+  if (llmKeys !== undefined) await replaceKeys(trx, id, llmKeys);
+  await trx
+    .updateTable('agents')
+    .set((eb) => ({
+      ...agentColumns(fields),
+      ...(fields.egress !== undefined && { egressVersion: eb('egressVersion', '+', 1) }),
+      updatedAt: now,
+    }))
+    .where('id', '=', id)
+    .execute();
+  return selectAgent(trx, id);
 }
 
-/** Returns the change without values that are so already. */
-function changesIn(row: AgentRow, { llmKeys, ...rest }: AgentChange): AgentChange {
-  const changed = Object.entries(rest).filter(
-    ([name, value]) => value !== undefined && !isDeepStrictEqual(value, row[name as keyof typeof rest]),
-  );
-  const isSame = llmKeys?.length === row.llmKeys.length && llmKeys.every(isIn(row.llmKeys));
-  return { ...Object.fromEntries(changed), ...(llmKeys !== undefined && !isSame && { llmKeys }) };
+/** False when the account has no such agent, or the wish is there already. */
+export async function markDeleted(trx: Transaction, accountId: string, id: string): Promise<boolean> {
+  const { numUpdatedRows } = await trx
+    .updateTable('agents')
+    .set((eb) => ({ desired: 'deleted', generation: eb('generation', '+', 1), updatedAt: now }))
+    .where('id', '=', id)
+    .where('accountId', '=', accountId)
+    .where('desired', '<>', 'deleted')
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 type NewKey = Omit<LlmKeyRow, 'createdAt'>;

@@ -80,18 +80,13 @@ interface Transition {
   readonly event: Happening;
 }
 
-/** The facts that a decision about one agent reads under the row's lock. */
-export interface DecisionFacts {
+/** The facts of one agent that a decision reads under the row's lock. */
+export interface AgentFacts {
   readonly row: AgentRow;
   /** Whether any keep-awake lease is in force now. */
   readonly isKeptAwake: boolean;
   /** The time by the database's clock. */
   readonly now: Date;
-  /**
-   * Other agents of the account that run or are about to run. When `cause` is `request`, begun operations of the account
-   * wait for each other.
-   */
-  readonly othersRunning: number;
 }
 
 export interface AgentFilter {

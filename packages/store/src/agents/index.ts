@@ -1,13 +1,21 @@
 export { endKeepAwake, evictableAgents, idleAgents, prolongKeepAwake, takeKeepAwake } from './agent-activity.ts';
-export { countAgents, holders, sizesHeld } from './agent-capacity.ts';
-export { beginOperation, changeAgent } from './agent-decisions.ts';
+export { countAgents, holders, othersRunning, readCommitted, sizesHeld } from './agent-capacity.ts';
+export { beginOfAgent, factsOfAgent, markDeleted, writeAgent } from './agent-decisions.ts';
 export type { AgentRow } from './agent-row.ts';
 export { finishDelete, observeAgent } from './agent-transitions.ts';
 export * from './agent-visits.ts';
-export { createAgent, markDeleted } from './agents.ts';
+export { holdCreates, insertAgent, insertChannels } from './agents.ts';
 export type * from './facts.ts';
 export * from './lock.ts';
 export * from './published-ports.ts';
-export { agentPage, allAgents, existingAgents, findAgent, findOwnAgent, presentAgents } from './selecting.ts';
+export {
+  agentPage,
+  allAgents,
+  existingAgents,
+  findAgent,
+  findOwnAgent,
+  presentAgents,
+  selectAgent,
+} from './selecting.ts';
 export type { AgentList } from './selecting.ts';
 export { leaseAgent, releaseAgent } from './vm-lease.ts';

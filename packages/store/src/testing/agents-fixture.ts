@@ -1,4 +1,5 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
+import * as decisions from '../../../engine/src/agents/decisions.ts';
 import { EndedOperations } from '../../../engine/src/lifecycle/ended-operations.ts';
 import * as agents from '../agents/index.ts';
 import type { AgentRow, AgentFilter, Observation } from '../agents/index.ts';
@@ -11,10 +12,10 @@ type Rest<Call> = Call extends (database: never, ...rest: infer Given) => unknow
 /** What engine and commands do with agents' rows, by names, for tests that care for the rows alone. */
 export function agentsFixture({ database, changes }: Pick<Store, 'database' | 'changes'>, ended: EndedOperations) {
   return {
-    create: (...given: Rest<typeof agents.createAgent>) => agents.createAgent(database, ...given),
-    begin: (...given: Rest<typeof agents.beginOperation>) => agents.beginOperation(database, ...given),
-    change: (...given: Rest<typeof agents.changeAgent>) => agents.changeAgent(database, ...given),
-    markDeleted: (...given: Rest<typeof agents.markDeleted>) => agents.markDeleted(database, ...given),
+    create: (...given: Rest<typeof decisions.insertAdmitted>) => decisions.insertAdmitted(database, ...given),
+    begin: (...given: Rest<typeof decisions.beginOperation>) => decisions.beginOperation(database, ...given),
+    change: (...given: Rest<typeof decisions.changeAgent>) => decisions.changeAgent(database, ...given),
+    markDeleted: (...given: Rest<typeof decisions.beginDelete>) => decisions.beginDelete(database, ...given),
     get: (accountId: string, id: string) => agents.findOwnAgent(database, accountId, id),
     find: (id: string) => agents.findAgent(database, id),
     list: (filter: AgentFilter) => database.repeatable((db) => agents.agentPage(db, filter)),

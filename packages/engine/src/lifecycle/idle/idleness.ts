@@ -7,8 +7,9 @@ import { idleVerb } from '@lodge/domain';
 import type { DiskKeeper } from '../disk/keeper.ts';
 import { Rounds } from '../../periodic.ts';
 import type { Log } from '@lodge/ports';
-import { beginOperation, idleAgents } from '@lodge/store/agents';
+import { idleAgents } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
+import { beginOperation } from '../../agents/decisions.ts';
 
 export interface IdlenessDeps {
   readonly database: Database;

@@ -12,8 +12,9 @@ import type { Database } from '@lodge/store/database';
 import { appendAgentEvent } from '@lodge/store/events';
 import { Rounds } from '../../periodic.ts';
 import type { Log, RuntimeHealth } from '@lodge/ports';
-import { beginOperation, presentAgents } from '@lodge/store/agents';
+import { presentAgents } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
+import { beginOperation } from '../../agents/decisions.ts';
 
 export interface HealthDeps {
   readonly database: Database;

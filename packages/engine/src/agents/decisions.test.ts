@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { admit, operationCauses, verbs } from '@lodge/domain';
 import type { Admission, Verb } from '@lodge/domain';
-import type { AgentRow } from './agent-row.ts';
-import type { DecisionFacts } from './facts.ts';
+import type { AgentRow } from '@lodge/store/agents';
+import type { DecisionFacts } from './decisions.ts';
 import { execute } from '@lodge/testkit/postgres';
 import { Client } from 'pg';
-import { admitAll, event, firstAccount, newAgent } from '../testing/fixture.ts';
-import { testStore } from '../testing/test-store.ts';
+import { admitAll, event, firstAccount, newAgent } from '../../../store/src/testing/fixture.ts';
+import { testStore } from '../../../store/src/testing/test-store.ts';
 
 const { database, store, another } = await testStore();
 const other = await another();

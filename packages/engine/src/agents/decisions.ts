@@ -1,0 +1,131 @@
+/**
+ * Decisions about one agent, each in one transaction under the row's lock: it reads the row after everyone who changes it has
+ * committed, and is written before anyone else writes.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { agentIdPattern } from '@lodge/domain';
+import type { Admission, OperationCause } from '@lodge/domain';
+import type { ChangeNote } from '@lodge/ports';
+import {
+  beginOfAgent,
+  factsOfAgent,
+  holdCreates,
+  insertAgent,
+  insertChannels,
+  lockAgent,
+  markDeleted,
+  othersRunning,
+  readCommitted,
+  selectAgent,
+  writeAgent,
+} from '@lodge/store/agents';
+import type { AgentChange, AgentFacts, AgentRow, Committed, NewAgent } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
+
+export interface DecisionFacts extends AgentFacts {
+  /**
+   * Other agents of the account that run or are about to run. When `cause` is `request`, begun operations of the account
+   * wait for each other.
+   */
+  readonly othersRunning: number;
+}
+
+/**
+ * Creates an agent. `admit` sees the committed agents and throws to refuse; then nothing is written. The new agent has desired
+ * `running` and status `provisioning`. Rejects with a `ChannelConflictError`.
+ */
+export const insertAdmitted = (
+  database: Database,
+  agent: NewAgent,
+  admit: (committed: Committed) => void,
+  note?: ChangeNote,
+): Promise<AgentRow> =>
+  database.once((db) =>
+    db.transaction().execute(async (trx) => {
+      await holdCreates(trx);
+      admit(await readCommitted(trx, agent.accountId));
+      await insertAgent(trx, agent);
+      const own = { type: 'agent.created', data: { name: agent.name } } as const;
+      await writeNote(trx, { accountId: agent.accountId, agentId: agent.id }, own, note);
+      await insertChannels(trx, agent);
+      return (await selectAgent(trx, agent.id))!;
+    }),
+  );
+
+/**
+ * Begins the operation, if `decide` answers `begin`, with a new generation and its event. Returns null when there is no such
+ * agent, or it is being deleted.
+ */
+export async function beginOperation(
+  database: Database,
+  id: string,
+  cause: OperationCause,
+  decide: (facts: DecisionFacts) => Admission,
+  note?: ChangeNote,
+): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
+  if (!agentIdPattern.test(id)) return null;
+  return database.transaction(async (trx) => {
+    if ((await lockAgent(trx, id))?.desired !== 'running') return null;
+    const facts = await factsOfAgent(trx, id);
+    const { accountId } = facts.row;
+    const others = cause === 'request' ? await othersRunning(trx, accountId, id) : 0;
+    const admission = decide({ ...facts, othersRunning: others });
+    if (admission.do !== 'begin') return { row: facts.row, admission };
+    const row = await beginOfAgent(trx, id, admission.kind, cause);
+    const own = { type: 'agent.operation_begun', data: { kind: admission.kind, cause } } as const;
+    await writeNote(trx, { accountId, agentId: id }, own, note);
+    return { row, admission };
+  });
+}
+
+/**
+ * Changes an agent. `decide` sees it and names the change, or throws to refuse. Equal values are no change and have no event.
+ * `generation` stays. Returns null when the account has no such agent.
+ */
+export async function changeAgent(
+  database: Database,
+  accountId: string,
+  id: string,
+  decide: (row: AgentRow) => AgentChange,
+  note?: ChangeNote,
+): Promise<AgentRow | null> {
+  if (!agentIdPattern.test(id)) return null;
+  return database.transaction(async (trx) => {
+    if ((await lockAgent(trx, id))?.accountId !== accountId) return null;
+    const row = (await selectAgent(trx, id))!;
+    const change = changesIn(row, decide(row));
+    const fields = Object.keys(change);
+    if (fields.length === 0) return row;
+    const changed = await writeAgent(trx, id, change);
+    await writeNote(trx, { accountId, agentId: id }, { type: 'agent.updated', data: { fields } }, note);
+    return changed;
+  });
+}
+
+/** Returns the change without values that are so already. */
+function changesIn(row: AgentRow, { llmKeys, ...rest }: AgentChange): AgentChange {
+  const changed = Object.entries(rest).filter(
+    ([name, value]) => value !== undefined && !isDeepStrictEqual(value, row[name as keyof typeof rest]),
+  );
+  const isThere = (key: { readonly provider: string; readonly sealed: string }) =>
+    row.llmKeys.some(({ provider, sealed }) => provider === key.provider && sealed === key.sealed);
+  const isSame = llmKeys?.length === row.llmKeys.length && llmKeys.every(isThere);
+  return { ...Object.fromEntries(changed), ...(llmKeys !== undefined && !isSame && { llmKeys }) };
+}
+
+/** Sets desired `deleted` and a new generation. Null when the account has no such agent. Repeating it changes nothing. */
+export async function beginDelete(
+  database: Database,
+  accountId: string,
+  id: string,
+  note?: ChangeNote,
+): Promise<AgentRow | null> {
+  if (!agentIdPattern.test(id)) return null;
+  return database.transaction(async (trx) => {
+    const isNew = await markDeleted(trx, accountId, id);
+    const row = await selectAgent(trx, id);
+    if (isNew) await writeNote(trx, { accountId, agentId: id }, { type: 'agent.deleted', data: {} }, note);
+    return row?.accountId === accountId ? row : null;
+  });
+}
