@@ -29,6 +29,7 @@ export { createEngine } from './engine.ts';
 export type { Engine, EngineDeps } from './engine.ts';
 export type { Host, HostReport } from './host/host.ts';
 export { createLogCollector } from './logs/collector.ts';
+export { observeAgent } from './lifecycle/observing.ts';
 export { defaultBounds } from './lifecycle/reconcile/deps.ts';
 export type { StepBounds } from './lifecycle/reconcile/deps.ts';
 export type { TemplateProgress } from './templates/templates.ts';

@@ -1,4 +1,11 @@
+/**
+ * Ends of operations, as the transaction that writes them finds them. The agent's row shows them, whoever began the
+ * operation.
+ */
+import { operationGoals } from '@lodge/domain';
+import type { OperationCause } from '@lodge/domain';
 import type { EndedOperation, Log } from '@lodge/ports';
+import type { Transited } from '@lodge/store/agents';
 
 type Listener = (operation: EndedOperation) => void;
 
@@ -26,4 +33,19 @@ export class EndedOperations {
       }
     }
   }
+}
+
+/**
+ * Returns the operation that ended with the transition, or null. A create ends when the agent first runs, or is in `error`.
+ */
+export function endedBy(row: Transited): EndedOperation | null {
+  const { oldStatus, oldAcknowledged, oldKind, oldCause, status, reason, seconds } = row;
+  const ended = (kind: EndedOperation['kind'], cause: OperationCause): EndedOperation => {
+    // A failed upgrade leaves the agent running too, with a reason.
+    const outcome = status === operationGoals[kind] && reason === null ? 'ok' : 'failed';
+    return { kind, cause, outcome, seconds: Math.max(0, seconds) };
+  };
+  if (oldKind !== null) return row.kind === null ? ended(oldKind, oldCause!) : null;
+  const isCreate = oldStatus === 'provisioning' && !oldAcknowledged && (status === 'running' || status === 'error');
+  return isCreate ? ended('create', 'request') : null;
 }

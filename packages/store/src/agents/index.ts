@@ -2,7 +2,8 @@ export { endKeepAwake, evictableAgents, idleAgents, prolongKeepAwake, takeKeepAw
 export { countAgents, holders, othersRunning, readCommitted, sizesHeld } from './agent-capacity.ts';
 export { beginOfAgent, factsOfAgent, markDeleted, writeAgent } from './agent-decisions.ts';
 export type { AgentRow } from './agent-row.ts';
-export { finishDelete, observeAgent } from './agent-transitions.ts';
+export { hideAgent, writeFacts, writeTransition } from './agent-transitions.ts';
+export type { Transited } from './agent-transitions.ts';
 export * from './agent-visits.ts';
 export { holdCreates, insertAgent, insertChannels } from './agents.ts';
 export type * from './facts.ts';
@@ -18,4 +19,4 @@ export {
   selectAgent,
 } from './selecting.ts';
 export type { AgentList } from './selecting.ts';
-export { leaseAgent, releaseAgent } from './vm-lease.ts';
+export { leaseAgent, leaseOf, releaseAgent } from './vm-lease.ts';

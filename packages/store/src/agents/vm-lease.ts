@@ -11,7 +11,8 @@ import { inMs } from '../work/leases.ts';
  */
 const withoutSync = sql<SqlBool>`set_config('synchronous_commit', 'off', true) = 'off'`;
 
-const leaseOf = ({ session }: Database, holder: string): string => `${holder}#${session}`;
+/** The lease of this process under its holder's name. */
+export const leaseOf = ({ session }: Database, holder: string): string => `${holder}#${session}`;
 
 /**
  * Takes the right to change this agent's VM for `holder`, until `ttlMs` from now by the database's clock. False when another
@@ -50,12 +51,12 @@ export async function releaseAgent(database: Database, id: string, holder: strin
   );
 }
 
-/** A condition: the agent is not deleted, and this process has its lease. */
+/** A condition: the agent is not deleted, and this lease of it is in force. */
 export const heldBy =
-  (database: Database, holder: string) =>
+  (lease: string) =>
   (eb: ExpressionBuilder<DB, 'agents'>): ExpressionWrapper<DB, 'agents', SqlBool> =>
     eb.and([
       eb('agents.deletedAt', 'is', null),
-      eb('agents.leaseHolder', '=', leaseOf(database, holder)),
+      eb('agents.leaseHolder', '=', lease),
       eb('agents.leaseUntil', '>', sql<Date>`clock_timestamp()`),
     ]);

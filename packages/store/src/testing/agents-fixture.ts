@@ -1,6 +1,7 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 import * as decisions from '../../../engine/src/agents/decisions.ts';
 import { EndedOperations } from '../../../engine/src/lifecycle/ended-operations.ts';
+import * as observing from '../../../engine/src/lifecycle/observing.ts';
 import * as agents from '../agents/index.ts';
 import type { AgentRow, AgentFilter, Observation } from '../agents/index.ts';
 import { openStore } from '../store.ts';
@@ -9,7 +10,7 @@ import { silent } from './fixture.ts';
 
 type Rest<Call> = Call extends (database: never, ...rest: infer Given) => unknown ? Given : never;
 
-/** What engine and commands do with agents' rows, by names, for tests that care for the rows alone. */
+/** Writes and reads of agents' rows by engine and commands, by names, for tests that care for the rows alone. */
 export function agentsFixture({ database, changes }: Pick<Store, 'database' | 'changes'>, ended: EndedOperations) {
   return {
     create: (...given: Rest<typeof decisions.insertAdmitted>) => decisions.insertAdmitted(database, ...given),
@@ -30,11 +31,11 @@ export function agentsFixture({ database, changes }: Pick<Store, 'database' | 'c
     lease: (...given: Rest<typeof agents.leaseAgent>) => agents.leaseAgent(database, ...given),
     releaseLease: (id: string, holder: string) => agents.releaseAgent(database, id, holder),
     async observe(id: string, generation: number, holder: string, facts: Observation): Promise<boolean> {
-      const observed = await agents.observeAgent(database, id, generation, holder, facts);
+      const observed = await observing.observeAgent(database, id, generation, holder, facts);
       if (observed.ended !== null) ended.tell(observed.ended);
       return observed.written;
     },
-    finishDelete: (id: string, holder: string) => agents.finishDelete(database, id, holder),
+    finishDelete: (id: string, holder: string) => observing.finishDelete(database, id, holder),
     onChange: (listener: (agentId: string | null) => void) => changes.on('agent_changed', listener),
   };
 }

@@ -13,8 +13,9 @@
 import { nextStep } from '@lodge/domain';
 import type { Step } from '@lodge/domain';
 import type { VmObservation } from '@lodge/ports';
-import { findAgent, leaseAgent, observeAgent, releaseAgent } from '@lodge/store/agents';
+import { findAgent, leaseAgent, releaseAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
+import { observeAgent } from '../observing.ts';
 import { settingsDigest } from '../../agents/settings.ts';
 import { apply, FailedApplies } from './apply.ts';
 import { boot, clone, restore } from './bring-up.ts';

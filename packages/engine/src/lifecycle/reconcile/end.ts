@@ -3,9 +3,9 @@
  * already.
  */
 import type { AgentStatus, Happening } from '@lodge/domain';
-import { finishDelete } from '@lodge/store/agents';
 import { tellDeath } from './death.ts';
 import type { ReportedDeath } from './death.ts';
+import { finishDelete } from '../observing.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 import { withDeath } from './reason.ts';

@@ -2,7 +2,7 @@
 import type { AgentStatus, OperationCause } from '@lodge/domain';
 import { NamedError, untilAborted } from '@lodge/domain';
 import type { AgentRuntime, AgentSettings, GuestAddress, Template, VmObservation } from '@lodge/ports';
-import { observeAgent } from '@lodge/store/agents';
+import { observeAgent } from '../observing.ts';
 import type { AgentRow, Observation } from '@lodge/store/agents';
 import { VmError } from '@lodge/ports';
 import { appendLogFrom } from '@lodge/store/logs';

@@ -1,0 +1,46 @@
+/** Writes of reconcilers: facts of the host in one statement, a transition with its event in one transaction. */
+import type { EndedOperation } from '@lodge/ports';
+import { hideAgent, leaseOf, writeFacts, writeTransition } from '@lodge/store/agents';
+import type { Observation } from '@lodge/store/agents';
+import type { Database } from '@lodge/store/database';
+import { appendEvent } from '@lodge/store/events';
+import { endedBy } from './ended-operations.ts';
+
+interface Observed {
+  readonly written: boolean;
+  /** The operation that ended with it. */
+  readonly ended: EndedOperation | null;
+}
+
+/**
+ * Writes facts if `generation` is still the agent's and `holder` has the lease. Otherwise nothing is written: the caller's
+ * decision is void.
+ */
+export async function observeAgent(
+  database: Database,
+  id: string,
+  generation: number,
+  holder: string,
+  { event, ...facts }: Observation,
+): Promise<Observed> {
+  const place = { id, generation, lease: leaseOf(database, holder) };
+  if (event === undefined) {
+    return { written: await database.repeatable((db) => writeFacts(db, place, facts)), ended: null };
+  }
+  return database.transaction(async (trx) => {
+    const row = await writeTransition(trx, place, facts);
+    if (row === undefined) return { written: false, ended: null };
+    const ended = endedBy(row);
+    await appendEvent(trx, { ...event, accountId: row.accountId, agentId: id, by: null }, ended);
+    return { written: true, ended };
+  });
+}
+
+/** Removes secrets and hides the agent, once nothing of its VM is left on any host. */
+export async function finishDelete(database: Database, id: string, holder: string): Promise<void> {
+  await database.transaction(async (trx) => {
+    const accountId = await hideAgent(trx, id, leaseOf(database, holder));
+    if (accountId === null) return;
+    await appendEvent(trx, { type: 'agent.removed', data: {}, accountId, agentId: id, by: null });
+  });
+}
