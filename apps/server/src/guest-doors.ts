@@ -1,13 +1,14 @@
 /** The services for agents at the broker's address beside models: their tools, and their connections. */
 import type { Doors } from '@lodge/broker';
-import { createAgentTools, createSchedules } from '@lodge/engine';
+import { openConnections } from '@lodge/connections';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
+import { createAgentTools, createConnectionDirectory, createConnectionGrants, createSchedules } from '@lodge/engine';
 import type { ChannelParts, Engine } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
+import { logWriter } from '@lodge/store/logs';
 import type { Closing } from './closing.ts';
 import type { Config } from './config/config.ts';
-import { openConnections } from './connections.ts';
 import { createToolsDoor } from './guest-tools/door.ts';
 import { version } from './version.ts';
 
@@ -25,20 +26,32 @@ interface Opened extends Pick<ConnectionParts, 'tools' | 'consent' | 'clientDocu
 }
 
 export function openGuestDoors(config: Config, needs: Needs, closing: Closing): Opened {
-  const { store, engine, channels, log } = needs;
-  const { door: connections, tools, ...parts } = openConnections(config, needs, closing);
+  const { store, engine, channels, secrets, log, oauthBounds } = needs;
+  const { database } = store;
+  const connections = openConnections({
+    directory: createConnectionDirectory(database),
+    grants: createConnectionGrants(database),
+    secrets,
+    logs: logWriter(database),
+    log,
+    addresses: config.connectionAddresses,
+    egressProxy: config.egressProxy,
+    ...(oauthBounds && { oauthBounds }),
+  });
+  closing.push(() => connections.close());
+  const { door, tools, consent, clientDocuments } = connections;
   const agentTools = createAgentTools({
     sources: [tools],
     agents: engine.agents,
     runTurn: engine.runTurn,
     askedTurns: (agentId) => engine.askedTurns(agentId),
-    database: store.database,
+    database,
     channels: store.channels,
     files: channels.files,
     guestFiles: channels.guestFiles,
     spend: store.spend,
-    schedules: createSchedules({ database: store.database, agents: engine.agents }),
+    schedules: createSchedules({ database, agents: engine.agents }),
     log,
   });
-  return { ...parts, doors: { connections, mcp: createToolsDoor(agentTools, version) }, tools };
+  return { tools, consent, clientDocuments, doors: { connections: door, mcp: createToolsDoor(agentTools, version) } };
 }

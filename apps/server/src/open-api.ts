@@ -46,6 +46,8 @@ export async function openApi(
   closing: (() => Promise<unknown> | void)[],
 ): Promise<OpenApi> {
   const { store, engine, metrics, secrets, tls, log } = parts;
+  const { database, changes } = store;
+  const { agents, channels, runTurn, host } = engine;
   const verifier = verifierOf(parts);
   closing.push(() => verifier.close());
   const url = publicUrl(config);
@@ -53,11 +55,14 @@ export async function openApi(
   const accounts = accountsOf(config, parts, origin);
   closing.push(() => accounts.close());
   const usual: AppOptions = {
-    ...useCasesOf(engine),
+    agents,
+    runTurn,
+    host,
+    hasRoom: () => engine.hasRoom(),
     verifier,
     events: store.events,
     accounts,
-    ...openResources({ ...parts, ...coreOf(parts), config }),
+    ...openResources({ ...parts, config, database, changes, agents, channels }),
     origin,
     usage: store.usage,
     idempotency: store.idempotency,
@@ -93,20 +98,6 @@ export async function openApi(
   if (config.publicUrl === null) url.port = listening.port;
   return { baseUrl: `${url.origin}/v1`, endRequests, accounts, app };
 }
-
-const coreOf = ({ store: { database, changes }, engine: { agents, channels } }: ApiParts) => ({
-  database,
-  changes,
-  agents,
-  channels,
-});
-
-const useCasesOf = (engine: Engine) => ({
-  agents: engine.agents,
-  runTurn: engine.runTurn,
-  host: engine.host,
-  hasRoom: () => engine.hasRoom(),
-});
 
 function verifierOf({ store, cryptography: { apiKeys }, log }: ApiParts) {
   const onChange = (listener: (keyId: string | null) => void) => store.changes.on('api_key_changed', listener);
