@@ -106,6 +106,20 @@ test('an operation ends with the observation of its generation; an older one is 
   assert.ok((await agents.present('h')).every((row) => row.id !== id));
 });
 
+test('an end of an operation is told once, by the process that wrote it, whoever began it', async () => {
+  const [here, there]: string[][] = [[], []];
+  store.onOperationEnded(({ kind, cause, outcome }) => here!.push(`${kind} ${cause} ${outcome}`));
+  other.onOperationEnded(({ kind }) => there!.push(kind));
+  const { id } = await agents.create(newAgent(account), admitAll);
+  await agents.lease(id, 'h', 60_000);
+  await agents.observe(id, 1, 'h', { status: 'running', acknowledged: true, event });
+  await other.agents.begin(id, 'request', () => ({ do: 'begin', kind: 'stop' }));
+  await agents.observe(id, 2, 'h', { status: 'provisioning', event });
+  await agents.observe(id, 2, 'h', { status: 'running', operation: null, event });
+  await agents.observe(id, 2, 'h', { status: 'running', operation: null, event });
+  assert.deepEqual([here, there], [['create request ok', 'stop request failed'], []]);
+});
+
 test('nothing begins on an agent that is unknown, being deleted or deleted', async () => {
   const { id } = await agentIn({ status: 'running' });
   await agents.markDeleted(account, id);

@@ -84,22 +84,6 @@ test('an event is heard in every process, by its account', async () => {
   assert.deepEqual(heard, [accountId]);
 });
 
-test('an end of an operation is told once, by the process that wrote it, whoever began it', async () => {
-  const [here, there]: string[][] = [[], []];
-  store.onOperationEnded(({ kind, cause, outcome }) => here!.push(`${kind} ${cause} ${outcome}`));
-  other.onOperationEnded(({ kind }) => there!.push(kind));
-  const id = await create();
-  await store.agents.lease(id, 'h', 60_000);
-  const data = { kind: null, cause: null };
-  const event = { type: 'agent.operation_ended', data } as const;
-  await store.agents.observe(id, 1, 'h', { status: 'running', acknowledged: true, event });
-  await other.agents.begin(id, 'request', () => ({ do: 'begin', kind: 'stop' }));
-  await store.agents.observe(id, 2, 'h', { status: 'provisioning', event });
-  await store.agents.observe(id, 2, 'h', { status: 'running', operation: null, event });
-  await store.agents.observe(id, 2, 'h', { status: 'running', operation: null, event });
-  assert.deepEqual([here, there], [['create request ok', 'stop request failed'], []]);
-});
-
 test('what is over the bounds goes, oldest first, in steps; other accounts keep theirs', async () => {
   await execute(
     database.connectionString,
