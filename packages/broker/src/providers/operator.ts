@@ -1,18 +1,15 @@
 import { isIP } from 'node:net';
-import { isJsonObject } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
 import { llmApis } from '@lodge/ports';
 import type { LlmApi, OfferedModel, Provider } from '@lodge/ports';
 import { isPublicAddress } from '@lodge/egress';
 import { Type } from 'typebox';
-import type { Static, TObject, TSchema } from 'typebox';
-import { Check } from 'typebox/value';
 import { parseModelPrices } from '../prices/overrides.ts';
+import { checked, objectAt, parsed } from '../settings.ts';
 import { builtinProviders, keyHeaders } from './builtin.ts';
 
-type Entry = Readonly<Record<string, unknown>>;
-
 /** Fields that an operator may omit for common servers: an entry of this id, or with this `preset`, has them. */
-const presets: Readonly<Record<string, Entry>> = {
+const presets: Readonly<Record<string, Json>> = {
   'azure-openai': {
     name: 'Azure OpenAI',
     apis: ['openai-responses', 'openai-completions'],
@@ -39,7 +36,6 @@ const isUrl = (given: string): boolean => URL.canParse(given) && /^https?:$/.tes
 const isHeaderName = (name: string): boolean => /^[a-z0-9-]{1,64}$/.test(name) && !ownHeaders.test(name);
 const isPreset = (name: string): boolean => Object.hasOwn(presets, name);
 
-/** `must` is what a refusal says that the field must be. */
 const text = (must: string, is: (text: string) => boolean) => Type.Refine(Type.String({ must }), is);
 const flag = Type.Optional(Type.Boolean({ must: 'true or false' }));
 const tokens = Type.Optional(
@@ -87,12 +83,7 @@ const modelForm = Type.Object({
  * Throws an Error whose message names the setting and the field, and repeats no value: a URL or a header may hold a secret.
  */
 export function parseOperatorProviders(json: string): Provider[] {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    throw new Error('LODGE_PROVIDERS must be valid JSON.');
-  }
+  const value = parsed(json, 'LODGE_PROVIDERS');
   if (!Array.isArray(value)) throw new Error('LODGE_PROVIDERS must be a JSON array.');
   if (value.length > maxProviders) throw new Error(`LODGE_PROVIDERS can hold up to ${maxProviders} providers.`);
   const taken = new Set(builtinProviders.map(({ id }) => id));
@@ -159,24 +150,4 @@ function plainUrl(text: string, at: string): URL {
 function isPlainlyPrivate({ hostname }: URL): boolean {
   const literal = hostname.replace(/^\[|\]$/g, '');
   return literal === 'localhost' || (isIP(literal) !== 0 && !isPublicAddress(literal));
-}
-
-/** Refuses the first field that does not fit its schema, by its name. */
-function checked<S extends TObject>(form: S, given: unknown, at: string): Static<S> {
-  const entry = objectAt(given, at);
-  const known: Readonly<Record<string, TSchema & { readonly must?: string }>> = form.properties;
-  for (const field of Object.keys(entry)) {
-    if (Object.hasOwn(known, field)) continue;
-    throw new Error(`${at}.${field} is not a field; known are: ${Object.keys(known).join(', ')}.`);
-  }
-  for (const [field, schema] of Object.entries(known)) {
-    if (Check(Type.Object({ [field]: schema }), entry)) continue;
-    throw new Error(`${at}.${field} must be ${schema.must}.`);
-  }
-  return entry as Static<S>;
-}
-
-function objectAt(value: unknown, at: string): Entry {
-  if (!isJsonObject(value)) throw new Error(`${at} must be an object.`);
-  return value;
 }
