@@ -139,7 +139,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     secrets,
     keyChecker,
     channels,
-    ...(metrics && { onTurn: metrics.turnBegan }),
+    ...(metrics && { onTurn: metrics.turnBegan, onOperationEnded: metrics.operationEnded }),
   });
   const logCollector = createLogCollector({ ...shared, bounds: logBounds(config) });
   const eventKeeper = createEventKeeper({ database: store.database, bounds: eventBounds(config), log });
@@ -278,7 +278,6 @@ async function openMetrics(
   const templates = () => engine.templateProgress();
   metrics.observe({
     database: store.database,
-    onOperationEnded: engine.onOperationEnded,
     templates,
     sizes: store.sizes,
   });

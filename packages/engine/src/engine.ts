@@ -11,7 +11,6 @@ import { guestOfRow } from './agents/guest-of.ts';
 import { createHost } from './host/host.ts';
 import type { Host } from './host/host.ts';
 import { DiskKeeper } from './lifecycle/disk/keeper.ts';
-import { EndedOperations } from './lifecycle/ended-operations.ts';
 import { endingsOf } from './lifecycle/endings.ts';
 import type { BeforeEnd, Endings } from './lifecycle/endings.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
@@ -19,6 +18,7 @@ import { MemoryRelief } from './lifecycle/idle/memory.ts';
 import type {
   AgentSettings,
   CallLedger,
+  EndedOperation,
   Gateway,
   HostLook,
   ImageBuilder,
@@ -93,6 +93,8 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<Spend
   readonly hostLook?: HostLook;
   /** Called when a turn begins; returns a function to call when it has ended. */
   readonly onTurn?: (origin: TurnOrigin) => () => void;
+  /** Called with each operation that this process ended, once its event is committed. */
+  readonly onOperationEnded?: (operation: EndedOperation) => void;
   /** Messaging channels; without them there are none. */
   readonly channels?: ChannelParts;
   /** Bounds of the loop that does the work of the queue, where the defaults do not fit. */
@@ -122,8 +124,6 @@ export interface Engine {
   /** Ends all work in progress; VMs stay. */
   stop(): Promise<void>;
   templateProgress(): readonly TemplateProgress[];
-  /** Calls back with each operation that this process ended, once its event is committed. */
-  readonly onOperationEnded: EndedOperations['on'];
   onTemplateProgress(listener: (progress: TemplateProgress) => void): () => void;
 }
 
@@ -146,7 +146,6 @@ export function createEngine(deps: EngineDeps): Engine {
   const templates = openTemplates(deps);
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
-  const ended = new EndedOperations(log);
   const endings = endingsOf(driver, deps.beforeEnd);
   const settings = deps.disk ?? defaultDisk;
   const disk = new DiskKeeper({ database, driver, endings, log, holder: deps.holder, settings });
@@ -161,7 +160,7 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
-  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk, endings, ended });
+  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk, endings });
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const runTurn = createRunTurn({ ...deps, agents });
   const { secrets } = deps;
@@ -188,7 +187,6 @@ export function createEngine(deps: EngineDeps): Engine {
       await Promise.all([...loops, templates].map((part) => part.stop()));
     },
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
-    onOperationEnded: (listener) => ended.on(listener),
     onTemplateProgress: (listener) => templates.onProgress(listener),
   };
 }
@@ -252,17 +250,16 @@ interface LoopParts {
   readonly keepAwake: KeepAwakeLeases;
   readonly disk: DiskKeeper;
   readonly endings: Endings;
-  readonly ended: EndedOperations;
 }
 
 function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
-  const { templates, settingsOf, health, keepAwake, disk, endings, ended } = parts;
+  const { templates, settingsOf, health, keepAwake, disk, endings } = parts;
   const { database, changes, driver, runtimes, log, holder } = deps;
   const bounds = { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs };
   const reconcileAgent = createAgentReconciler({
     database,
     changes,
-    ended,
+    onOperationEnded: deps.onOperationEnded,
     driver,
     endings,
     templates,

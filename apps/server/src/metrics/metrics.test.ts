@@ -15,9 +15,9 @@ const create = (agents: typeof store.agents) => agents.create(newAgent(accountId
 
 test('creates and operations are counted by kind, cause and outcome, wherever they were begun', async () => {
   const metrics = createMetrics('1.2.3');
+  store.onOperationEnded(metrics.operationEnded);
   metrics.observe({
     database: store.database,
-    onOperationEnded: store.onOperationEnded,
     templates: () => [],
     sizes: store.sizes,
   });
@@ -88,7 +88,6 @@ test('GET /metrics serves them with agents, templates, requests and the process,
   const templates = [{ runtime: 'openclaw', state: 'building', step: 's', fraction: null, since: new Date() }] as const;
   metrics.observe({
     database: store.database,
-    onOperationEnded: store.onOperationEnded,
     templates: () => templates,
     sizes: store.sizes,
   });

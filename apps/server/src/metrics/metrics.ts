@@ -20,6 +20,7 @@ export interface Metrics {
   watchCalls(ledger: CallLedger, providers: readonly Provider[]): CallLedger;
   /** Counts from then on what this process writes, and looks at the rest whenever the figures are asked for. */
   observe(sources: MetricSources): void;
+  readonly operationEnded: (operation: EndedOperation) => void;
   /** All figures as they are now. Figures that cannot be read are omitted. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -27,7 +28,6 @@ export interface Metrics {
 
 export interface MetricSources {
   readonly database: Pick<Database, 'repeatable'>;
-  readonly onOperationEnded: (listener: (operation: EndedOperation) => void) => unknown;
   readonly templates: () => readonly TemplateProgress[];
   readonly sizes: () => Promise<StoredSizes>;
 }
@@ -61,12 +61,12 @@ export function createMetrics(version: string): Metrics {
       return () => turns.dec();
     },
     watchCalls: (ledger, providers) => watchCalls(ledger, providers, registers),
-    observe({ database, onOperationEnded, templates, sizes }) {
-      countOperations(onOperationEnded, registers);
+    observe({ database, templates, sizes }) {
       register.registerMetric(agentGauge(database));
       register.registerMetric(templateGauge(templates));
       register.registerMetric(sizeGauge(sizes));
     },
+    operationEnded: countOperations(registers),
     text: () => register.metrics(),
     contentType: register.contentType,
   };
@@ -118,7 +118,7 @@ function watchCalls(ledger: CallLedger, providers: readonly Provider[], register
 }
 
 /** Each end is one event, told by the process that wrote it: over all processes every operation counts once. */
-function countOperations(onOperationEnded: MetricSources['onOperationEnded'], registers: Registry[]): void {
+function countOperations(registers: Registry[]): Metrics['operationEnded'] {
   const durations = new Histogram({
     name: 'lodge_operation_duration_seconds',
     help: 'Creates and changes of machines that ended: what, why begun, and whether it came to its goal.',
@@ -126,7 +126,7 @@ function countOperations(onOperationEnded: MetricSources['onOperationEnded'], re
     buckets: operationBuckets,
     registers,
   });
-  onOperationEnded(({ kind, cause, outcome, seconds }) => durations.observe({ kind, cause, outcome }, seconds));
+  return ({ kind, cause, outcome, seconds }) => durations.observe({ kind, cause, outcome }, seconds);
 }
 
 function agentGauge(database: MetricSources['database']): Gauge {

@@ -6,15 +6,9 @@ import type { Database } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
 import { endedBy } from './ended-operations.ts';
 
-interface Observed {
-  readonly written: boolean;
-  /** The operation that ended with it. */
-  readonly ended: EndedOperation | null;
-}
-
 /**
  * Writes facts if `generation` is still the agent's and `holder` has the lease. Otherwise nothing is written: the caller's
- * decision is void.
+ * decision is void. `ended` is the operation that ended with it.
  */
 export async function observeAgent(
   database: Database,
@@ -22,7 +16,7 @@ export async function observeAgent(
   generation: number,
   holder: string,
   { event, ...facts }: Observation,
-): Promise<Observed> {
+): Promise<{ readonly written: boolean; readonly ended: EndedOperation | null }> {
   const place = { id, generation, lease: leaseOf(database, holder) };
   if (event === undefined) {
     return { written: await database.repeatable((db) => writeFacts(db, place, facts)), ended: null };

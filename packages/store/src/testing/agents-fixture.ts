@@ -1,17 +1,19 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
+import type { EndedOperation } from '@lodge/ports';
 import * as decisions from '../../../engine/src/agents/decisions.ts';
-import { EndedOperations } from '../../../engine/src/lifecycle/ended-operations.ts';
 import * as observing from '../../../engine/src/lifecycle/observing.ts';
 import * as agents from '../agents/index.ts';
 import type { AgentRow, AgentFilter, Observation } from '../agents/index.ts';
 import { openStore } from '../store.ts';
 import type { Store, StoreConfig } from '../store.ts';
-import { silent } from './fixture.ts';
 
 type Rest<Call> = Call extends (database: never, ...rest: infer Given) => unknown ? Given : never;
 
 /** Writes and reads of agents' rows by engine and commands, by names, for tests that care for the rows alone. */
-export function agentsFixture({ database, changes }: Pick<Store, 'database' | 'changes'>, ended: EndedOperations) {
+export function agentsFixture(
+  { database, changes }: Pick<Store, 'database' | 'changes'>,
+  tell: (operation: EndedOperation) => void,
+) {
   return {
     create: (...given: Rest<typeof decisions.insertAdmitted>) => decisions.insertAdmitted(database, ...given),
     begin: (...given: Rest<typeof decisions.beginOperation>) => decisions.beginOperation(database, ...given),
@@ -32,7 +34,7 @@ export function agentsFixture({ database, changes }: Pick<Store, 'database' | 'c
     releaseLease: (id: string, holder: string) => agents.releaseAgent(database, id, holder),
     async observe(id: string, generation: number, holder: string, facts: Observation): Promise<boolean> {
       const observed = await observing.observeAgent(database, id, generation, holder, facts);
-      if (observed.ended !== null) ended.tell(observed.ended);
+      if (observed.ended !== null) tell(observed.ended);
       return observed.written;
     },
     finishDelete: (id: string, holder: string) => observing.finishDelete(database, id, holder),
@@ -42,13 +44,18 @@ export function agentsFixture({ database, changes }: Pick<Store, 'database' | 'c
 
 export interface TestStore extends Store {
   readonly agents: ReturnType<typeof agentsFixture>;
-  readonly onOperationEnded: EndedOperations['on'];
+  onOperationEnded(listener: (operation: EndedOperation) => void): void;
 }
 
 /** The store with its agents. */
 export function withAgents(store: Store): TestStore {
-  const ended = new EndedOperations(silent);
-  return { ...store, agents: agentsFixture(store, ended), onOperationEnded: (listener) => ended.on(listener) };
+  const listeners: ((operation: EndedOperation) => void)[] = [];
+  const tell = (operation: EndedOperation) => listeners.forEach((listener) => listener(operation));
+  return {
+    ...store,
+    agents: agentsFixture(store, tell),
+    onOperationEnded: (listener) => void listeners.push(listener),
+  };
 }
 
 export const openTestStore = async (config: StoreConfig): Promise<TestStore> => withAgents(await openStore(config));

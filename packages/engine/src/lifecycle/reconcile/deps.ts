@@ -1,10 +1,9 @@
 import type { FairGate, RuntimeKind } from '@lodge/domain';
-import type { AgentRuntime, AgentSettings, Log } from '@lodge/ports';
+import type { AgentRuntime, AgentSettings, EndedOperation, Log } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import type { Store } from '@lodge/store';
 import type { Database } from '@lodge/store/database';
 import type { DiskKeeper } from '../disk/keeper.ts';
-import type { EndedOperations } from '../ended-operations.ts';
 import type { DriverInUse, Endings } from '../endings.ts';
 import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
@@ -14,7 +13,7 @@ import type { RulesPut } from './rules-put.ts';
 export interface ReconcilerDeps {
   readonly database: Database;
   readonly changes: Store['changes'];
-  readonly ended: EndedOperations;
+  readonly onOperationEnded: ((operation: EndedOperation) => void) | undefined;
   readonly driver: DriverInUse;
   readonly endings: Endings;
   readonly templates: Templates;

@@ -118,9 +118,9 @@ export class Pass {
 
   /** Writes facts. Rejects with `Overtaken` when they are void. */
   async observe(facts: Observation): Promise<void> {
-    const { database, holder, ended: told } = this.deps;
+    const { database, holder, onOperationEnded } = this.deps;
     const { written, ended } = await observeAgent(database, this.id, this.agent.generation, holder, facts);
-    if (ended !== null) told.tell(ended);
+    if (ended !== null) onOperationEnded?.(ended);
     if (!written) throw new Overtaken();
     if (facts.status !== undefined) this.written = facts.status;
   }
