@@ -74,7 +74,8 @@ export async function openApi(
       spend: store.spend,
     },
     network: networkSettings(config, tls),
-    account: { accounts, spend: store.spend, origin, clientDocuments: true, pages: builtPages() },
+    spend: store.spend,
+    pages: builtPages(),
     documents: fileURLToPath(new URL('../../docs/dist', import.meta.url)),
     ready: async () => {
       await store.ping();

@@ -28,7 +28,7 @@ import { checkScope } from './identity/scopes.ts';
 import { Sessions } from './identity/session.ts';
 import { Strangers } from './identity/strangers.ts';
 import type { App } from './app-types.ts';
-import type { AccountArea, HttpAppOptions, HttpMetrics, NetworkSettings } from './context.ts';
+import type { HttpAppOptions, HttpMetrics, NetworkSettings } from './context.ts';
 import { answerClientError, sendError } from './pipeline/errors.ts';
 import { addIdempotency } from './pipeline/idempotency/idempotency.ts';
 import { outerIdOf } from './pipeline/inner-calls.ts';
@@ -99,7 +99,7 @@ interface Whole extends AppOptions {
   readonly strangers: Strangers;
   readonly cursors: Cursors;
   readonly fingerprints: Fingerprints;
-  readonly sessions: Sessions | null;
+  readonly sessions: Sessions;
   readonly endings: Endings;
   readonly closing: AbortSignal;
   readonly cut: AbortSignal;
@@ -117,11 +117,11 @@ export function createHttpApp(options: AppOptions): FastifyInstance {
   const sealing = { cursors: new Cursors(options.secrets), fingerprints: createFingerprints(options.secrets) };
   const guestAt = options.guestAt ?? guestClient;
   const signals = { closing: closing.signal, cut: cut.signal };
-  const sessions = options.account ? new Sessions(options.account) : null;
+  const sessions = new Sessions(options);
   const endings = new Endings({ ...options, sessions });
   const context: Whole = { ...options, guestAt, limiter, strangers, ...sealing, sessions, endings, ...signals };
   const paths = new KnownPaths();
-  const pages = options.account?.pages ? new WebPages(options.account.pages) : null;
+  const pages = options.pages === null ? null : new WebPages(options.pages);
   const app = newServer(context);
 
   app.decorateRequest('principal');
@@ -159,9 +159,6 @@ export function createHttpApp(options: AppOptions): FastifyInstance {
     await addCompression(scope);
     refuseOtherQueries(scope);
     for (const addRoute of routes) addRoute(scope, context);
-    const { account } = options;
-    if (account && sessions)
-      for (const addRoute of areaRoutes) addRoute(scope, { ...account, sessions, log: context.log });
   });
   app.register(referencePage);
   if (options.documents !== undefined) app.register((scope) => documentsSite(scope, options.documents!));
@@ -211,13 +208,7 @@ const routes: readonly ((app: App, whole: Whole) => void)[] = [
   mcpRoute,
   healthRoute,
   openApiRoute,
-];
-
-/** Routes for signing in, and for the settings of a signed-in person. */
-const areaRoutes: readonly ((
-  app: App,
-  area: AccountArea & { readonly sessions: Sessions; readonly log: Log },
-) => void)[] = [
+  // Signing in, and the settings of a signed-in person.
   signInRoutes,
   sessionRoutes,
   linkRoutes,
@@ -284,7 +275,7 @@ interface Served {
   readonly pages: WebPages | null;
 }
 
-function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, { paths, pages }: Served): void {
+function addChecks(app: App, admitting: Admitting & Pick<Whole, 'origin'>, { paths, pages }: Served): void {
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ 'x-request-id': request.id, 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' });
     // CORS accepts OPTIONS of any path, and is no route of Lodge's.
@@ -308,15 +299,15 @@ function addChecks(app: App, admitting: Admitting & Pick<Whole, 'account'>, { pa
 
 /** Tells whoever may not enter where access is had, on the routes that say so. */
 function challenge(
-  { account }: Pick<Whole, 'account'>,
+  { origin }: Pick<Whole, 'origin'>,
   request: FastifyRequest,
   reply: FastifyReply,
   error: unknown,
 ): void {
   const { challenges } = request.routeOptions.config ?? {};
-  if (!challenges || !account || !(error instanceof Refusal) || errorCodes[error.code].status !== 401) return;
+  if (!challenges || !(error instanceof Refusal) || errorCodes[error.code].status !== 401) return;
   const isInvalid = error.code !== 'missing_api_key';
-  reply.header('www-authenticate', bearerChallenge(account.origin(), challenges, isInvalid));
+  reply.header('www-authenticate', bearerChallenge(origin(), challenges, isInvalid));
 }
 
 /**

@@ -60,23 +60,14 @@ export interface Reached {
   readonly origin: () => string;
 }
 
-/** People and their sessions. */
-export interface AccountArea extends Reached {
-  readonly accounts: Accounts;
-  readonly spend: SpendStore;
-  /** Whether OAuth clients may be known by documents of their own. */
-  readonly clientDocuments?: boolean;
-  /** Folder of the built pages; null serves the API alone. */
-  readonly pages: string | null;
-}
-
 /** The dependencies of the whole API. Each part names its own needs (`needs.ts`). */
 export interface HttpAppOptions extends Reached {
   readonly agents: Agents;
   readonly runTurn: RunTurn;
   readonly verifier: ApiKeyVerifier;
   readonly events: EventStore;
-  readonly accounts: Pick<Accounts, 'account' | 'update'>;
+  readonly accounts: Accounts;
+  readonly spend: SpendStore;
   readonly usage: UsageStore;
   readonly host: Host;
   /** Without it no proxy is trusted and no other origin is allowed. */
@@ -89,8 +80,8 @@ export interface HttpAppOptions extends Reached {
   readonly idempotency?: IdempotencyStore;
   /** Whether the host's disk has room for kept replies; always without it. */
   readonly hasRoom?: () => boolean;
-  /** Signing in, and the pages behind it; without it only API keys open anything. */
-  readonly account?: AccountArea;
+  /** Folder of the built pages; null serves the API alone. */
+  readonly pages: string | null;
   /** Folder in which the site of the documents is, or will be; without it there is only the API's reference. */
   readonly documents?: string;
   /** Rejects when the service cannot serve at all: its database does not answer. */

@@ -8,7 +8,7 @@ import { openApp } from '../../../../packages/testkit/src/plane/http/open-app.ts
 const pages = await mkdtemp(join(tmpdir(), 'lodge-pages-'));
 await mkdir(join(pages, 'assets'));
 await writeFile(join(pages, 'index.html'), '<!doctype html><title>Lodge</title>');
-const area = await openApp({ api: (usual) => ({ ...usual, account: { ...usual.account!, pages } }) });
+const area = await openApp({ api: (usual) => ({ ...usual, pages }) });
 after(async () => {
   await area.close();
   await rm(pages, { recursive: true });

@@ -9,7 +9,7 @@ const parent = await mkdtemp(join(tmpdir(), 'lodge-documents-'));
 const folder = join(parent, 'dist');
 await writeFile(join(parent, 'secret.txt'), 'secret');
 const served = await openApp({
-  api: (usual) => ({ ...usual, documents: folder, account: { ...usual.account!, pages: null } }),
+  api: (usual) => ({ ...usual, documents: folder, pages: null }),
 });
 after(async () => {
   await served.close();

@@ -31,7 +31,7 @@ export async function admitRequest(
     const { config } = request.routeOptions;
     if (isOfPages(request.url) || isOfDashboard(request.url)) await limiter?.byPages(request, reply);
     else if (!config?.ownToken) await limiter?.byAddress(request, reply);
-    if (config?.ownPagesOnly) admitting.sessions?.checkOwnPage(request);
+    if (config?.ownPagesOnly) admitting.sessions.checkOwnPage(request);
     return;
   }
   const lookUp = async (): Promise<void> => {

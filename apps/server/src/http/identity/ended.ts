@@ -16,12 +16,12 @@ interface Watch {
 /** Says of a connection that its client may keep open whether the key or session that opened it is still valid. */
 export class Endings {
   private readonly verifier: ApiKeyVerifier;
-  private readonly sessions: Sessions | null;
+  private readonly sessions: Sessions;
   private readonly log: Log;
   /** Watches by key or token: everything that one of them has opened shares a look. */
   private readonly watches = new Map<string, Watch>();
 
-  constructor(given: { readonly verifier: ApiKeyVerifier; readonly sessions: Sessions | null; readonly log: Log }) {
+  constructor(given: { readonly verifier: ApiKeyVerifier; readonly sessions: Sessions; readonly log: Log }) {
     this.verifier = given.verifier;
     this.sessions = given.sessions;
     this.log = given.log;
@@ -30,9 +30,9 @@ export class Endings {
   /** Aborts when the key was revoked or has expired, or the session has ended. It stops looking at the reply's end. */
   of(request: FastifyRequest, reply: FastifyReply): AbortSignal {
     const key = presentedKey(request.headers);
-    const secret = key ?? this.sessions!.token(request.headers)!;
+    const secret = key ?? this.sessions.token(request.headers)!;
     const holds = async (): Promise<boolean> =>
-      key === null ? this.sessions!.holds(secret) : typeof (await this.verifier.verify(key)) === 'object';
+      key === null ? this.sessions.holds(secret) : typeof (await this.verifier.verify(key)) === 'object';
     const watch = this.watches.get(secret) ?? this.begin(secret, holds);
     watch.watchers += 1;
     onReplyOver(reply, () => this.leave(secret, watch));

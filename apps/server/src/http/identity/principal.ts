@@ -9,12 +9,12 @@ import type { Sessions } from './session.ts';
 export interface Identities {
   readonly verifier: ApiKeyVerifier;
   /** Null: only API keys open anything. */
-  readonly sessions: Sessions | null;
+  readonly sessions: Sessions;
 }
 
 /** The secret that identifies the request: its key, or else the token of its session. Null if it has neither. */
 export const presentedSecret = ({ sessions }: Identities, { headers }: FastifyRequest): string | null =>
-  presentedKey(headers) ?? sessions?.token(headers) ?? null;
+  presentedKey(headers) ?? sessions.token(headers);
 
 /**
  * Puts the principal on the request, or refuses with 401; with 403 if a session's request comes from another page than
@@ -27,8 +27,8 @@ export async function authenticate({ verifier, sessions }: Identities, request: 
     return;
   }
   const { passesOn, sessionOnly } = request.routeOptions.config ?? {};
-  const token = passesOn ? null : (sessions?.token(request.headers) ?? null);
-  if (token !== null && (await sessions!.enter(request, token))) return;
+  const token = passesOn ? null : sessions.token(request.headers);
+  if (token !== null && (await sessions.enter(request, token))) return;
   if (token !== null || sessionOnly) throw new Refusal('not_signed_in', 'Sign in first.');
   throw new Refusal('missing_api_key', 'Send your API key in the header X-API-Key, or as Authorization: Bearer.');
 }

@@ -35,7 +35,7 @@ const verifier = createApiKeyVerifier({
 const { app, store, accountId, close } = await openApp({
   settings: { LODGE_RATE_ADDRESS: '60' },
   api(usual) {
-    const { accounts } = usual.account!;
+    const { accounts } = usual;
     const counted: typeof accounts = {
       ...accounts,
       signedIn(...given) {
@@ -43,7 +43,7 @@ const { app, store, accountId, close } = await openApp({
         return looking(() => accounts.signedIn(...given));
       },
     };
-    return { ...usual, verifier, account: { ...usual.account!, accounts: counted } };
+    return { ...usual, verifier, accounts: counted };
   },
 });
 after(async () => {

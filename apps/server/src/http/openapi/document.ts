@@ -2,7 +2,7 @@ import { noSpendDefaults, ofEachRuntime } from '@lodge/domain';
 import type { Agents } from '@lodge/engine';
 import { createHttpApp } from '../app.ts';
 import { openResources } from '../../resources/index.ts';
-import type { AccountArea } from '../context.ts';
+import type { AppOptions } from '../app.ts';
 
 /** Stands for use-cases of which only the names are asked while routes are declared. A call of one throws. */
 function uncalled<T extends object>(values: Partial<T> = {}): T {
@@ -12,18 +12,9 @@ function uncalled<T extends object>(values: Partial<T> = {}): T {
   return new Proxy(call as unknown as T, { get: (_, name) => Reflect.get(values, name) ?? uncalled() });
 }
 
-const origin = (): string => 'http://localhost';
-
-/** An account area whose routes exist and do nothing. */
-const noAccountArea: AccountArea = {
-  accounts: uncalled(),
-  spend: uncalled<AccountArea['spend']>({ defaults: noSpendDefaults }),
-  origin,
-  pages: null,
-};
-
 /** docs/reference/openapi.json: what `GET /v1/openapi.json` answers, set for reading. No deployment's settings are in it. */
 export async function openApiJson(): Promise<string> {
+  const spend = uncalled<AppOptions['spend']>({ defaults: noSpendDefaults });
   const app = createHttpApp({
     agents: uncalled<Agents>({ providers: [] }),
     runTurn: uncalled(),
@@ -31,15 +22,16 @@ export async function openApiJson(): Promise<string> {
     events: uncalled(),
     accounts: uncalled(),
     ...openResources(uncalled()),
-    origin,
-    account: noAccountArea,
+    origin: () => 'http://localhost',
+    spend,
+    pages: null,
     host: uncalled(),
     usage: uncalled(),
     limits: {
       store: uncalled(),
       rates: { reads: 0, writes: 0, creates: 0, calls: 0, address: 0, createsAtOnce: 0 },
       quotas: { agents: 0, running: 0 },
-      spend: noAccountArea.spend,
+      spend,
     },
     ready: uncalled(),
     agentUrl: { scheme: 'http', domain: '', port: null, prefixes: ofEachRuntime(() => '') },

@@ -78,7 +78,7 @@ export async function testWorld(origin = 'http://localhost:8080', registrationOp
   const lodge = await openApp({
     settings: { LODGE_PUBLIC_URL: origin, ...(registrationOpen && { LODGE_REGISTRATION: 'open' }) },
     bounds: { accountsClock: () => new Date(now) },
-    api: (usual) => ({ ...usual, account: { ...usual.account!, pages: null } }),
+    api: (usual) => ({ ...usual, pages: null }),
   });
   const { app, store } = lodge;
   const owner = new Browser(app, origin);

@@ -1,12 +1,11 @@
 /** `/oauth/consent/:token`: the page that a consent begins with. Anybody may open it without an account here. */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Refusal } from '@lodge/domain';
-import type { ConsentPage } from '@lodge/engine';
-import type { Accounts } from '@lodge/engine';
+import type { Accounts, ConsentPage } from '@lodge/engine';
 import type { Log } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
-import type { AccountArea, Reached } from '../../context.ts';
+import type { Reached } from '../../context.ts';
 import { checkChange } from '../../identity/csrf.ts';
 import type { Sessions } from '../../identity/session.ts';
 import { policy } from '../../pages.ts';
@@ -18,10 +17,8 @@ import type { ChannelNeeds } from './shared.ts';
 
 interface Needs extends ChannelNeeds, Reached {
   readonly log: Log;
-  readonly accounts: Pick<Accounts, 'account'>;
-  /** Identifies signed-in people; without it nobody is signed in. */
-  readonly account?: Pick<AccountArea, 'accounts'>;
-  readonly sessions: Sessions | null;
+  readonly accounts: Pick<Accounts, 'account' | 'signedIn'>;
+  readonly sessions: Sessions;
 }
 
 const url = '/oauth/consent/:token';
@@ -53,8 +50,8 @@ function look({ channels, origin }: Needs, request: FastifyRequest): Promise<Con
 
 async function show(needs: Needs, request: FastifyRequest, reply: FastifyReply): Promise<string> {
   const page = await look(needs, request);
-  const session = needs.sessions?.token(request.headers) ?? null;
-  const me = session === null ? null : ((await needs.account?.accounts.signedIn(session)) ?? null);
+  const session = needs.sessions.token(request.headers);
+  const me = session === null ? null : await needs.accounts.signedIn(session);
   const owner = await needs.accounts.account(page.accountId);
   const origin = needs.origin();
   reply.headers({

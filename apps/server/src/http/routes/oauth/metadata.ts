@@ -2,19 +2,13 @@
 import { grantTypes } from '@lodge/contract';
 import { grantableScopes } from '@lodge/domain';
 import type { App } from '../../app-types.ts';
+import type { Reached } from '../../context.ts';
 
 /** Path of the MCP server, whose metadata has an address of its own. */
 export const mcpPath = '/v1/mcp';
 
-interface Needs {
-  /** Where browsers reach this service. */
-  readonly origin: () => string;
-  /** Whether clients may be known by documents of their own; false by default. */
-  readonly clientDocuments?: boolean;
-}
-
 /** `GET /.well-known/oauth-protected-resource`, the same for the MCP server, and `/.well-known/oauth-authorization-server`. */
-export function metadataRoutes(app: App, { origin, clientDocuments = false }: Needs): void {
+export function metadataRoutes(app: App, { origin }: Reached): void {
   const serve = (url: string, document: () => object): void => {
     app.get(url, { config: { public: true }, schema: { hide: true } }, (_request, reply) =>
       reply.header('access-control-allow-origin', '*').send(document()),
@@ -45,7 +39,7 @@ export function metadataRoutes(app: App, { origin, clientDocuments = false }: Ne
     revocation_endpoint_auth_methods_supported: ['none'],
     scopes_supported: grantableScopes,
     authorization_response_iss_parameter_supported: true,
-    client_id_metadata_document_supported: clientDocuments,
+    client_id_metadata_document_supported: true,
     service_documentation: `${origin()}/docs/`,
   }));
 }
