@@ -8,7 +8,6 @@ import type { Sessions } from './session.ts';
 /** The means to identify principals. */
 export interface Identities {
   readonly verifier: ApiKeyVerifier;
-  /** Null: only API keys open anything. */
   readonly sessions: Sessions;
 }
 
