@@ -275,11 +275,10 @@ describe('trouble', () => {
   test('an idle mailbox costs one call of 2 units a look', async (t) => {
     const { host } = await connected(t);
     await sleep(100);
-    const before = world.google.callsOf(world.address);
-    const looks = world.google.calls.filter((call) => call === `GET history ${world.address}`).length;
-    await sleep(400);
-    const after = world.google.calls.filter((call) => call === `GET history ${world.address}`).length;
-    assert.ok(after > looks);
+    const looksOf = () => world.google.calls.filter((call) => call === `GET history ${world.address}`).length;
+    const [before, looks] = [world.google.callsOf(world.address), looksOf()];
+    await host.until(() => looksOf() >= looks + 2, 'two looks', patienceMs);
+    const after = looksOf();
     assert.equal(world.google.callsOf(world.address) - before, after - looks);
     assert.equal(host.attempts, 0);
   });

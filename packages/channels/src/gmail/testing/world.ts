@@ -18,7 +18,7 @@ const timings = {
 };
 
 /** For what takes some 100 ms on a quiet machine. */
-export const patienceMs = 20_000;
+export const patienceMs = 60_000;
 
 export interface Connected {
   readonly host: TestHost;
