@@ -9,6 +9,7 @@ import type { ChangeNote } from '@lodge/ports';
 import {
   beginOfAgent,
   factsOfAgent,
+  hasKey,
   holdCreates,
   insertAgent,
   insertChannels,
@@ -108,9 +109,7 @@ function changesIn(row: AgentRow, { llmKeys, ...rest }: AgentChange): AgentChang
   const changed = Object.entries(rest).filter(
     ([name, value]) => value !== undefined && !isDeepStrictEqual(value, row[name as keyof typeof rest]),
   );
-  const isThere = (key: { readonly provider: string; readonly sealed: string }) =>
-    row.llmKeys.some(({ provider, sealed }) => provider === key.provider && sealed === key.sealed);
-  const isSame = llmKeys?.length === row.llmKeys.length && llmKeys.every(isThere);
+  const isSame = llmKeys?.length === row.llmKeys.length && llmKeys.every(hasKey(row.llmKeys));
   return { ...Object.fromEntries(changed), ...(llmKeys !== undefined && !isSame && { llmKeys }) };
 }
 

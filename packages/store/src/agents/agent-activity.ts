@@ -5,11 +5,15 @@ import { agentJson, now, toAgentRow } from './agent-row.ts';
 import type { AgentJson, AgentRow } from './agent-row.ts';
 import { liveAgents } from './selecting.ts';
 import type { Database } from '../database/database.ts';
+import { inMs } from '../work/leases.ts';
 
 /**
  * Keep-awake leases of agents, in the database, so all processes agree on which agents are idle. Every write here locks the
  * agent's row first, as a decision about the agent does (`begin`), and so comes either before it or after it.
  */
+
+/** The agent of a row `active`; made once, because each chat asks for it. */
+const activeAgent = agentJson('active');
 
 /**
  * Takes a keep-awake lease for `holder` until `ttlMs` from now by the database's clock, and returns the row as it is then.
@@ -32,10 +36,10 @@ export async function takeKeepAwake(
         returning *
       ), held as (
         insert into agent_holds (agent_id, holder, until)
-        select id, ${holder}, ${fromNow(ttlMs)} from active
+        select id, ${holder}, ${inMs(ttlMs)} from active
         on conflict (agent_id, holder) do update set until = greatest(agent_holds.until, excluded.until)
       )
-      select ${agentJson('active')} as agent from active
+      select ${activeAgent} as agent from active
     `.execute(db),
   );
   return rows[0] ? toAgentRow(rows[0].agent) : null;
@@ -58,7 +62,7 @@ export async function prolongKeepAwake(
         update agents set last_active_at = greatest(last_active_at, clock_timestamp()) from live where agents.id = live.id
       )
       insert into agent_holds (agent_id, holder, until)
-      select id, ${holder}, ${fromNow(ttlMs)} from live
+      select id, ${holder}, ${inMs(ttlMs)} from live
       on conflict (agent_id, holder) do update set until = greatest(agent_holds.until, excluded.until)
     `.execute(db),
   );
@@ -135,5 +139,3 @@ export async function evictableAgents(database: Database, host: string, limit: n
 /** A condition: a keep-awake lease of the agent is in force. */
 export const isKeptAwake = (agentId: Expression<unknown>): RawBuilder<boolean> =>
   sql<boolean>`exists (select from agent_holds h where h.agent_id = ${agentId} and h.until > ${now})`;
-
-const fromNow = (ms: number): RawBuilder<Date> => sql<Date>`${now} + ${ms} * interval '1 millisecond'`;

@@ -84,13 +84,14 @@ export async function insertKeys(trx: Transaction, agentId: string, keys: readon
 
 type SealedKey = Pick<NewKey, 'provider' | 'sealed'>;
 
-const isIn = (all: readonly SealedKey[]) => (key: SealedKey) =>
+/** Whether these keys have this one, unchanged. */
+export const hasKey = (all: readonly SealedKey[]) => (key: SealedKey) =>
   all.some(({ provider, sealed }) => provider === key.provider && sealed === key.sealed);
 
 /** Replaces the keys. An unchanged key keeps its time of creation. */
 async function replaceKeys(trx: Transaction, agentId: string, keys: readonly NewKey[]): Promise<void> {
   const there = await trx.selectFrom('llmKeys').select(['provider', 'sealed']).where('agentId', '=', agentId).execute();
-  const gone = there.filter((key) => !isIn(keys)(key)).map(({ provider }) => provider);
+  const gone = there.filter((key) => !hasKey(keys)(key)).map(({ provider }) => provider);
   await trx
     .deleteFrom('llmKeys')
     .where('agentId', '=', agentId)
@@ -99,6 +100,6 @@ async function replaceKeys(trx: Transaction, agentId: string, keys: readonly New
   await insertKeys(
     trx,
     agentId,
-    keys.filter((key) => !isIn(there)(key)),
+    keys.filter((key) => !hasKey(there)(key)),
   );
 }

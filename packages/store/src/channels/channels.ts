@@ -17,6 +17,7 @@ import { databaseOf, snake } from '../database/database.ts';
 import type { Transaction } from '../database/database.ts';
 import type { Changes } from '../database/notifications.ts';
 import type { Channels } from '../database/tables.ts';
+import { lockAgent } from '../agents/lock.ts';
 import { appendEvents } from '../events/append.ts';
 import { writeNote } from '../events/change-note.ts';
 import { leaveAccount } from './account.ts';
@@ -124,7 +125,9 @@ export async function putChannel(
   note: ChangeNote | undefined,
 ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean } | 'no_agent'> {
   const { accountId, agentId, channel, enabled, access, credentials } = change;
-  if (!(await lockLiving(trx, accountId, agentId))) return 'no_agent';
+  // The agent is not being deleted, and is locked: the end of a deletion sees every channel that was put before.
+  const agent = await lockAgent(trx, agentId);
+  if (agent?.accountId !== accountId || agent.desired !== 'running') return 'no_agent';
   const before = await lockChannel(trx, change);
   const accountKey = keyAfter(before, change);
   if (typeof accountKey === 'string') await freeOfDeleted(trx, channel, accountKey);
@@ -186,20 +189,6 @@ function wantsAnother(
   // A put of a channel in `error` may mean that its owner repaired it elsewhere.
   const isGivenUp = before.status === 'error' || before.statusCode === 'logged_out';
   return enabled !== before.enabled || credentials.length > 0 || isOther || hearsOtherwise || isGivenUp;
-}
-
-/** Locks an agent that is not being deleted. The end of a deletion therefore sees every channel that was put before. */
-async function lockLiving(trx: Transaction, accountId: string, agentId: string): Promise<boolean> {
-  const agent = await trx
-    .selectFrom('agents')
-    .select('id')
-    .where('id', '=', agentId)
-    .where('accountId', '=', accountId)
-    .where('desired', '=', 'running')
-    .where('deletedAt', 'is', null)
-    .forNoKeyUpdate()
-    .executeTakeFirst();
-  return agent !== undefined;
 }
 
 /** Frees the account key of a channel whose agent is being deleted. */

@@ -8,6 +8,7 @@ import type { Queries, Transaction } from '../database/database.ts';
 import { isHeld, leaseRows, lockHeld } from './leases.ts';
 import { notify } from '../database/notifications.ts';
 import { storable } from './text.ts';
+import { inMs } from '../work/leases.ts';
 
 /** Longer than a fetch may take, in ms. A relay that dies delays its files this long. */
 const againAfterMs = 120_000;
@@ -39,7 +40,7 @@ export async function filesToFetch(
       order by n.of_agent, n.due_at limit ${limit} for no key update of f skip locked
     )
     update channel_files f set attempts = f.attempts + 1,
-      due_at = clock_timestamp() + ${againAfterMs} * interval '1 millisecond'
+      due_at = ${inMs(againAfterMs)}
     from due where f.id = due.id
     returning f.id, f.agent_id, f.channel, due.number, f.ref, f.attempts - 1 as attempts
   `.execute(trx);

@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { QueryExecutorProvider, Selectable } from 'kysely';
 import type { Database, Queries } from '../database/database.ts';
 import type { IdempotencyKeys } from '../database/tables.ts';
+import { inMs } from '../work/leases.ts';
 import { keptFor, pruneReplies, usualReplyBounds } from './replies.ts';
 import type { ReplyBounds } from './replies.ts';
 
@@ -36,7 +37,7 @@ async function claimKey(
   // simultaneous claims over all processes.
   const { rows } = await sql<Pick<Claim, 'agentId' | 'effective'>>`
     insert into idempotency_keys as k (account_id, key, fingerprint, agent_id, attempt, lease_until, created_at)
-    select ${accountId}, ${key}, ${fingerprint}, ${agentId}, ${attempt}, ${leaseEnd(leaseMs)}, clock_timestamp()
+    select ${accountId}, ${key}, ${fingerprint}, ${agentId}, ${attempt}, ${inMs(leaseMs)}, clock_timestamp()
     where ${stored(accountId, 'items')} < ${items}
       or exists (select from idempotency_keys where account_id = ${accountId} and key = ${key})
     on conflict (account_id, key) do update set
@@ -83,7 +84,7 @@ async function renewClaims(db: Queries, claims: readonly Claim[], leaseMs: numbe
   const keys = [...new Set(claims.map(({ key }) => key))];
   await db
     .updateTable('idempotencyKeys')
-    .set({ leaseUntil: leaseEnd(leaseMs) })
+    .set({ leaseUntil: inMs(leaseMs) })
     .where('accountId', 'in', accounts)
     .where('key', 'in', keys)
     .where('attempt', 'in', attempts)
@@ -123,7 +124,6 @@ const stored = (accountId: string, what: 'items' | 'bytes') => sql<string>`coale
   where s.account_id = ${accountId} and s.kind = 'replies' and s.agent_id = ''
 ), 0)`;
 
-const leaseEnd = (ms: number) => sql<Date>`clock_timestamp() + ${ms}::float8 * interval '1 millisecond'`;
 /** A condition on the row `k`. A request being carried out is not over, however long it takes. */
 const isOver = sql<boolean>`(k.created_at < clock_timestamp() - ${keptFor} and k.lease_until <= clock_timestamp())`;
 

@@ -4,6 +4,7 @@ import type { LimitStore } from '@lodge/ports';
 import { sql } from 'kysely';
 import { advisoryLockClasses } from '../database/locks.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
+import { inMs } from '../work/leases.ts';
 
 /** A crash of the database may forget the last moments, because a flush of its log is not worth it. */
 export const limitsIn = (database: Database): LimitStore => ({
@@ -45,7 +46,7 @@ async function enter(trx: Transaction, subject: string, most: number, ttlMs: num
   await sql`select pg_advisory_xact_lock(${advisoryLockClasses.places}, hashtext(${subject}))`.execute(trx);
   const { rows } = await sql<{ id: string }>`
     insert into rate_places (subject, until)
-    select ${subject}, clock_timestamp() + ${ttlMs}::float8 * interval '1 millisecond'
+    select ${subject}, ${inMs(ttlMs)}
     where (select count(*) from rate_places where subject = ${subject} and until > clock_timestamp()) < ${most}::int
     returning id
   `.execute(trx);
