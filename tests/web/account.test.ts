@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { buttonIn, fieldIn, fillAccount, headingIn, isFocused, signIn, signOut } from './actions.ts';
+import { buttonIn, fieldIn, fillAccount, headingIn, isFocused, signIn, signOut, withoutEvents } from './actions.ts';
 import type { Person } from './actions.ts';
 import { launch, look, looked, openBrowser, sizes } from './browser.ts';
 import { openPlace } from './place.ts';
@@ -325,6 +325,7 @@ test('what cannot be loaded says so and can be tried again', async () => {
     await held;
     await route.abort();
   });
+  const letEvents = await withoutEvents(page);
   await page.goto(at('/keys'));
   await page.getByText('Loading…').waitFor();
   await look(page, 'keys-loading');
@@ -334,6 +335,7 @@ test('what cannot be loaded says so and can be tried again', async () => {
   await page.unroute('**/v1/account/keys');
   await button('Try again').click();
   await page.getByRole('table', { name: 'API keys' }).waitFor();
+  await letEvents();
 });
 
 test('a reset link sets a new password and ends what was open', async () => {

@@ -14,6 +14,16 @@ export const buttonIn = (place: Place, name: string | RegExp): Locator =>
 export const headingIn = (place: Place, name: string): Locator => place.getByRole('heading', { name, exact: true });
 export const fieldIn = (place: Place, name: string): Locator => place.getByLabel(name, { exact: true });
 
+/**
+ * Keeps events from the pages that open next. An event, also the last one of before, has a page read again what it changed,
+ * so a page that shows a failure would mend itself. Returns how to end that.
+ */
+export async function withoutEvents(page: Page): Promise<() => Promise<void>> {
+  const events = '**/v1/events?*';
+  await page.route(events, (route) => route.abort());
+  return () => page.unroute(events);
+}
+
 /** Whether the focus is there, or comes there at once. */
 export async function isFocused(locator: Locator): Promise<boolean> {
   const focused = locator.and(locator.page().locator(':focus'));

@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { buttonIn, fieldIn, headingIn, isFocused, signIn } from './actions.ts';
+import { buttonIn, fieldIn, headingIn, isFocused, signIn, withoutEvents } from './actions.ts';
 import { addAgents, goodKey, openAgentsPlace } from './agents-place.ts';
 import type { AgentsPlace, SignedIn } from './agents-place.ts';
 import { launch, look } from './browser.ts';
@@ -350,6 +350,7 @@ test('a viewer sees all of it and is offered no change', async () => {
 });
 
 test('a list that cannot be loaded says so and can be tried again', async () => {
+  const letEvents = await withoutEvents(page);
   await page.route('**/v1/agents?*', (route) => route.abort());
   await page.goto(at('/agents'));
   await page.getByText('This could not be loaded').waitFor();
@@ -357,6 +358,7 @@ test('a list that cannot be loaded says so and can be tried again', async () => 
   await page.unroute('**/v1/agents?*');
   await button('Try again').click();
   await page.getByText('996 agents').waitFor();
+  await letEvents();
 });
 
 test('no page broke its own code or the content security policy', () => {

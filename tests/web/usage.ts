@@ -1,7 +1,7 @@
 /** The page of what was spent, its limits and the recording of calls, for an owner and a member who are signed in. */
 import assert from 'node:assert/strict';
 import type { Page } from 'playwright-core';
-import { buttonIn, fieldIn, headingIn, isFocused } from './actions.ts';
+import { buttonIn, fieldIn, headingIn, isFocused, withoutEvents } from './actions.ts';
 import { look } from './browser.ts';
 
 interface Walk {
@@ -22,12 +22,14 @@ export async function walkUsage({ owner, member, origin, names }: Walk): Promise
   await seeMeters(owner);
   await recordCalls(owner);
   await limitMember(owner, member, { origin, name: names.member });
+  const letEvents = await withoutEvents(owner);
   await owner.route(spend, (route) => route.abort());
   await owner.goto(`${origin}/account/usage`);
   await owner.getByText('This could not be loaded').waitFor();
   await owner.unroute(spend);
   await buttonIn(owner, 'Try again').click();
   await owner.getByText('$120.50').waitFor();
+  await letEvents();
 }
 
 async function setLimits(page: Page, name: string): Promise<void> {
