@@ -13,8 +13,8 @@ import { createRelay, openedStore, usualRelayTimings } from '@lodge/channels/rel
 import type { Relay, RelayTimings } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
-import type { ChannelFiles, ChannelMessage, Platform, RelayStore, SecretBox, WaitingConversation } from '@lodge/ports';
-import type { TurnResult } from '@lodge/store/channels';
+import type { ChannelFiles, Platform, RelayStore, SecretBox, WaitingConversation } from '@lodge/ports';
+import type { ChannelMessage, TurnResult } from '@lodge/store/channels';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';

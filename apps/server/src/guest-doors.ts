@@ -46,7 +46,6 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     runTurn: engine.runTurn,
     askedTurns: (agentId) => engine.askedTurns(agentId),
     database,
-    channels: store.channels,
     files: channels.files,
     guestFiles: channels.guestFiles,
     spend: store.spend,

@@ -43,9 +43,9 @@ import { createAgents } from './agents/use-cases.ts';
 import { createAnswering } from './channels/answering/answering.ts';
 import { defaultAnsweringBounds } from './channels/answering/bounds.ts';
 import { heldPictures } from './channels/attachments/turn-pictures.ts';
+import { createChannels } from './channels/channels.ts';
 import type { Channels } from './channels/channels.ts';
 import type { ChannelParts } from './channels/deps.ts';
-import { createChannels } from './channels/use-cases.ts';
 import { defaultScheduleBounds } from './schedules/bounds.ts';
 import { createFiring } from './schedules/firing.ts';
 import { scheduleRuns } from './schedules/runs.ts';
@@ -164,7 +164,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const runTurn = createRunTurn({ ...deps, agents });
   const { secrets } = deps;
-  const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, log });
+  const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, changes, log });
   const loops = [loop, disk, idleness, relief, health, sleeper, ...askers(deps, agents, runTurn)];
   return {
     agents,

@@ -15,7 +15,7 @@ export * from './accounts/secrets.ts';
 export * from './accounts/api-keys.ts';
 export * from './accounts/client-documents.ts';
 export * from './accounts/cryptography.ts';
-export * from './channels/channel-store.ts';
+export * from './channels/channel-contexts.ts';
 export * from './channels/channel-turns.ts';
 export * from './channels/delivery.ts';
 export * from './channels/gmail-consent.ts';

@@ -4,7 +4,6 @@ import type {
   AgentDirectory,
   CallLedger,
   CallSweeper,
-  ChannelStore,
   DataKeyStore,
   EventStore,
   IdempotencyStore,
@@ -18,7 +17,6 @@ import type {
   UsageStore,
 } from '@lodge/ports';
 import { eventsIn } from './events/events.ts';
-import { PostgresChannelStore } from './channels/channels.ts';
 import { mailboxNotices } from './channels/mailbox-notices.ts';
 import { relayIn } from './channels/relay.ts';
 import { turnsIn } from './channels/turns.ts';
@@ -50,7 +48,6 @@ export interface Store {
   readonly spend: SpendStore;
   readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
-  readonly channels: ChannelStore;
   readonly channelTurns: ChannelTurns;
   readonly relay: RelayStore;
   readonly mailboxNotices: MailboxNotices;
@@ -95,7 +92,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     spend: spendIn(camel, spendDefaults),
     idempotency: idempotencyIn(camel),
     secrets: secretsIn(camel),
-    channels: new PostgresChannelStore(database, changes),
     channelTurns: turnsIn(camel, changes),
     relay: relayIn(camel, changes),
     mailboxNotices: mailboxNotices(camel, changes),

@@ -47,7 +47,7 @@ before(async () => {
     agents[name] = await running(world, plane, { name, model: `p/${name}`, peers: ['*'] });
   }
   relay = await RelayHand.of(world.store, world.accountId, agents.a.id);
-  const { channels, spend } = world.store;
+  const { spend } = world.store;
   const { engine } = plane;
   const parts = { files: new MemoryFiles(), guestFiles: noGuestFiles, spend, log: silent };
   const tools = createAgentTools({
@@ -56,7 +56,6 @@ before(async () => {
     askedTurns: (id) => engine.askedTurns(id),
     schedules: plane.schedules,
     database: world.store.database,
-    channels,
     ...parts,
   });
   const door = createToolsDoor(

@@ -44,7 +44,6 @@ export async function startChannels(
   });
   closing.push(() => relays.close());
   return {
-    store: store.channels,
     turns: store.channelTurns,
     files,
     guestFiles: createGuestFiles(guestAt),

@@ -1,5 +1,5 @@
 import type { Json, OwnToolName, OwnTools, ToolArguments, ToolFields } from '@lodge/domain';
-import type { ChannelFiles, ChannelStore, GuestFiles, Log, SpendStore, ToolSource } from '@lodge/ports';
+import type { ChannelFiles, GuestFiles, Log, SpendStore, ToolSource } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
 import type { Agents, AskedTurn } from '../agents/agents.ts';
 import type { RunTurn } from '../turns/run-turn.ts';
@@ -11,7 +11,6 @@ export interface AgentToolsDeps {
   readonly runTurn: RunTurn;
   readonly askedTurns: (agentId: string) => readonly AskedTurn[];
   readonly database: Database;
-  readonly channels: Pick<ChannelStore, 'sayable' | 'whyUnsayable' | 'queue'>;
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;
   readonly spend: Pick<SpendStore, 'ofAgent'>;

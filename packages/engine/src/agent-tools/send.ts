@@ -1,10 +1,10 @@
 /** An agent sends a message unasked. The access policy must allow the conversation now, and answers' bounds hold. */
 import { Refusal, channelNamed } from '@lodge/domain';
-import { maxQueued } from '@lodge/ports';
-import type { ChannelAnswer, ChannelDestination, GuestAddress, Unsayable } from '@lodge/ports';
+import type { ChannelAnswer, GuestAddress } from '@lodge/ports';
+import type { ChannelDestination } from '@lodge/store/channels';
 import { GuestLoan } from '../channels/answering/guest-loan.ts';
 import { collect, discard } from '../channels/answering/outbox.ts';
-import { unsayableWords } from '../channels/not-found.ts';
+import { maxQueued, queueInConversation, unsayable, whyUnsayable } from '../channels/conversations.ts';
 import type { AgentToolsDeps, Tool } from './deps.ts';
 import type { ToolGuest } from './tool-guest.ts';
 
@@ -14,9 +14,9 @@ export const sendMessage: Tool<'send_message'> = (deps, { guest, args }) =>
 export const sendFile: Tool<'send_file'> = async (deps, { guest, args, signal }) => {
   const destination = destinationOf(guest, args);
   checkPath(args.path);
-  const why = await deps.channels.whyUnsayable(destination);
+  const why = await deps.database.transaction((trx) => whyUnsayable(trx, destination));
   // The check comes before any bytes are moved.
-  if (why !== null) throw unsayable(why);
+  if (why !== null) throw unsayable('conversation', why);
   const { files, notSent } = await withGuest(deps, guest, signal, (guestOf) =>
     collect(deps, [args.path], { owner: guest, guestOf }, signal),
   );
@@ -42,18 +42,16 @@ function checkPath(path: string): void {
 }
 
 async function queue(deps: AgentToolsDeps, destination: ChannelDestination, answer: ChannelAnswer) {
-  const queued = await deps.channels.queue(destination, answer);
+  const queued = await deps.database.transaction((trx) => queueInConversation(trx, destination, answer));
   if (queued === 'full') {
     throw new Refusal(
       'rate_limit_exceeded',
       `${maxQueued} messages wait in this conversation already. Try again later.`,
     );
   }
-  if (typeof queued === 'string') throw unsayable(queued);
+  if (typeof queued === 'string') throw unsayable('conversation', queued);
   return { status: 'queued', message_id: queued.id };
 }
-
-const unsayable = (why: Unsayable): Refusal => new Refusal('invalid_request', unsayableWords('conversation', why));
 
 /** Uses the guest of the calling agent, which therefore runs. */
 async function withGuest<T>(

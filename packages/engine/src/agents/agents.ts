@@ -19,7 +19,7 @@ import type {
 } from '@lodge/ports';
 import type { AgentChange, AgentCount, AgentFilter, AgentRow, NewAgent } from '@lodge/store/agents';
 
-import type { CheckedChannel } from '../channels/channels.ts';
+import type { CheckedChannel } from '../channels/input.ts';
 
 /** A create as the API received it: checked against the schema, without defaults. `egress` is as `checkedEgress` returns it. */
 export interface CreateAgentInput extends Omit<NewAgent, 'id' | 'accountId' | 'model' | 'llmKeys' | 'channels'> {

@@ -8,7 +8,7 @@ import type { AgentRow, Committed, NewAgent } from '@lodge/store/agents';
 import { insertAdmitted } from './decisions.ts';
 import { checkDiskForCreate, hostMemory, noRoom, withRoom } from './capacity.ts';
 import { refuseBadKeys } from './check-keys.ts';
-import { newChannel, refusingConflicts } from '../channels/put.ts';
+import { newChannel } from '../channels/check.ts';
 import type { AgentsDeps } from './deps.ts';
 import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
 import { checkedPeers } from './peers.ts';
@@ -43,9 +43,7 @@ export async function createAgent(
   };
   return withRoom(deps, input.size, async () => {
     const [memory, disk] = await Promise.all([hostMemory(deps), deps.disk.host()]);
-    return refusingConflicts(
-      insertAdmitted(deps.database, agent, (committed) => admit(committed, { memory, disk }, input, deps), note),
-    );
+    return insertAdmitted(deps.database, agent, (committed) => admit(committed, { memory, disk }, input, deps), note);
   });
 }
 

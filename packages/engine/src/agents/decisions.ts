@@ -12,7 +12,6 @@ import {
   hasKey,
   holdCreates,
   insertAgent,
-  insertChannels,
   lockAgent,
   markDeleted,
   othersRunning,
@@ -23,6 +22,7 @@ import {
 import type { AgentChange, AgentFacts, AgentRow, Committed, NewAgent } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
+import { putChannel } from '../channels/put.ts';
 
 export interface DecisionFacts extends AgentFacts {
   /**
@@ -34,7 +34,7 @@ export interface DecisionFacts extends AgentFacts {
 
 /**
  * Creates an agent. `admit` sees the committed agents and throws to refuse; then nothing is written. The new agent has desired
- * `running` and status `provisioning`. Rejects with a `ChannelConflictError`.
+ * `running` and status `provisioning`. Refuses with `channel_conflict`.
  */
 export const insertAdmitted = (
   database: Database,
@@ -49,7 +49,9 @@ export const insertAdmitted = (
       await insertAgent(trx, agent);
       const own = { type: 'agent.created', data: { name: agent.name } } as const;
       await writeNote(trx, { accountId: agent.accountId, agentId: agent.id }, own, note);
-      await insertChannels(trx, agent);
+      for (const channel of agent.channels ?? []) {
+        await putChannel(trx, { accountId: agent.accountId, agentId: agent.id, ...channel });
+      }
       return (await selectAgent(trx, agent.id))!;
     }),
   );

@@ -1,7 +1,7 @@
 import { Refusal } from '@lodge/domain';
 import { findOwnAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
-import type { AgentsDeps } from './deps.ts';
+import type { Database } from '@lodge/store/database';
 
 /** An agent that is being deleted is gone for the API. */
 export function isThere(row: AgentRow | null): row is AgentRow {
@@ -12,7 +12,7 @@ export const notFound = (id: string): Refusal => new Refusal('agent_not_found', 
 
 /** Returns the account's agent; another account's agent counts as missing. */
 export async function getAgent(
-  { database }: Pick<AgentsDeps, 'database'>,
+  { database }: { readonly database: Database },
   accountId: string,
   id: string,
 ): Promise<AgentRow> {

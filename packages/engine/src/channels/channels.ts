@@ -1,40 +1,46 @@
-import type { ChannelAccess, ChannelIdentity, ChannelName, ChannelReason } from '@lodge/domain';
+/**
+ * The owners' use-cases for the channels of their agents, in every state of the agent. Each refuses with `agent_not_found`
+ * where the account has no such agent, and with `channel_not_found` where the agent has no such channel.
+ */
+import { readPairingCode, Refusal } from '@lodge/domain';
+import type { ChannelIdentity, ChannelReason } from '@lodge/domain';
+import { ChannelFailure } from '@lodge/ports';
+import type { ActorNote, ChangeNote } from '@lodge/ports';
+import {
+  channelsOf,
+  decideSender,
+  deleteChannel,
+  messagePage,
+  senderDecidedBy,
+  sendersOf,
+} from '@lodge/store/channels';
 import type {
-  ActorNote,
-  ChangeNote,
   ChannelDestination,
   ChannelMessage,
+  ChannelPlace,
   ChannelRow,
-  ChannelSecrets,
+  ChannelSender,
   MessageQuery,
-} from '@lodge/ports';
-import type { ChannelPlace, ChannelSender } from '@lodge/store/channels';
-import type { ConsentPages } from '../consents/pages.ts';
+} from '@lodge/store/channels';
+import { notify } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
+import { createConsentPages } from '../consents/pages.ts';
 import type { ConsentBack, OAuthStart } from '../consents/sessions.ts';
+import { checked, newChannel } from './check.ts';
+import { finishConsent, startConsent } from './consent.ts';
+import type { ConsentAsk, OAuthEnd } from './consent.ts';
+import { sayInConversation, unsayable } from './conversations.ts';
+import { asked, openedOf } from './credentials.ts';
+import type { ChannelsDeps } from './deps.ts';
+import type { ChannelInput, CheckedChannel, PutOptions } from './input.ts';
+import { retryMessage } from './messages.ts';
+import { pair, pairing } from './pairing.ts';
+import type { PairAsk, Pairing } from './pairing.ts';
+import { restartChannel, storeChannel } from './put.ts';
+import type { Put } from './put.ts';
+import { channelAt, noChannel, onChannelChange, presentChannel } from './reading.ts';
 
-/** A channel as its owner puts it. */
-export interface ChannelInput {
-  readonly channel: ChannelName;
-  readonly enabled: boolean;
-  readonly access: ChannelAccess;
-  /** Values by the names in `channelCredentials`; omitted ones stay as they are stored. */
-  readonly credentials: ChannelSecrets;
-}
-
-export interface PutOptions {
-  /** False skips asking the platform whether the credentials are good. */
-  readonly verify: boolean;
-  /** Prefix of a field's name in a refusal. */
-  readonly prefix?: string;
-  readonly signal: AbortSignal;
-}
-
-/** A channel that is checked and not yet written. */
-export interface CheckedChannel {
-  readonly input: ChannelInput;
-  /** The same as in `ChannelChange`. */
-  readonly accountKey?: string | null;
-}
+const testText = 'This is a test message: the channel works.';
 
 export interface Test {
   readonly row: ChannelRow;
@@ -46,96 +52,166 @@ export interface Test {
   readonly isQueued: boolean;
 }
 
-export interface Pairing {
-  readonly status: 'pending' | 'connected' | 'expired' | 'failed';
-  readonly reason: ChannelReason | null;
-  /** A code to scan; null while there is none. */
-  readonly qr: string | null;
-  /** A code to type on the phone; null where none was asked for. */
-  readonly pairingCode: string | null;
-  readonly expiresAt: Date | null;
-  readonly attempt: number;
-}
+export type Channels = ReturnType<typeof createChannels>;
 
-export interface OAuthEnd {
-  readonly agentId: string;
-  /** The address that the agent answers from now on. */
-  readonly mailbox: string;
-  /** The page that the person goes to next; null: none. */
-  readonly returnUrl: string | null;
-}
-
-/**
- * The owners' use-cases for the channels of their agents, in every state of the agent. Each refuses with `agent_not_found`
- * where the account has no such agent, and with `channel_not_found` where the agent has no such channel.
- */
-export interface Channels {
-  list(accountId: string, agentId: string): Promise<readonly ChannelRow[]>;
-  /** Returns null if the channel was never put. */
-  find(place: ChannelPlace): Promise<ChannelRow | null>;
-  /** Checks the channels of an agent that does not exist yet. Refuses as `put` does, apart from conflicts. */
-  check(inputs: readonly ChannelInput[], options: PutOptions): Promise<readonly CheckedChannel[]>;
-  /** Stores a channel. Refuses with `invalid_request` and the field, or with `channel_conflict`. */
-  put(
-    accountId: string,
-    agentId: string,
-    input: ChannelInput,
-    options: PutOptions & { readonly note?: ChangeNote },
-  ): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }>;
-  remove(place: ChannelPlace, note?: ChangeNote): Promise<void>;
-  restart(place: ChannelPlace, note?: ChangeNote): Promise<ChannelRow>;
-  /** Asks the platform now; with a conversation, queues a text into it. */
-  test(place: ChannelPlace, conversation: string | null, signal: AbortSignal): Promise<Test>;
-  /**
-   * Sends a text into a conversation that wrote to the agent before, and that the channel's access still allows. Refuses
-   * with `invalid_request` where it does not.
-   */
-  say(destination: ChannelDestination, text: string): Promise<void>;
-  senders(place: ChannelPlace, state?: ChannelSender['state']): Promise<readonly ChannelSender[]>;
-  /** Decides about a sender. Refuses with `approval_not_found`. */
-  decide(
-    place: ChannelPlace,
-    decision: { readonly code: string; readonly approve: boolean },
-    note?: ActorNote,
-  ): Promise<ChannelSender>;
-  /** Returns the sender that an earlier decision with this code was about. Refuses with `approval_not_found`. */
-  decided(place: ChannelPlace, code: string): Promise<ChannelSender>;
-  messages(query: MessageQuery): Promise<readonly ChannelMessage[]>;
-  /** Retries a failed message. Refuses with `message_not_found` or `message_not_retryable`. */
-  retry(accountId: string, agentId: string, messageId: string, note?: ActorNote): Promise<ChannelMessage>;
-  /** Calls back when a channel of the agent may have changed. */
-  onChange(agentId: string, listener: () => void): () => void;
-  readonly whatsapp: {
+export const createChannels = (deps: ChannelsDeps) => ({
+  ...createReads(deps),
+  ...createChanges(deps),
+  ...createSenders(deps),
+  ...createMessages(deps),
+  whatsapp: {
     /**
      * Asks for a code and makes the channel where there is none. Refuses with `agent_not_running`. Resolves once there is a
      * code, or after `waitMs`.
      */
-    pair(accountId: string, agentId: string, ask: PairAsk): Promise<Pairing>;
-    pairing(accountId: string, agentId: string): Promise<Pairing>;
-  };
+    pair: (accountId: string, agentId: string, ask: PairAsk): Promise<Pairing> => pair(deps, accountId, agentId, ask),
+    pairing: (accountId: string, agentId: string): Promise<Pairing> => pairing(deps, accountId, agentId),
+  },
   /** Consent pages, for mailboxes and connections alike. */
-  readonly consents: ConsentPages;
-  readonly gmail: {
+  consents: createConsentPages(deps),
+  gmail: {
     /** Begins a consent. Refuses with `gmail_not_configured`. */
-    start(accountId: string, agentId: string, ask: ConsentAsk): Promise<OAuthStart>;
+    start: (accountId: string, agentId: string, ask: ConsentAsk): Promise<OAuthStart> =>
+      startConsent(deps, accountId, agentId, ask),
     /**
      * Ends a consent with what the browser brought back. Refuses with `link_not_valid`, `invalid_request` or
      * `channel_conflict`.
      */
-    finish(back: ConsentBack, signal: AbortSignal): Promise<OAuthEnd>;
+    finish: (back: ConsentBack, signal: AbortSignal): Promise<OAuthEnd> => finishConsent(deps, back, signal),
+  },
+});
+
+function createReads(deps: ChannelsDeps) {
+  const { database, agents } = deps;
+  return {
+    async list(accountId: string, agentId: string): Promise<readonly ChannelRow[]> {
+      await agents.get(accountId, agentId);
+      return database.repeatable((db) => channelsOf(db, { accountId, agentId }));
+    },
+    /** Returns null if the channel was never put. */
+    find: (place: ChannelPlace): Promise<ChannelRow | null> => channelAt(deps, place),
+    /** Calls back when a channel of the agent may have changed. */
+    onChange: (agentId: string, listener: () => void): (() => void) => onChannelChange(deps, agentId, listener),
   };
 }
 
-export interface PairAsk {
-  /** Only digits; null: a code to scan. */
-  readonly phoneNumber: string | null;
-  readonly waitMs: number;
-  readonly signal: AbortSignal;
-  readonly note?: ChangeNote;
+function createChanges(deps: ChannelsDeps) {
+  const { database, secrets, agents } = deps;
+  return {
+    /** Checks the channels of an agent that does not exist yet. Refuses as `put` does, apart from conflicts. */
+    check: (inputs: readonly ChannelInput[], options: PutOptions): Promise<readonly CheckedChannel[]> =>
+      Promise.all(
+        inputs.map((input) => checked(deps, input, null, { ...options, prefix: `channels.${input.channel}.` })),
+      ),
+    /** Stores a channel. Refuses with `invalid_request` and the field, or with `channel_conflict`. */
+    async put(
+      accountId: string,
+      agentId: string,
+      input: ChannelInput,
+      options: PutOptions & { readonly note?: ChangeNote },
+    ): Promise<Put> {
+      const present = await channelAt(deps, { accountId, agentId, channel: input.channel });
+      const channel = newChannel(secrets, agentId, await checked(deps, input, present, options));
+      return storeChannel(database, { accountId, agentId, ...channel }, options.note);
+    },
+    async remove(place: ChannelPlace, note?: ChangeNote): Promise<void> {
+      const { accountId, agentId, channel } = place;
+      await agents.get(accountId, agentId);
+      await database.transaction(async (trx) => {
+        if (!(await deleteChannel(trx, place))) throw noChannel(channel);
+        await notify(trx, agentId, 'channel_changed');
+        await writeNote(trx, place, { type: 'channel.removed', data: { channel } }, note);
+      });
+    },
+    async restart(place: ChannelPlace, note?: ChangeNote): Promise<ChannelRow> {
+      await agents.get(place.accountId, place.agentId);
+      return restartChannel(database, place, note);
+    },
+  };
 }
 
-export interface ConsentAsk {
-  readonly redirectUri: string;
-  readonly returnUrl: string | null;
-  readonly loginHint: string | null;
+function createSenders(deps: ChannelsDeps) {
+  const { database } = deps;
+  return {
+    async senders(place: ChannelPlace, state?: ChannelSender['state']): Promise<readonly ChannelSender[]> {
+      await presentChannel(deps, place);
+      return database.repeatable((db) => sendersOf(db, place, state));
+    },
+    /** Decides about a sender. Refuses with `approval_not_found`. */
+    async decide(
+      place: ChannelPlace,
+      { code, approve }: { readonly code: string; readonly approve: boolean },
+      note?: ActorNote,
+    ): Promise<ChannelSender> {
+      await presentChannel(deps, place);
+      return database.transaction(async (trx) => {
+        const sender = await decideSender(trx, place, readPairingCode(code), approve ? 'approved' : 'denied');
+        if (sender === undefined) {
+          throw new Refusal('approval_not_found', 'Nobody waits with this code: code is wrong, or was decided before.');
+        }
+        const data = { channel: place.channel, sender_id: sender.senderId, approved: approve };
+        await notify(trx, place.agentId, 'channel_changed');
+        await writeNote(trx, place, { type: 'channel.sender_decided', data }, note);
+        return sender;
+      });
+    },
+    /** Returns the sender that an earlier decision with this code was about. Refuses with `approval_not_found`. */
+    async decided(place: ChannelPlace, code: string): Promise<ChannelSender> {
+      await presentChannel(deps, place);
+      const sender = await database.repeatable((db) => senderDecidedBy(db, place, readPairingCode(code)));
+      if (sender !== undefined) return sender;
+      throw new Refusal('approval_not_found', 'Nobody was decided about by this code.');
+    },
+  };
+}
+
+function createMessages(deps: ChannelsDeps) {
+  const { database, agents } = deps;
+  return {
+    /**
+     * Sends a text into a conversation that wrote to the agent before, and that the channel's access still allows. Refuses
+     * with `invalid_request` where it does not.
+     */
+    async say(destination: ChannelDestination, text: string): Promise<void> {
+      await agents.get(destination.accountId, destination.agentId);
+      await say(deps, destination, text);
+    },
+    /** Asks the platform now; with a conversation, queues a text into it. */
+    test: (place: ChannelPlace, conversation: string | null, signal: AbortSignal): Promise<Test> =>
+      test(deps, place, conversation, signal),
+    /** Newest first. */
+    async messages(query: MessageQuery): Promise<readonly ChannelMessage[]> {
+      await agents.get(query.accountId, query.agentId);
+      return database.repeatable((db) => messagePage(db, query));
+    },
+    /** Retries a failed message. Refuses with `message_not_found` or `message_not_retryable`. */
+    async retry(accountId: string, agentId: string, messageId: string, note?: ActorNote): Promise<ChannelMessage> {
+      await agents.get(accountId, agentId);
+      return retryMessage(database, { accountId, agentId, messageId }, note);
+    },
+  };
+}
+
+async function say({ database }: ChannelsDeps, destination: ChannelDestination, text: string): Promise<void> {
+  const said = await database.transaction((trx) => sayInConversation(trx, destination, text));
+  if (said !== 'queued') throw unsayable('conversation', said);
+}
+
+async function test(
+  deps: ChannelsDeps,
+  place: ChannelPlace,
+  conversation: string | null,
+  signal: AbortSignal,
+): Promise<Test> {
+  const row = await presentChannel(deps, place);
+  const { accountId, agentId, channel } = place;
+  if (conversation !== null) await say(deps, { accountId, agentId, channel, conversationId: conversation }, testText);
+  const isQueued = conversation !== null;
+  try {
+    const known = await asked(deps, channel, openedOf(deps.secrets, row), signal);
+    return { row, identity: known?.identity ?? row.identity, reason: null, isQueued };
+  } catch (error) {
+    if (!(error instanceof ChannelFailure)) throw error;
+    return { row, identity: null, reason: error.reason, isQueued };
+  }
 }

@@ -6,13 +6,26 @@ import type { GmailConsent, GmailConsentAnswer, GmailGrant } from '@lodge/ports'
 import { findChannel } from '@lodge/store/channels';
 import { keepConsent, newConsent, takeConsent } from '../consents/sessions.ts';
 import type { ConsentBack, ConsentGift, OAuthStart } from '../consents/sessions.ts';
-import type { ConsentAsk, OAuthEnd } from './channels.ts';
 import { sealedOf } from './credentials.ts';
 import type { ChannelsDeps } from './deps.ts';
-import { stored } from './put.ts';
+import { storeChannel } from './put.ts';
 
 const exchangeTimeoutMs = 20_000;
 const channel = 'gmail';
+
+export interface ConsentAsk {
+  readonly redirectUri: string;
+  readonly returnUrl: string | null;
+  readonly loginHint: string | null;
+}
+
+export interface OAuthEnd {
+  readonly agentId: string;
+  /** The address that the agent answers from now on. */
+  readonly mailbox: string;
+  /** The page that the person goes to next; null: none. */
+  readonly returnUrl: string | null;
+}
 
 export async function startConsent(
   deps: ChannelsDeps,
@@ -50,7 +63,7 @@ export async function finishConsent(deps: ChannelsDeps, back: ConsentBack, signa
     credentials: sealedOf(deps.secrets, agentId, channel, { refreshToken }),
     accountKey: email,
   } as const;
-  await stored(deps.store, change);
+  await storeChannel(deps.database, change);
   return { agentId, mailbox: email, returnUrl };
 }
 

@@ -3,9 +3,10 @@ import { hash } from 'node:crypto';
 import { accountOfToken, channelCredentials, channelTitles, lastFour, Refusal, unverifiedAccount } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { ChannelFailure, channelCredentialContext } from '@lodge/ports';
-import type { ChannelChange, ChannelRow, ChannelSecrets, SecretBox, Verified } from '@lodge/ports';
-import type { ChannelInput, PutOptions } from './channels.ts';
+import type { ChannelSecrets, SecretBox, Verified } from '@lodge/ports';
+import type { ChannelRow, NewChannel } from '@lodge/store/channels';
 import type { ChannelsDeps } from './deps.ts';
+import type { ChannelInput, PutOptions } from './input.ts';
 
 /** Longer than the platform client waits, because the client's own error says more. */
 const verifyTimeoutMs = 30_000;
@@ -84,7 +85,7 @@ export function sealedOf(
   agentId: string,
   channel: ChannelName,
   credentials: ChannelSecrets,
-): ChannelChange['credentials'] {
+): NewChannel['credentials'] {
   return Object.entries(credentials).map(([name, value]) => ({
     name,
     sealed: secrets.seal(value, channelCredentialContext(agentId, channel, name)),

@@ -1,4 +1,5 @@
-import type { ChannelCheck, ChannelFiles, ChannelStore, GmailConsent, GuestFiles, Log, SecretBox } from '@lodge/ports';
+import type { ChannelCheck, ChannelFiles, GmailConsent, GuestFiles, Log, SecretBox } from '@lodge/ports';
+import type { Store } from '@lodge/store';
 import type { ChannelTurns } from '@lodge/store/channels';
 import type { Database } from '@lodge/store/database';
 import type { Agents } from '../agents/agents.ts';
@@ -6,7 +7,6 @@ import type { AnsweringBounds } from './answering/bounds.ts';
 
 /** Dependencies of messaging channels. */
 export interface ChannelParts {
-  readonly store: ChannelStore;
   readonly turns: ChannelTurns;
   /** Files in transit on this host. */
   readonly files: ChannelFiles;
@@ -18,8 +18,10 @@ export interface ChannelParts {
 }
 
 /** Dependencies of the owner's use-cases. */
-export interface ChannelsDeps extends Omit<ChannelParts, 'turns' | 'files' | 'guestFiles' | 'bounds'> {
+export interface ChannelsDeps extends Pick<ChannelParts, 'check' | 'gmail'> {
   readonly database: Database;
+  /** Calls back with what changed on a topic in any process. */
+  readonly changes: Pick<Store['changes'], 'on'>;
   readonly agents: Pick<Agents, 'get'>;
   readonly secrets: SecretBox;
   readonly log: Log;

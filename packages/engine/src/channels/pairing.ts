@@ -1,14 +1,34 @@
 /** Pairs a WhatsApp account by codes to scan or to type. The connection makes the codes and the owner sees them. */
 import { defaultAccess, Refusal } from '@lodge/domain';
+import type { ChannelReason } from '@lodge/domain';
 import { ChannelFailure, channelPairingContext } from '@lodge/ports';
-import type { ChannelRow } from '@lodge/ports';
+import type { ChangeNote } from '@lodge/ports';
 import { findChannel } from '@lodge/store/channels';
-import type { PairAsk, Pairing } from './channels.ts';
+import type { ChannelRow } from '@lodge/store/channels';
 import type { ChannelsDeps } from './deps.ts';
-import { noChannel } from './not-found.ts';
-import { restart, stored } from './put.ts';
+import { restartChannel, storeChannel } from './put.ts';
+import { noChannel, onChannelChange, presentChannel } from './reading.ts';
 
 const channel = 'whatsapp';
+
+export interface Pairing {
+  readonly status: 'pending' | 'connected' | 'expired' | 'failed';
+  readonly reason: ChannelReason | null;
+  /** A code to scan; null while there is none. */
+  readonly qr: string | null;
+  /** A code to type on the phone; null where none was asked for. */
+  readonly pairingCode: string | null;
+  readonly expiresAt: Date | null;
+  readonly attempt: number;
+}
+
+export interface PairAsk {
+  /** Only digits; null: a code to scan. */
+  readonly phoneNumber: string | null;
+  readonly waitMs: number;
+  readonly signal: AbortSignal;
+  readonly note?: ChangeNote;
+}
 
 export async function pair(deps: ChannelsDeps, accountId: string, agentId: string, ask: PairAsk): Promise<Pairing> {
   const { status } = await deps.agents.get(accountId, agentId);
@@ -24,10 +44,7 @@ export async function pair(deps: ChannelsDeps, accountId: string, agentId: strin
 }
 
 export async function pairing(deps: ChannelsDeps, accountId: string, agentId: string): Promise<Pairing> {
-  await deps.agents.get(accountId, agentId);
-  const row = await deps.database.repeatable((db) => findChannel(db, { accountId, agentId, channel }));
-  if (row === null) throw noChannel(channel);
-  return pairingOf(deps, row);
+  return pairingOf(deps, await presentChannel(deps, { accountId, agentId, channel }));
 }
 
 /** Returns the enabled channel, with a connection that asks for a code or is about to. */
@@ -37,13 +54,13 @@ async function wanted(deps: ChannelsDeps, accountId: string, agentId: string, { 
   if (row === null || !row.enabled) {
     const access = row?.access ?? defaultAccess;
     const change = { ...place, enabled: true, access, credentials: [] };
-    return (await stored(deps.store, change, note)).row;
+    return (await storeChannel(deps.database, change, note)).row;
   }
   const ranOut = row.status === 'pending_pairing' && row.pairing === null;
   // A pairing that was begun a moment ago has no code yet.
   const isOver = row.status === 'error' || (ranOut && Date.now() - row.updatedAt.getTime() > codeWithinMs);
   if (!isOver) return row;
-  return restart(deps, place, note);
+  return restartChannel(deps.database, place, note);
 }
 
 /** Asks for a number until there is a connection that can be asked. */
@@ -83,7 +100,7 @@ async function awaitCode(
   const { accountId, agentId } = first;
   const place = { accountId, agentId, channel } as const;
   const changed = new Signal();
-  const unsubscribe = deps.store.onChange((id) => (id === null || id === agentId) && changed.give());
+  const unsubscribe = onChannelChange(deps, agentId, () => changed.give());
   try {
     for (let row: ChannelRow | null = first; ; row = await deps.database.repeatable((db) => findChannel(db, place))) {
       if (row === null) throw noChannel(channel);

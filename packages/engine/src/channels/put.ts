@@ -1,111 +1,120 @@
-import { Refusal, channelTitles, openedState } from '@lodge/domain';
-import type { ChannelName } from '@lodge/domain';
-import { ChannelConflictError } from '@lodge/ports';
-import type { ChangeNote, ChannelChange, ChannelRow, ChannelSecrets, NewChannel, SecretBox } from '@lodge/ports';
-import { findChannel, isReady, lockChannel, reopenChannel } from '@lodge/store/channels';
-import type { ChannelPlace } from '@lodge/store/channels';
-import { notify } from '@lodge/store/database';
-import { writeNote } from '@lodge/store/events';
-import { notFound } from '../agents/reading.ts';
-import type { ChannelInput, CheckedChannel, PutOptions } from './channels.ts';
-import { merged, openedOf, sealedOf, unverifiedKey, verified } from './credentials.ts';
-import type { ChannelsDeps } from './deps.ts';
-import { noChannel } from './not-found.ts';
+/** Puts and restarts channels, each in one transaction: which account a channel is, and whether it needs another connection. */
+import { channelTitles, namedBy, openedState, platformOf, Refusal } from '@lodge/domain';
+import type { OpenedState } from '@lodge/domain';
+import type { ChangeNote } from '@lodge/ports';
+import {
+  findChannel,
+  freeOfDeleted,
+  hasCredentials,
+  insertChannel,
+  leaveAccount,
+  lockChannel,
+  putCredentials,
+  reopenChannel,
+  updateChannel,
+} from '@lodge/store/channels';
+import type { ChannelChange, ChannelPlace, ChannelRow, LockedChannel } from '@lodge/store/channels';
+import { isUniqueViolation, notify } from '@lodge/store/database';
+import type { Database, Transaction } from '@lodge/store/database';
+import { appendEvents, writeNote } from '@lodge/store/events';
+import { lockOwnAgent } from '../agents/lock.ts';
+import { noChannel } from './reading.ts';
 
-/** Checks a channel. Asks the platform only about new credentials: a change of access needs no platform. */
-export async function checked(
-  deps: ChannelsDeps,
-  input: ChannelInput,
-  stored: ChannelRow | null,
-  options: PutOptions,
-): Promise<CheckedChannel> {
-  const { channel, credentials } = input;
-  const all = merged(deps.secrets, input, stored, options.prefix);
-  if (Object.keys(credentials).length === 0) return { input };
-  if (!options.verify) {
-    const before: ChannelSecrets = stored === null ? {} : openedOf(deps.secrets, stored);
-    const isSame = Object.entries(all).every(([name, value]) => before[name] === value);
-    return isSame ? { input } : { input, accountKey: unverifiedKey(channel, all) };
+export interface Put {
+  readonly row: ChannelRow;
+  readonly isNew: boolean;
+}
+
+export const storeChannel = (database: Database, change: ChannelChange, note?: ChangeNote): Promise<Put> =>
+  database.transaction((trx) => putChannel(trx, change, note));
+
+/**
+ * Puts or changes a channel. One that needs another connection gets a new revision and the status `connecting`,
+ * `pending_pairing` or `disabled`. A change of access takes effect at once, without a new connection. Refuses with
+ * `agent_not_found`, and with `channel_conflict` where another agent's channel has this account key.
+ */
+export async function putChannel(trx: Transaction, change: ChannelChange, note?: ChangeNote): Promise<Put> {
+  const { accountId, agentId, channel, enabled, credentials } = change;
+  // The end of a deletion of the agent sees every channel that was put before.
+  await lockOwnAgent(trx, change);
+  const before = await lockChannel(trx, change);
+  const accountKey = keyAfter(before, change);
+  if (typeof accountKey === 'string') await freeOfDeleted(trx, channel, accountKey);
+  await write(trx, before, { ...change, accountKey });
+  const ended = isOther(before, accountKey) ? await leaveAccount(trx, change) : [];
+  if (credentials.length > 0) await putCredentials(trx, change);
+  if (before !== undefined && wantsAnother(before, change)) {
+    await reopenChannel(trx, change, await stateOf(trx, change, enabled));
   }
-  const known = await verified(deps, channel, all, options);
-  return { input, accountKey: known?.accountKey ?? unverifiedKey(channel, all) };
+  const row = await findChannel(trx, change);
+  await notify(trx, agentId, 'channel_changed', 'channel_work');
+  await appendEvents(trx, ended);
+  await writeNote(trx, { accountId, agentId }, { type: 'channel.configured', data: { channel, enabled } }, note);
+  return { row: row!, isNew: before === undefined };
 }
 
-export async function put(
-  deps: ChannelsDeps,
-  accountId: string,
-  agentId: string,
-  input: ChannelInput,
-  options: PutOptions & { readonly note?: ChangeNote },
-): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }> {
-  await deps.agents.get(accountId, agentId);
-  const place = { accountId, agentId, channel: input.channel };
-  const stored = await deps.database.repeatable((db) => findChannel(db, place));
-  return write(deps, accountId, agentId, await checked(deps, input, stored, options), options.note);
+/** The unique index decides between two channels of one account. */
+async function write(trx: Transaction, before: LockedChannel | undefined, change: ChannelChange): Promise<void> {
+  const { channel, enabled, credentials } = change;
+  try {
+    if (before === undefined) {
+      const isReady = credentials.length > 0 || platformOf(channel).waits === undefined;
+      await insertChannel(trx, change, openedState(channel, enabled, isReady));
+    } else await updateChannel(trx, change);
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    throw new Refusal(
+      'channel_conflict',
+      `Another agent of this deployment is connected to ${channelTitles[channel]} by the same account. Give this one its own, or remove the other's channel.`,
+    );
+  }
 }
 
-async function write(
-  { store, secrets }: Pick<ChannelsDeps, 'store' | 'secrets'>,
-  accountId: string,
-  agentId: string,
-  checked: CheckedChannel,
-  note?: ChangeNote,
-): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }> {
-  return stored(store, { accountId, agentId, ...newChannel(secrets, agentId, checked) }, note);
+/**
+ * Returns the account key after a change; undefined leaves it. A new token of the channel's proven account keeps the key,
+ * though the platform was not asked.
+ */
+function keyAfter(before: LockedChannel | undefined, { accountKey }: ChannelChange): string | null | undefined {
+  const named = typeof accountKey === 'string' ? namedBy(accountKey) : null;
+  return named !== null && before?.accountKey === named ? undefined : accountKey;
 }
 
-/** Makes the row of a checked channel. */
-export function newChannel(
-  secrets: SecretBox,
-  agentId: string,
-  { input: { channel, enabled, access, credentials }, accountKey }: CheckedChannel,
-): NewChannel {
-  const sealed = sealedOf(secrets, agentId, channel, credentials);
-  return { channel, enabled, access, credentials: sealed, ...(accountKey !== undefined && { accountKey }) };
+/** Whether a channel becomes another account of its platform. */
+function isOther(before: LockedChannel | undefined, accountKey: string | null | undefined): boolean {
+  if (typeof accountKey !== 'string' || before === undefined) return false;
+  return before.accountKey !== null && before.accountKey !== accountKey;
 }
 
-/** Stores the channel as `ChannelStore.put` does, with its refusals. */
-export async function stored(
-  store: ChannelsDeps['store'],
-  change: ChannelChange,
-  note?: ChangeNote,
-): Promise<{ readonly row: ChannelRow; readonly isNew: boolean }> {
-  const result = await store.put(change, note);
-  if (result === 'no_agent') throw notFound(change.agentId);
-  if (result === 'conflict') throw conflict(change.channel);
-  return result;
+/**
+ * Whether a change needs another connection. Access is looked up with each message, so another list of senders leaves the
+ * connection as it is.
+ */
+function wantsAnother(before: LockedChannel, { enabled, access, credentials, accountKey }: ChannelChange): boolean {
+  const isOtherKey = accountKey !== undefined && accountKey !== before.accountKey;
+  // A connection subscribes to as much as it needs.
+  const hearsOtherwise = access.groups.requireMention !== before.access.groups.requireMention;
+  // A put of a channel in `error` may mean that its owner repaired it elsewhere.
+  const isGivenUp = before.status === 'error' || before.statusCode === 'logged_out';
+  return enabled !== before.enabled || credentials.length > 0 || isOtherKey || hearsOtherwise || isGivenUp;
+}
+
+/** Returns the state until there is another connection. Without credentials some platforms wait for a person. */
+async function stateOf(trx: Transaction, place: ChannelPlace, enabled: boolean): Promise<OpenedState> {
+  const { channel } = place;
+  const isReady = enabled && (platformOf(channel).waits === undefined || (await hasCredentials(trx, place)));
+  return openedState(channel, enabled, isReady);
 }
 
 /** Requests another connection. */
-export const restart = (
-  { database }: Pick<ChannelsDeps, 'database'>,
-  place: ChannelPlace,
-  note?: ChangeNote,
-): Promise<ChannelRow> =>
+export const restartChannel = (database: Database, place: ChannelPlace, note?: ChangeNote): Promise<ChannelRow> =>
   database.transaction(async (trx) => {
     const { agentId, channel } = place;
     const before = await lockChannel(trx, place);
     if (before === undefined) throw noChannel(channel);
-    const { enabled } = before;
-    await reopenChannel(trx, place, openedState(channel, enabled, enabled && (await isReady(trx, place))));
+    await reopenChannel(trx, place, await stateOf(trx, place, before.enabled));
     const row = await findChannel(trx, place);
     if (row === null) throw noChannel(channel);
     await notify(trx, agentId, 'channel_changed');
     await writeNote(trx, place, { type: 'channel.restarted', data: { channel } }, note);
     return row;
   });
-
-/** Returns the same promise, with a conflict of channels as a refusal. */
-export async function refusingConflicts<T>(written: Promise<T>): Promise<T> {
-  try {
-    return await written;
-  } catch (error) {
-    throw error instanceof ChannelConflictError ? conflict(error.channel) : error;
-  }
-}
-
-const conflict = (channel: ChannelName): Refusal =>
-  new Refusal(
-    'channel_conflict',
-    `Another agent of this deployment is connected to ${channelTitles[channel]} by the same account. Give this one its own, or remove the other's channel.`,
-  );

@@ -13,7 +13,7 @@ import type { HookMessageRow, HookPlace, HookRow } from '@lodge/store/hooks';
 import type { Agents } from '../agents/agents.ts';
 import { lockOwnAgent } from '../agents/lock.ts';
 import { deliverColumns } from '../channels/deliver-columns.ts';
-import { checkDelivery } from '../channels/not-found.ts';
+import { checkDelivery } from '../channels/conversations.ts';
 import type { HookBounds } from './bounds.ts';
 import { createReceiving } from './receiving.ts';
 import type { ReceivingDeps } from './receiving.ts';

@@ -22,7 +22,7 @@ import {
 import type { SchedulePlace, ScheduleRow, ScheduleRunRow } from '@lodge/store/schedules';
 import type { Agents } from '../agents/agents.ts';
 import { lockOwnAgent } from '../agents/lock.ts';
-import { checkDelivery } from '../channels/not-found.ts';
+import { checkDelivery } from '../channels/conversations.ts';
 import type { ScheduleBounds } from './bounds.ts';
 import { isMoved, planChange, planNew } from './plans.ts';
 import type { NewSchedule, ScheduleInput } from './plans.ts';

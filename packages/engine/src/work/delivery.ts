@@ -1,10 +1,10 @@
 /** The end of a turn that nobody waits for: where its answer goes. */
 import { firstBytes, maxEventAnswerBytes } from '@lodge/domain';
 import type { ChannelName, DeliverTarget } from '@lodge/domain';
-import type { Unsayable } from '@lodge/ports';
-import { sayInConversation } from '@lodge/store/channels';
 import { notify } from '@lodge/store/database';
 import type { Transaction } from '@lodge/store/database';
+import { sayInConversation } from '../channels/conversations.ts';
+import type { Unsayable } from '../channels/conversations.ts';
 import type { TurnEnd } from './kind.ts';
 
 const undelivered: Readonly<Record<Unsayable, string>> = {

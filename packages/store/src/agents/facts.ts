@@ -1,6 +1,7 @@
 /** Types of writes of an agent and of the facts that they are decided by. */
 import type { AgentStatus, Happening, RuntimeKind, SizeName } from '@lodge/domain';
-import type { LlmKeyRow, NewChannel } from '@lodge/ports';
+import type { LlmKeyRow } from '@lodge/ports';
+import type { NewChannel } from '../channels/channels.ts';
 import type { AgentFields, AgentRow } from './agent-row.ts';
 
 /** Facts of the host alone, which are no event. */

@@ -1,9 +1,8 @@
 /** Changes a channel to another account of its platform. The new account must not say anything of the old one. */
-import type { ChannelName } from '@lodge/domain';
 import type { NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Transaction } from '../database/database.ts';
+import type { ChannelPlace } from './senders.ts';
 
 const sentence = 'The channel became another account before the answer was sent.';
 const unclear = 'The channel became another account while the answer was sent, so it may have arrived.';
@@ -14,12 +13,8 @@ const unclear = 'The channel became another account while the answer was sent, s
  * the events.
  */
 export async function leaveAccount(
-  trx: Transaction<Schema>,
-  {
-    accountId,
-    agentId,
-    channel,
-  }: { readonly accountId: string; readonly agentId: string; readonly channel: ChannelName },
+  trx: Transaction,
+  { accountId, agentId, channel }: ChannelPlace,
 ): Promise<readonly NewEvent[]> {
   const ours = sql`agent_id = ${agentId} and channel = ${channel}`;
   await sql`
@@ -48,11 +43,11 @@ export async function leaveAccount(
     where o.id = m.id and o.agent_id = ${agentId} and o.channel = ${channel} and o.state = 'received'
     returning m.id, m.state, m.reason
   `.execute(trx);
-  await trx.deleteFrom('channel_seen').where('agent_id', '=', agentId).where('channel', '=', channel).execute();
+  await trx.deleteFrom('channelSeen').where('agentId', '=', agentId).where('channel', '=', channel).execute();
   await trx
     .updateTable('channels')
     .set({ cursor: null, identity: null })
-    .where('agent_id', '=', agentId)
+    .where('agentId', '=', agentId)
     .where('channel', '=', channel)
     .execute();
   return rows.map(({ id, state, reason }) => ({

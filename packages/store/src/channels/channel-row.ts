@@ -1,11 +1,40 @@
 import { channelTitles } from '@lodge/domain';
-import type { ChannelName, ChannelStatus } from '@lodge/domain';
-import type { ChannelCredential, ChannelRow } from '@lodge/ports';
+import type { ChannelAccess, ChannelIdentity, ChannelName, ChannelReason, ChannelStatus } from '@lodge/domain';
 import { sql } from 'kysely';
 import type { Expression, RawBuilder, Selectable } from 'kysely';
 import type { Queries } from '../database/database.ts';
 import type { Channels } from '../database/tables.ts';
 import type { ChannelPlace } from './senders.ts';
+
+export interface ChannelRow {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly channel: ChannelName;
+  readonly enabled: boolean;
+  readonly access: ChannelAccess;
+  readonly credentials: readonly ChannelCredential[];
+  /** Rises with each change that requires a new connection. */
+  readonly revision: number;
+  readonly status: ChannelStatus;
+  readonly statusReason: (ChannelReason & { readonly at: Date }) | null;
+  /** A limit of the channel that works otherwise: something restricted, or something that cannot be proved. */
+  readonly note: string | null;
+  readonly identity: ChannelIdentity | null;
+  /** Null when no code waits to be scanned or typed. The code is sealed as JSON `{qr, pairingCode}`. */
+  readonly pairing: { readonly sealed: string; readonly expiresAt: Date; readonly attempt: number } | null;
+  readonly lastInboundAt: Date | null;
+  readonly lastOutboundAt: Date | null;
+  readonly createdAt: Date;
+  readonly updatedAt: Date;
+}
+
+export interface ChannelCredential {
+  readonly name: string;
+  /** See `channelCredentialContext`. */
+  readonly sealed: string;
+  readonly last4: string;
+  readonly createdAt: Date;
+}
 
 /** Age in ms after which an ended lease means that no relay process is there to take it. */
 const relayGraceMs = 30_000;

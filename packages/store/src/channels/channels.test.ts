@@ -1,14 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { maxQueued } from '@lodge/ports';
-import type { ChannelChange } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import { agentWithChannel, inbound, leasesOf, openAccess } from '../testing/channel-fixture.ts';
 import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 import { channelsOf, findChannel } from './channel-row.ts';
 import { deleteChannel } from './channels.ts';
+import type { ChannelChange } from './channels.ts';
+
+/** As the engine bounds what an agent says unasked. */
+const maxQueued = 100;
 
 const { database, store, another } = await testStore();
 const other = await another();

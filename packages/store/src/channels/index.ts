@@ -1,30 +1,24 @@
-import type { ChannelDestination, Delivery, Unsayable } from '@lodge/ports';
-import { snake } from '../database/database.ts';
-import type { Transaction } from '../database/database.ts';
-import { sayInConversation as say, whyUnsayable } from './say.ts';
-
+export { leaveAccount } from './account.ts';
 export * from './consents.ts';
 export type { TurnResult } from './answers.ts';
 export { channelsOf, findChannel } from './channel-row.ts';
-export { deleteChannel, isReady, lockChannel, reopenChannel } from './channels.ts';
+export type { ChannelRow } from './channel-row.ts';
+export {
+  deleteChannel,
+  freeOfDeleted,
+  hasCredentials,
+  insertChannel,
+  lockChannel,
+  putCredentials,
+  reopenChannel,
+  updateChannel,
+} from './channels.ts';
+export type { ChannelChange, LockedChannel, NewChannel } from './channels.ts';
+export * from './conversations.ts';
+export { lockMessage, messagePage, selectMessage, sendAgain, turnAgain } from './messages.ts';
+export type { ChannelMessage, MessagePlace, MessageQuery } from './messages.ts';
+export { queueAnswer } from './queue.ts';
 export { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 export type { ChannelPlace, ChannelSender } from './senders.ts';
 export { storable } from './text.ts';
 export type { ChannelTurns } from './turns.ts';
-
-/** Returns null when an answer could be delivered now, or goes into no conversation. */
-export async function whyUndeliverable(
-  trx: Transaction,
-  agent: { readonly accountId: string; readonly agentId: string },
-  { channel, conversation: conversationId }: Delivery,
-): Promise<Unsayable | null> {
-  if (channel === null || conversationId === null) return null;
-  return whyUnsayable(snake(trx), { ...agent, channel, conversationId });
-}
-
-/** Queues a text for a conversation, or returns why that cannot be. */
-export const sayInConversation = (
-  trx: Transaction,
-  destination: ChannelDestination,
-  text: string,
-): Promise<'queued' | Unsayable> => say(snake(trx), destination, text);

@@ -1,40 +1,50 @@
 /** Messages as the channel's owner sees and retries them. */
 import type { ChannelName, ConversationKind, MessageState } from '@lodge/domain';
-import type { ActorNote, ChannelMessage, MessageQuery } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Kysely, RawBuilder, Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
-import { writeNote } from '../events/change-note.ts';
-import { notify } from '../database/notifications.ts';
+import type { RawBuilder, Selectable } from 'kysely';
+import type { Queries, Transaction } from '../database/database.ts';
+import type { ChannelMessages } from '../database/tables.ts';
 
-interface MessageRow {
-  readonly id: string;
-  readonly agent_id: string;
-  readonly channel: ChannelName;
-  readonly conversation_id: string;
-  readonly kind: ConversationKind;
-  readonly sender_id: string;
-  readonly sender_name: string;
-  readonly state: MessageState;
+export interface ChannelMessage extends Pick<
+  Selectable<ChannelMessages>,
+  'id' | 'agentId' | 'channel' | 'senderId' | 'senderName' | 'state' | 'receivedAt' | 'attempts' | 'text'
+> {
+  readonly conversationId: string;
+  readonly conversationKind: ConversationKind;
+  /** The reason of `failed`, `unknown` or `refused`, a sentence of ours. */
   readonly reason: string | null;
-  readonly received_at: Date;
-  readonly answered_at: Date | null;
-  readonly attempts: number;
-  readonly text: string;
+  /** The time when the last part of the answer was sent. */
+  readonly answeredAt: Date | null;
   readonly answer: string | null;
 }
 
-const selectMessages = (where: RawBuilder<unknown>): RawBuilder<MessageRow> => sql<MessageRow>`
-  select m.id, m.agent_id, m.channel, v.conversation_id, v.kind, m.sender_id, m.sender_name, m.state, m.reason,
-    m.received_at, m.answered_at, m.attempts, m.text, a.text as answer
+export interface MessageQuery {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly channel?: ChannelName;
+  readonly state?: MessageState;
+  readonly before?: string;
+  readonly limit: number;
+}
+
+export interface MessagePlace {
+  readonly accountId: string;
+  readonly agentId: string;
+  readonly messageId: string;
+}
+
+const selectMessages = (where: RawBuilder<unknown>): RawBuilder<ChannelMessage> => sql<ChannelMessage>`
+  select m.id, m.agent_id, m.channel, v.conversation_id, v.kind as conversation_kind, m.sender_id, m.sender_name, m.state,
+    m.reason, m.received_at, m.answered_at, m.attempts, m.text, a.text as answer
   from channel_messages m
   join channel_conversations v on v.id = m.conversation
   left join channel_answers a on a.id = m.answer_id
   where ${where}
 `;
 
+/** Returns messages newest first; `before` is an id of the last page. */
 export async function messagePage(
-  db: Kysely<Schema>,
+  db: Queries,
   { accountId, agentId, channel, state, before, limit }: MessageQuery,
 ): Promise<readonly ChannelMessage[]> {
   const { rows } = await selectMessages(sql`
@@ -44,60 +54,38 @@ export async function messagePage(
     ${before === undefined ? sql`` : sql`and m.seq < (select seq from channel_messages where id = ${before} and agent_id = ${agentId})`}
     order by m.seq desc limit ${limit}
   `).execute(db);
-  return rows.map(toMessage);
+  return rows;
 }
 
-interface Place {
-  readonly accountId: string;
-  readonly agentId: string;
-  readonly messageId: string;
-}
-
-interface Stuck {
-  readonly state: MessageState;
-  readonly channel: ChannelName;
-  readonly conversation: string;
-  readonly answer_id: string | null;
-}
-
-export async function retryMessage(
-  trx: Transaction<Schema>,
-  { accountId, agentId, messageId }: Place,
-  note: ActorNote | undefined,
-): Promise<ChannelMessage | 'not_retryable' | null> {
-  const stuck = await lockMessage(trx, { accountId, agentId, messageId });
-  if (stuck === undefined) return null;
-  if (stuck.state !== 'failed' && stuck.state !== 'unknown') return 'not_retryable';
-  if (stuck.answer_id === null) await turnAgain(trx, messageId, stuck.conversation);
-  else await sendAgain(trx, stuck.answer_id);
+export async function selectMessage(trx: Transaction, messageId: string): Promise<ChannelMessage> {
   const { rows } = await selectMessages(sql`m.id = ${messageId}`).execute(trx);
-  await notify(trx, agentId, 'channel_work');
-  const data = { channel: stuck.channel, message_id: messageId };
-  await writeNote(trx, { accountId, agentId }, { type: 'message.retried', data }, note);
-  return toMessage(rows[0]!);
+  return rows[0]!;
 }
+
+type LockedMessage = Pick<Selectable<ChannelMessages>, 'state' | 'channel' | 'conversation' | 'answerId'>;
 
 /** Locks a message, after its conversation, in the order of claims and answers. */
-async function lockMessage(
-  trx: Transaction<Schema>,
-  { accountId, agentId, messageId }: Place,
-): Promise<Stuck | undefined> {
+export async function lockMessage(
+  trx: Transaction,
+  { accountId, agentId, messageId }: MessagePlace,
+): Promise<LockedMessage | undefined> {
   await sql`
     select from channel_conversations v where v.agent_id = ${agentId}
       and v.id = (select conversation from channel_messages where id = ${messageId} and agent_id = ${agentId})
     for no key update
   `.execute(trx);
   return trx
-    .selectFrom('channel_messages')
-    .select(['state', 'channel', 'conversation', 'answer_id'])
+    .selectFrom('channelMessages')
+    .select(['state', 'channel', 'conversation', 'answerId'])
     .where('id', '=', messageId)
-    .where('agent_id', '=', agentId)
-    .where('account_id', '=', accountId)
+    .where('agentId', '=', agentId)
+    .where('accountId', '=', accountId)
     .forNoKeyUpdate()
     .executeTakeFirst();
 }
 
-async function turnAgain(trx: Transaction<Schema>, messageId: string, conversation: string): Promise<void> {
+/** Lets a locked message wait for another turn. */
+export async function turnAgain(trx: Transaction, messageId: string, conversation: string): Promise<void> {
   await sql`
     update channel_messages set state = 'received', reason = null, claim = null, attempts = 0 where id = ${messageId}
   `.execute(trx);
@@ -108,8 +96,8 @@ async function turnAgain(trx: Transaction<Schema>, messageId: string, conversati
   `.execute(trx);
 }
 
-/** Sends again the one answer of all its messages. */
-async function sendAgain(trx: Transaction<Schema>, answerId: string): Promise<void> {
+/** Lets the unsent parts of an answer wait again, and its failed messages with them. */
+export async function sendAgain(trx: Transaction, answerId: string): Promise<void> {
   await sql`
     update channel_messages set state = 'received', reason = null
     where answer_id = ${answerId} and state in ('failed', 'unknown')
@@ -121,20 +109,3 @@ async function sendAgain(trx: Transaction<Schema>, answerId: string): Promise<vo
     where answer_id = ${answerId} and state in ('failed', 'unknown', 'dropped')
   `.execute(trx);
 }
-
-const toMessage = (row: MessageRow): ChannelMessage => ({
-  id: row.id,
-  agentId: row.agent_id,
-  channel: row.channel,
-  conversationId: row.conversation_id,
-  conversationKind: row.kind,
-  senderId: row.sender_id,
-  senderName: row.sender_name,
-  state: row.state,
-  reason: row.reason,
-  receivedAt: row.received_at,
-  answeredAt: row.answered_at,
-  attempts: row.attempts,
-  text: row.text,
-  answer: row.answer,
-});

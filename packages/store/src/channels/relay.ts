@@ -42,7 +42,7 @@ export function relayIn(database: Database, changes: Pick<Changes, 'on'>): Relay
     admits: within((trx, lease, message) => admits(snake(trx), lease, message)),
     receive: within((trx, lease, messages, cursor) => receive(snake(trx), lease, messages, cursor)),
     moveTo: within(moveTo),
-    changed: within((trx, ...given) => changed(snake(trx), ...given)),
+    changed: within(changed),
     faulted: within((trx, lease) => faulted(snake(trx), lease)),
     keep: within((trx, lease, sealed) => keepSealed(snake(trx), lease, sealed)),
     vaultGet: repeatable(vaultGet),

@@ -4,11 +4,14 @@ import type { Happening } from '@lodge/domain';
 import type { ConnectionState, LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Selectable, Transaction } from 'kysely';
+import { snake } from '../database/database.ts';
+import type { Transaction as CamelTransaction } from '../database/database.ts';
 import type { Schema } from '../database/schema.ts';
 import { appendEvents } from '../events/append.ts';
 import { leaveAccount } from './account.ts';
 import { holds, lockHeld } from './leases.ts';
 import { notify } from '../database/notifications.ts';
+import { isUniqueViolation } from '../database/unique-violation.ts';
 import type { ChannelsTable } from './tables.ts';
 import { storable, storableJson } from './text.ts';
 
@@ -21,12 +24,13 @@ export type Before = Pick<
 
 /** Writes a state. False when the lease is lost, or another revision is wanted by now. */
 export async function changed(
-  trx: Transaction<Schema>,
+  camel: CamelTransaction,
   lease: LeaseRef,
   state: ConnectionState,
   sealedCode: string | null,
   accountKey?: string,
 ): Promise<boolean | 'conflict'> {
+  const trx = snake(camel);
   const { rows } = await sql<Before>`
     select c.account_id, c.account_key, c.status, c.status_code, c.identity from channels c
     where ${holds(lease)} and c.enabled and c.revision = c.lease_revision for no key update
@@ -36,7 +40,7 @@ export async function changed(
   const isTaken = accountKey !== undefined && !(await takeAccount(trx, lease, accountKey));
   const now = isTaken ? takenState(lease) : state;
   const isAnother = accountKey !== undefined && isOther(before.account_key, accountKey);
-  const ended = isAnother && !isTaken ? await leaveAccount(trx, { ...lease, accountId: before.account_id }) : [];
+  const ended = isAnother && !isTaken ? await leaveAccount(camel, { ...lease, accountId: before.account_id }) : [];
   await writeState(trx, lease, now, isTaken ? null : sealedCode);
   await notify(trx, lease.agentId, 'channel_changed');
   const event = eventOf(lease, before, now);
@@ -83,9 +87,6 @@ async function takeAccount(trx: Transaction<Schema>, lease: LeaseRef, accountKey
     return false;
   }
 }
-
-/** SQLSTATE 23505, unique_violation. */
-export const isUniqueViolation = (error: unknown): boolean => (error as { readonly code?: unknown }).code === '23505';
 
 export async function writeState(
   trx: Transaction<Schema>,

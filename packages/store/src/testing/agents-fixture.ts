@@ -6,6 +6,7 @@ import * as agents from '../agents/index.ts';
 import type { AgentRow, AgentFilter, Observation } from '../agents/index.ts';
 import { openStore } from '../store.ts';
 import type { Store, StoreConfig } from '../store.ts';
+import { channelsFixture } from './channels-fixture.ts';
 
 type Rest<Call> = Call extends (database: never, ...rest: infer Given) => unknown ? Given : never;
 
@@ -44,16 +45,18 @@ export function agentsFixture(
 
 export interface TestStore extends Store {
   readonly agents: ReturnType<typeof agentsFixture>;
+  readonly channels: ReturnType<typeof channelsFixture>;
   onOperationEnded(listener: (operation: EndedOperation) => void): void;
 }
 
-/** The store with its agents. */
+/** The store with its agents and channels. */
 export function withAgents(store: Store): TestStore {
   const listeners: ((operation: EndedOperation) => void)[] = [];
   const tell = (operation: EndedOperation) => listeners.forEach((listener) => listener(operation));
   return {
     ...store,
     agents: agentsFixture(store, tell),
+    channels: channelsFixture(store),
     onOperationEnded: (listener) => void listeners.push(listener),
   };
 }

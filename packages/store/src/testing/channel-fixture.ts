@@ -1,7 +1,8 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 import { defaultAccess } from '@lodge/domain';
 import type { ChannelAccess, ChannelName } from '@lodge/domain';
-import type { ChannelChange, InboundMessage, Lease } from '@lodge/ports';
+import type { InboundMessage, Lease } from '@lodge/ports';
+import type { ChannelChange } from '../channels/channels.ts';
 import { admitAll, newAgent } from './fixture.ts';
 import type { TestStore } from './agents-fixture.ts';
 

@@ -71,10 +71,9 @@ export const noGuestFiles: GuestFiles = {
   read: () => Promise.reject(new Error('there is no guest')),
 };
 
-type Rooms = Pick<Store, 'channels' | 'channelTurns'>;
+type Rooms = Pick<Store, 'channelTurns'>;
 
 export const channelParts = (store: Rooms, changes: Partial<ChannelParts> = {}): ChannelParts => ({
-  store: store.channels,
   turns: store.channelTurns,
   files: new MemoryFiles(),
   guestFiles: noGuestFiles,

@@ -138,10 +138,7 @@ export async function startPlane(
     },
     sent: new Set(),
   };
-  const rooms = {
-    channels: mortal(opened.channels, life),
-    channelTurns: mortal(opened.channelTurns, life),
-  };
+  const rooms = { channelTurns: mortal(opened.channelTurns, life) };
   const secrets = createSecretBox(randomBytes(32));
   const engine = createEngine({
     database: mortal(opened.database, life),

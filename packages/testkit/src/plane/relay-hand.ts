@@ -5,6 +5,7 @@ import { defaultAccess } from '@lodge/domain';
 import type { ChannelAccess } from '@lodge/domain';
 import type { InboundFile, InboundMessage, Lease, PartToSend } from '@lodge/ports';
 import type { Store } from '@lodge/store';
+import { channelsFixture } from '../../../store/src/testing/channels-fixture.ts';
 import { until } from './plane.ts';
 
 export const openAccess: ChannelAccess = {
@@ -39,7 +40,7 @@ export class RelayHand {
     channel: 'telegram' | 'slack' | 'discord' = 'telegram',
   ): Promise<RelayHand> {
     const credentials = [] as const;
-    const put = await store.channels.put({ accountId, agentId, channel, enabled: true, access, credentials });
+    const put = await channelsFixture(store).put({ accountId, agentId, channel, enabled: true, access, credentials });
     if (typeof put === 'string') throw new Error(put);
     const leases = await store.relay.acquire({ relay: 'hand', channels: [channel], limit: 100, leaseMs: 600_000 });
     return new RelayHand(

@@ -7,7 +7,7 @@ import {
   NoBody,
 } from '@lodge/contract';
 import { channelNamed } from '@lodge/domain';
-import type { ChannelMessage as MessageRow } from '@lodge/ports';
+import type { ChannelMessage as MessageRow } from '@lodge/store/channels';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { Cursors } from '../../reply/cursors.ts';
 import { pageReply } from '../../reply/page.ts';

@@ -3,8 +3,7 @@ import type { ChannelAccess } from '@lodge/domain';
 import type { Channel } from '@lodge/contract';
 import type { Fingerprints } from '@lodge/engine';
 import { channelCredentialContext } from '@lodge/ports';
-import type { ChannelRow } from '@lodge/ports';
-import type { ChannelPlace } from '@lodge/store/channels';
+import type { ChannelPlace, ChannelRow } from '@lodge/store/channels';
 
 /** The only place where a row becomes the public record of a channel. */
 export function channelRecord(row: ChannelRow, fingerprints: Fingerprints): Channel {
