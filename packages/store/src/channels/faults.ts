@@ -2,8 +2,7 @@
 import { backoffMs, channelTitles } from '@lodge/domain';
 import type { ConnectionState, LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Transaction } from '../database/database.ts';
 import { appendEvents } from '../events/append.ts';
 import { inMs } from '../work/leases.ts';
 import { holds } from './leases.ts';
@@ -19,7 +18,7 @@ const forgottenAfterMs = 3_600_000;
  * Records a fault; the waits are 10 s, 1 min, 6 min, 36 min, 3.6 h, 6 h. Does nothing when the lease is lost, or another
  * revision is wanted by now.
  */
-export async function faulted(trx: Transaction<Schema>, lease: LeaseRef): Promise<void> {
+export async function faulted(trx: Transaction, lease: LeaseRef): Promise<void> {
   const { rows } = await sql<Before & { readonly before: number }>`
     select c.account_id, c.account_key, c.status, c.status_code, c.identity,
       case when c.not_before > ${inMs(-forgottenAfterMs)} then c.faults else 0 end as before
@@ -37,7 +36,7 @@ export async function faulted(trx: Transaction<Schema>, lease: LeaseRef): Promis
   await writeState(trx, lease, state, null);
   await notify(trx, lease.agentId, 'channel_changed');
   const event = eventOf(lease, row, state);
-  const of = { accountId: row.account_id, agentId: lease.agentId, by: null };
+  const of = { accountId: row.accountId, agentId: lease.agentId, by: null };
   if (event !== null) await appendEvents(trx, [{ ...event, ...of }]);
 }
 

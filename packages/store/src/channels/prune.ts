@@ -7,7 +7,6 @@ import { pairingBounds } from '@lodge/domain';
 import type { ChannelName } from '@lodge/domain';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
-import { snake } from '../database/database.ts';
 import type { Database, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
 import { endUnverified } from './unverified.ts';
@@ -155,7 +154,7 @@ const prunePending: Step = (trx) =>
     `,
   );
 
-const pruneUnverified: Step = (trx) => endUnverified(snake(trx));
+const pruneUnverified: Step = endUnverified;
 
 /** Deletes conversations of strangers. A conversation with the agent keeps its session, so it continues where it was. */
 const pruneStrangers: Step = (trx) =>

@@ -37,16 +37,16 @@ export async function receive(
   const batch = known && new InboundBatch<InboundMessage>(channel.access, known);
   for (const message of messages) batch?.add(message);
   const events: NewEvent[] = [];
-  const of = { accountId: channel.account_id, agentId: lease.agentId, by: null };
+  const of = { accountId: channel.accountId, agentId: lease.agentId, by: null };
   if (batch !== null) {
     for (const sender of batch.asking.values()) {
-      const code = await ask(trx, lease, channel.account_id, sender);
+      const code = await ask(trx, lease, channel.accountId, sender);
       const name = sender.sender.name;
       if (code === null) continue;
       const data = { channel: lease.channel, sender_id: sender.sender.id, sender_name: name, code };
       events.push({ type: 'channel.access_requested', data, ...of });
     }
-    const ids = await keepMessages(trx, lease, channel.account_id, batch.kept);
+    const ids = await keepMessages(trx, lease, channel.accountId, batch.kept);
     for (const [index, { state, message }] of batch.kept.entries()) {
       if (state !== 'received') continue;
       const data = { channel: lease.channel, message_id: ids[index]!, conversation: message.conversation.id };

@@ -43,17 +43,17 @@ export function relayIn(database: Database, changes: Pick<Changes, 'on'>): Relay
     receive: within((trx, lease, messages, cursor) => receive(snake(trx), lease, messages, cursor)),
     moveTo: within(moveTo),
     changed: within(changed),
-    faulted: within((trx, lease) => faulted(snake(trx), lease)),
-    keep: within((trx, lease, sealed) => keepSealed(snake(trx), lease, sealed)),
+    faulted: within(faulted),
+    keep: within(keepSealed),
     vaultGet: repeatable(vaultGet),
     vaultSet: within(async (trx, lease, values, messages = []) => {
       await lockHeld(trx, lease);
-      await writeVault(snake(trx), lease, values);
+      await writeVault(trx, lease, values);
       if (messages.length > 0) await receive(snake(trx), lease, messages);
     }),
     vaultClear: within(async (trx, lease) => {
       await lockHeld(trx, lease);
-      await clearVault(snake(trx), lease);
+      await clearVault(trx, lease);
     }),
     filesToFetch: within(filesToFetch),
     fetched: within(fetched),
@@ -88,7 +88,7 @@ async function wanted(db: Queries): Promise<readonly ChannelName[]> {
 }
 
 async function moveTo(trx: Transaction, lease: LeaseRef, cursor: Json): Promise<void> {
-  await lockCurrent(snake(trx), lease);
+  await lockCurrent(trx, lease);
   await trx
     .updateTable('channels')
     .set({ cursor: storableJson(cursor) })

@@ -3,34 +3,28 @@ import { channelTitles, isUnverifiedAccount } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import type { ConnectionState, LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Selectable, Transaction } from 'kysely';
-import { snake } from '../database/database.ts';
-import type { Transaction as CamelTransaction } from '../database/database.ts';
-import type { Schema } from '../database/schema.ts';
+import type { Selectable } from 'kysely';
+import type { Transaction } from '../database/database.ts';
+import type { Channels } from '../database/tables.ts';
 import { appendEvents } from '../events/append.ts';
 import { leaveAccount } from './account.ts';
 import { holds, lockHeld } from './leases.ts';
 import { notify } from '../database/notifications.ts';
 import { isUniqueViolation } from '../database/unique-violation.ts';
-import type { ChannelsTable } from './tables.ts';
 import { storable, storableJson } from './text.ts';
 
 const maxSentenceChars = 1_000;
 
-export type Before = Pick<
-  Selectable<ChannelsTable>,
-  'account_id' | 'account_key' | 'status' | 'status_code' | 'identity'
->;
+export type Before = Pick<Selectable<Channels>, 'accountId' | 'accountKey' | 'status' | 'statusCode' | 'identity'>;
 
 /** Writes a state. False when the lease is lost, or another revision is wanted by now. */
 export async function changed(
-  camel: CamelTransaction,
+  trx: Transaction,
   lease: LeaseRef,
   state: ConnectionState,
   sealedCode: string | null,
   accountKey?: string,
 ): Promise<boolean | 'conflict'> {
-  const trx = snake(camel);
   const { rows } = await sql<Before>`
     select c.account_id, c.account_key, c.status, c.status_code, c.identity from channels c
     where ${holds(lease)} and c.enabled and c.revision = c.lease_revision for no key update
@@ -39,12 +33,12 @@ export async function changed(
   if (before === undefined) return false;
   const isTaken = accountKey !== undefined && !(await takeAccount(trx, lease, accountKey));
   const now = isTaken ? takenState(lease) : state;
-  const isAnother = accountKey !== undefined && isOther(before.account_key, accountKey);
-  const ended = isAnother && !isTaken ? await leaveAccount(camel, { ...lease, accountId: before.account_id }) : [];
+  const isAnother = accountKey !== undefined && isOther(before.accountKey, accountKey);
+  const ended = isAnother && !isTaken ? await leaveAccount(trx, { ...lease, accountId: before.accountId }) : [];
   await writeState(trx, lease, now, isTaken ? null : sealedCode);
   await notify(trx, lease.agentId, 'channel_changed');
   const event = eventOf(lease, before, now);
-  const of = { accountId: before.account_id, agentId: lease.agentId, by: null };
+  const of = { accountId: before.accountId, agentId: lease.agentId, by: null };
   await appendEvents(trx, [...ended, ...(event === null ? [] : [{ ...event, ...of }])]);
   return isTaken ? 'conflict' : true;
 }
@@ -65,7 +59,7 @@ const takenState = ({ channel }: LeaseRef): ConnectionState => ({
  * Takes the account. The unique index decides between two simultaneous callers, and the savepoint keeps the transaction
  * whole.
  */
-async function takeAccount(trx: Transaction<Schema>, lease: LeaseRef, accountKey: string): Promise<boolean> {
+async function takeAccount(trx: Transaction, lease: LeaseRef, accountKey: string): Promise<boolean> {
   const { rows } = await sql`
     select from channels where channel = ${lease.channel} and account_key = ${accountKey} and agent_id <> ${lease.agentId}
   `.execute(trx);
@@ -74,10 +68,10 @@ async function takeAccount(trx: Transaction<Schema>, lease: LeaseRef, accountKey
   try {
     await trx
       .updateTable('channels')
-      .set({ account_key: accountKey })
-      .where('agent_id', '=', lease.agentId)
+      .set({ accountKey })
+      .where('agentId', '=', lease.agentId)
       .where('channel', '=', lease.channel)
-      .where('account_key', 'is distinct from', accountKey)
+      .where('accountKey', 'is distinct from', accountKey)
       .execute();
     await sql`release savepoint taking`.execute(trx);
     return true;
@@ -89,7 +83,7 @@ async function takeAccount(trx: Transaction<Schema>, lease: LeaseRef, accountKey
 }
 
 export async function writeState(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   { agentId, channel }: LeaseRef,
   state: ConnectionState,
   sealedCode: string | null,
@@ -101,25 +95,24 @@ export async function writeState(
     .updateTable('channels')
     .set({
       status: state.status,
-      status_code: reason?.code ?? null,
-      status_message: reason === null ? null : storable(reason.message, maxSentenceChars),
-      status_at: reason === null ? null : sql<Date>`clock_timestamp()`,
-      pairing_sealed: code === undefined ? null : sealedCode,
-      pairing_expires_at: code?.expiresAt ?? null,
-      pairing_attempt: code?.attempt ?? null,
+      statusCode: reason?.code ?? null,
+      statusMessage: reason === null ? null : storable(reason.message, maxSentenceChars),
+      statusAt: reason === null ? null : sql<Date>`clock_timestamp()`,
+      pairingSealed: code === undefined ? null : sealedCode,
+      pairingExpiresAt: code?.expiresAt ?? null,
+      pairingAttempt: code?.attempt ?? null,
       note: isUp && state.note !== undefined ? storable(state.note, maxSentenceChars) : null,
       ...(isUp && { identity: storableJson({ id: state.identity.id, name: state.identity.name.slice(0, 200) }) }),
-      updated_at: sql<Date>`clock_timestamp()`,
+      updatedAt: sql<Date>`clock_timestamp()`,
     })
-    .where('agent_id', '=', agentId)
+    .where('agentId', '=', agentId)
     .where('channel', '=', channel)
     .execute();
 }
 
 /** Returns the event of a state; null when it is as before. Another sentence of the same reason is no event. */
 export function eventOf({ channel }: LeaseRef, before: Before, state: ConnectionState): Happening | null {
-  const isSame =
-    state.status === before.status && ('reason' in state ? state.reason.code === before.status_code : true);
+  const isSame = state.status === before.status && ('reason' in state ? state.reason.code === before.statusCode : true);
   if (isSame) return null;
   switch (state.status) {
     case 'connecting':
@@ -147,13 +140,13 @@ export function eventOf({ channel }: LeaseRef, before: Before, state: Connection
 
 /** Stores sealed credentials. Throws `LeaseLost`. */
 export async function keepSealed(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   lease: LeaseRef,
   sealed: Readonly<Record<string, string>>,
 ): Promise<void> {
   await lockHeld(trx, lease);
   const rows = Object.entries(sealed).map(([name, value]) => ({
-    agent_id: lease.agentId,
+    agentId: lease.agentId,
     channel: lease.channel,
     name,
     sealed: value,
@@ -161,11 +154,11 @@ export async function keepSealed(
   }));
   if (rows.length === 0) return;
   await trx
-    .insertInto('channel_credentials')
+    .insertInto('channelCredentials')
     .values(rows)
     .onConflict((conflict) =>
       conflict
-        .columns(['agent_id', 'channel', 'name'])
+        .columns(['agentId', 'channel', 'name'])
         .doUpdateSet((eb) => ({ sealed: eb.ref('excluded.sealed'), last4: '' })),
     )
     .execute();
@@ -186,7 +179,7 @@ const maxVaultBytes = 128 * 2 ** 20;
  * when the channel would store more than it may.
  */
 export async function writeVault(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   { agentId, channel }: LeaseRef,
   values: readonly VaultValue[],
 ): Promise<void> {
@@ -223,7 +216,7 @@ export async function writeVault(
 }
 
 /** Removes all values. The caller has locked the channel's row. */
-export async function clearVault(trx: Transaction<Schema>, { agentId, channel }: LeaseRef): Promise<void> {
+export async function clearVault(trx: Transaction, { agentId, channel }: LeaseRef): Promise<void> {
   const ofChannel = sql`agent_id = ${agentId} and channel = ${channel}`;
   await sql`delete from channel_vault where ${ofChannel}`.execute(trx);
   await sql`update channels set vault_values = 0, vault_bytes = 0 where ${ofChannel}`.execute(trx);
