@@ -2,6 +2,7 @@ import { AgentParams, OAuthSession, StartOAuth } from '@lodge/contract';
 import type { Log } from '@lodge/ports';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import { consentPage } from '../../reply/consent-page.ts';
+import { toWire } from '../../reply/to-wire.ts';
 import type { App } from '../../app-types.ts';
 import type { Reached } from '../../context.ts';
 import { consentUrl } from './consents.ts';
@@ -56,15 +57,8 @@ function startRoute(app: App, { channels, origin }: Needs, name: 'gmail' | 'emai
         returnUrl,
         loginHint,
       });
-      return {
-        object: 'oauth_session' as const,
-        id: begun.id,
-        channel: 'gmail' as const,
-        status: 'pending' as const,
-        authorization_url: consentUrl(origin(), begun.pageToken),
-        state: begun.state,
-        expires_at: begun.expiresAt.toISOString(),
-      };
+      const authorizationUrl = consentUrl(origin(), begun.pageToken);
+      return toWire(OAuthSession, { ...begun, channel: 'gmail', status: 'pending', authorizationUrl });
     },
   });
 }

@@ -11,6 +11,7 @@ import type { ChannelMessage as MessageRow } from '@lodge/store/channels';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { Cursors } from '../../reply/cursors.ts';
 import { pageReply } from '../../reply/page.ts';
+import { toWire } from '../../reply/to-wire.ts';
 import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
 import { tags } from './shared.ts';
@@ -91,16 +92,12 @@ function retryRoute(app: App, { channels }: Needs): void {
 }
 
 const messageRecord = (row: MessageRow, withContent: boolean): ChannelMessage => ({
-  object: 'channel_message',
-  id: row.id,
-  agent_id: row.agentId,
-  channel: row.channel,
-  conversation: { id: row.conversationId, kind: row.conversationKind },
-  sender: { id: row.senderId, name: row.senderName },
-  state: row.state,
-  reason: row.reason,
-  attempts: row.attempts,
-  received_at: row.receivedAt.toISOString(),
-  answered_at: row.answeredAt && row.answeredAt.toISOString(),
+  ...toWire(ChannelMessage, {
+    ...row,
+    conversation: { id: row.conversationId, kind: row.conversationKind },
+    sender: { id: row.senderId, name: row.senderName },
+    text: null,
+    answer: null,
+  }),
   ...(withContent && { text: row.text, answer: row.answer }),
 });

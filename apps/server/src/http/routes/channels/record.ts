@@ -1,51 +1,36 @@
 import { channelCredentials, defaultAccess } from '@lodge/domain';
-import type { ChannelAccess } from '@lodge/domain';
-import type { Channel } from '@lodge/contract';
+import { Channel, ChannelAccess } from '@lodge/contract';
 import type { Fingerprints } from '@lodge/engine';
 import { channelCredentialContext } from '@lodge/ports';
 import type { ChannelPlace, ChannelRow } from '@lodge/store/channels';
+import { toWire } from '../../reply/to-wire.ts';
 
 /** The only place where a row becomes the public record of a channel. */
-export function channelRecord(row: ChannelRow, fingerprints: Fingerprints): Channel {
-  return {
-    object: 'channel',
-    agent_id: row.agentId,
-    channel: row.channel,
-    enabled: row.enabled,
-    status: row.status,
-    status_reason: row.statusReason && {
-      code: row.statusReason.code,
-      message: row.statusReason.message,
-      at: row.statusReason.at.toISOString(),
-    },
-    identity: row.identity && { id: row.identity.id, name: row.identity.name },
+export const channelRecord = (row: ChannelRow, fingerprints: Fingerprints): Channel =>
+  toWire(Channel, {
+    ...row,
+    statusReason: row.statusReason && { ...row.statusReason, at: row.statusReason.at.toISOString() },
     credentials: credentialsOf(row, fingerprints),
     access: accessRecord(row.access),
     delivery: { held_by: 'host', note: row.note },
-    last_inbound_at: timestamp(row.lastInboundAt),
-    last_outbound_at: timestamp(row.lastOutboundAt),
-    created_at: row.createdAt.toISOString(),
-    updated_at: row.updatedAt.toISOString(),
-  };
-}
+  });
 
 /** The record of a channel that was never put. */
-export const emptyRecord = ({ agentId, channel }: ChannelPlace): Channel => ({
-  object: 'channel',
-  agent_id: agentId,
-  channel,
-  enabled: false,
-  status: 'not_configured',
-  status_reason: null,
-  identity: null,
-  credentials: {},
-  access: accessRecord(defaultAccess),
-  delivery: { held_by: 'host', note: null },
-  last_inbound_at: null,
-  last_outbound_at: null,
-  created_at: null,
-  updated_at: null,
-});
+export const emptyRecord = (place: ChannelPlace): Channel =>
+  toWire(Channel, {
+    ...place,
+    enabled: false,
+    status: 'not_configured',
+    statusReason: null,
+    identity: null,
+    credentials: {},
+    access: accessRecord(defaultAccess),
+    delivery: { held_by: 'host', note: null },
+    lastInboundAt: null,
+    lastOutboundAt: null,
+    createdAt: null,
+    updatedAt: null,
+  });
 
 /** Lists the credentials that a person gave. Credentials that a connection keeps by itself are not shown. */
 function credentialsOf(
@@ -63,11 +48,5 @@ function credentialsOf(
   );
 }
 
-const accessRecord = ({ mode, allowFrom, groups, perSenderHourly }: ChannelAccess): Channel['access'] => ({
-  mode,
-  allow_from: [...allowFrom],
-  groups: { mode: groups.mode, allow: [...groups.allow], require_mention: groups.requireMention },
-  per_sender_hourly: perSenderHourly,
-});
-
-const timestamp = (at: Date | null): string | null => at && at.toISOString();
+const accessRecord = (access: ChannelRow['access']): Channel['access'] =>
+  toWire(ChannelAccess, { ...access, groups: toWire(ChannelAccess.properties.groups, access.groups) });

@@ -7,6 +7,7 @@ import { sendEvents } from '../../reply/event-stream.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { Endings } from '../../identity/ended.ts';
 import { clientGone, onReplyOver } from '../../pipeline/client-gone.ts';
+import { toWire } from '../../reply/to-wire.ts';
 import { Followers } from '../../reply/follow/followers.ts';
 import type { App } from '../../app-types.ts';
 import { qrPng } from './qr-png.ts';
@@ -142,14 +143,11 @@ async function* follow(
   }
 }
 
-const pairingRecord = (pairing: PairingState, isShown: boolean): Pairing => ({
-  object: 'pairing',
-  channel: 'whatsapp',
-  status: pairing.status,
-  reason: pairing.reason && { code: pairing.reason.code, message: pairing.reason.message },
-  qr: isShown ? pairing.qr : null,
-  qr_png: isShown && pairing.qr !== null ? qrPng(pairing.qr) : null,
-  pairing_code: isShown ? pairing.pairingCode : null,
-  expires_at: pairing.expiresAt && pairing.expiresAt.toISOString(),
-  attempt: pairing.attempt,
-});
+const pairingRecord = (pairing: PairingState, isShown: boolean): Pairing =>
+  toWire(Pairing, {
+    ...pairing,
+    channel: 'whatsapp',
+    qr: isShown ? pairing.qr : null,
+    qrPng: isShown && pairing.qr !== null ? qrPng(pairing.qr) : null,
+    pairingCode: isShown ? pairing.pairingCode : null,
+  });
