@@ -24,7 +24,6 @@ import type { ChannelTurns } from './channels/turns.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
-import { databaseOf } from './database/database.ts';
 import type { Database } from './database/database.ts';
 import { storedSizes } from './database/sizes.ts';
 import { idempotencyIn } from './http/idempotency.ts';
@@ -81,20 +80,19 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     await database.close();
     throw error;
   }
-  const camel = databaseOf(database);
   return {
-    database: camel,
-    events: eventsIn(camel, changes),
-    directoryOf: (host) => agentDirectoryIn(camel, host, spendDefaults),
-    ledgerOf: (host) => callLedgerIn(camel, host, { spendDefaults, contentBytes: callContentBytes }),
-    usage: usageIn(camel),
-    limits: limitsIn(camel),
-    spend: spendIn(camel, spendDefaults),
-    idempotency: idempotencyIn(camel),
-    secrets: secretsIn(camel),
-    channelTurns: turnsIn(camel, changes),
-    relay: relayIn(camel, changes),
-    mailboxNotices: mailboxNotices(camel, changes),
+    database,
+    events: eventsIn(database, changes),
+    directoryOf: (host) => agentDirectoryIn(database, host, spendDefaults),
+    ledgerOf: (host) => callLedgerIn(database, host, { spendDefaults, contentBytes: callContentBytes }),
+    usage: usageIn(database),
+    limits: limitsIn(database),
+    spend: spendIn(database, spendDefaults),
+    idempotency: idempotencyIn(database),
+    secrets: secretsIn(database),
+    channelTurns: turnsIn(database, changes),
+    relay: relayIn(database, changes),
+    mailboxNotices: mailboxNotices(database, changes),
     changes,
     sizes: () => storedSizes(database),
     ping: () => database.ping(),

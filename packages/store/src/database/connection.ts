@@ -1,12 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '@lodge/domain';
 import { DatabaseBusyError } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import type { Transaction } from 'kysely';
 import { Client, DatabaseError, Pool } from 'pg';
-import type { Schema } from './schema.ts';
-import type { InJson, Statement } from './statement.ts';
+import { camelCase } from './camel-case.ts';
+import type { Database } from './database.ts';
+import type { DB } from './tables.ts';
 
 /** The address of the database. `connectionString` may contain a password: never log it. */
 export interface DatabaseConfig {
@@ -38,27 +39,13 @@ const base = {
 };
 
 /** The pool of one store, with the rules for repeating work when the database restarts. */
-export interface Database {
-  /**
-   * Runs work that may run twice: reads, and writes that change nothing when repeated. It is repeated for 10 s while the
-   * connection is lost.
-   */
-  repeatable<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /** Runs one frequent read without writing and planning it anew. It is repeated as by `repeatable`. */
-  read<Row extends object>(statement: Statement<Row>, values: readonly unknown[]): Promise<InJson<Row>[]>;
-  /** Runs work that must not run twice. It is repeated, for 10 s, only when connecting failed, so that nothing was sent. */
-  once<T>(work: (db: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /**
-   * Runs a transaction. Its work may run twice, but takes effect once: it is repeated, for 10 s, while the connection is
-   * lost before the commit is sent.
-   */
-  transaction<T>(work: (trx: Transaction<Schema>) => Promise<T>): Promise<T>;
+interface OpenedDatabase extends Database {
   /** Resolves when the database answers; tried once. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
 
-export function openDatabase(config: DatabaseConfig, log: Log): Database {
+export function openDatabase(config: DatabaseConfig, log: Log): OpenedDatabase {
   const pool = new Pool({
     ...base,
     connectionString: config.connectionString,
@@ -74,12 +61,13 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     if (!pool.ending) log.warn({ err: error }, 'an idle database connection was lost');
   });
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const db = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
+  const db = new Kysely<DB>({ dialect: new PostgresDialect({ pool }), plugins: [camelCase] });
   const retrying: typeof repeated = async (work, isTransient) => {
     if (pool.waitingCount >= maxWaiting) throw new DatabaseBusyError();
     return repeated(work, isTransient);
   };
   return {
+    session: randomUUID(),
     repeatable: (work) => retrying(() => work(db), isConnectionLost),
     read: ({ name, text }, values) =>
       retrying(async () => {

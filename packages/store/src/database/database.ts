@@ -2,10 +2,7 @@
  * The database as the engine uses it: it holds the transactions, and the store's functions are the statements within them. Tables
  * and columns have their names in camel case.
  */
-import { randomUUID } from 'node:crypto';
-import { CamelCasePlugin } from 'kysely';
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely';
-import type { Database as Connection } from './connection.ts';
 import type { Schema } from './schema.ts';
 import type { InJson, Statement } from './statement.ts';
 import type { DB } from './tables.ts';
@@ -31,20 +28,6 @@ export interface Database {
    * repeated, for 10 s, while the connection is lost before the commit is sent.
    */
   transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T>;
-}
-
-/** Keys of JSON are values, and stay as they are. */
-const plugin = new CamelCasePlugin({ maintainNestedObjectKeys: true });
-
-export function databaseOf(connection: Connection): Database {
-  const camel = (db: Kysely<Schema>): Queries => db.withPlugin(plugin) as unknown as Queries;
-  return {
-    session: randomUUID(),
-    read: (statement, values) => connection.read(statement, values),
-    repeatable: (work) => connection.repeatable((db) => work(camel(db))),
-    once: (work) => connection.once((db) => work(camel(db))),
-    transaction: (work) => connection.transaction((trx) => work(camel(trx) as Transaction)),
-  };
 }
 
 /** The same transaction for functions that name columns as the database does. */

@@ -1,6 +1,6 @@
 import type { StoredSizes } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Database } from './connection.ts';
+import type { Database } from './database.ts';
 
 /** Returns the bytes of the whole database, and of its counted parts, over all accounts. */
 export async function storedSizes(database: Database): Promise<StoredSizes> {

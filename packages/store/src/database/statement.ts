@@ -1,6 +1,7 @@
 import { DummyDriver, Kysely, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler } from 'kysely';
 import type { CompiledQuery } from 'kysely';
-import type { Schema } from './schema.ts';
+import { camelCase } from './camel-case.ts';
+import type { DB } from './tables.ts';
 
 /** A row from JSON, without dates. */
 export type InJson<Row> = { readonly [Column in keyof Row]: DatesAsText<Row[Column]> };
@@ -15,7 +16,8 @@ export interface Statement<Row> {
 }
 
 /** Writes queries and runs none. */
-const writer = new Kysely<Schema>({
+const writer = new Kysely<DB>({
+  plugins: [camelCase],
   dialect: {
     createAdapter: () => new PostgresAdapter(),
     createDriver: () => new DummyDriver(),
@@ -32,7 +34,7 @@ const writer = new Kysely<Schema>({
  */
 export function statement<Row>(
   name: string,
-  write: (db: Kysely<Schema>) => { compile(): CompiledQuery<Row> },
+  write: (db: Kysely<DB>) => { compile(): CompiledQuery<Row> },
 ): Statement<Row> {
   return { name, text: `select to_json(found) as row from (${write(writer).compile().sql}) found` };
 }
