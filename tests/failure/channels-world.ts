@@ -120,7 +120,7 @@ export class ChannelsWorld {
     );
     const bot = this.telegram.bot();
     const sealed = this.secrets.seal(bot.token, channelCredentialContext(id, 'telegram', 'botToken'));
-    const put = await this.store.channels.put({
+    await this.store.channels.put({
       accountId: this.accountId,
       agentId: id,
       channel: 'telegram',
@@ -129,7 +129,6 @@ export class ChannelsWorld {
       credentials: [{ name: 'botToken', sealed, last4: bot.token.slice(-4) }],
       accountKey: given.accountKey ?? String(bot.id),
     });
-    if (typeof put === 'string') throw new Error(put);
     return { agentId: id, bot };
   }
 

@@ -296,11 +296,11 @@ test('a turn that failed or was refused ends its messages, and its text is sent 
   }
   const [failed, refused] = await messagesOf(id);
   assert.deepEqual([failed!.state, failed!.reason, refused!.state], ['failed', 'It did not work.', 'refused']);
-  assert.equal(await store.channels.retry(accountId, id, refused!.id), 'not_retryable');
-  assert.equal(await store.channels.retry('other', id, failed!.id), null);
-  const retried = await store.channels.retry(accountId, id, failed!.id);
-  assert.equal((retried as { state: string }).state, 'received');
-  assert.equal(await store.channels.retry(accountId, id, failed!.id), 'not_retryable');
+  const notRetryable = { code: 'message_not_retryable' };
+  await assert.rejects(store.channels.retry(accountId, id, refused!.id), notRetryable);
+  await assert.rejects(store.channels.retry('other', id, failed!.id), { code: 'message_not_found' });
+  assert.equal((await store.channels.retry(accountId, id, failed!.id)).state, 'received');
+  await assert.rejects(store.channels.retry(accountId, id, failed!.id), notRetryable);
   const [claim] = await turns.claim(options);
   assert.equal(claim!.messages[0]!.id, failed!.id);
   await turns.answer(claim!, answered('done'));

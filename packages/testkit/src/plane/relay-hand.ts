@@ -40,8 +40,7 @@ export class RelayHand {
     channel: 'telegram' | 'slack' | 'discord' = 'telegram',
   ): Promise<RelayHand> {
     const credentials = [] as const;
-    const put = await channelsFixture(store).put({ accountId, agentId, channel, enabled: true, access, credentials });
-    if (typeof put === 'string') throw new Error(put);
+    await channelsFixture(store).put({ accountId, agentId, channel, enabled: true, access, credentials });
     const leases = await store.relay.acquire({ relay: 'hand', channels: [channel], limit: 100, leaseMs: 600_000 });
     return new RelayHand(
       store,
