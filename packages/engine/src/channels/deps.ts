@@ -21,7 +21,7 @@ export interface ChannelParts {
 export interface ChannelsDeps extends Pick<ChannelParts, 'check' | 'gmail'> {
   readonly database: Database;
   /** Calls back with what changed on a topic in any process. */
-  readonly changes: Pick<Store['changes'], 'on'>;
+  readonly changes: Store['changes'];
   readonly agents: Pick<Agents, 'get'>;
   readonly secrets: SecretBox;
   readonly log: Log;

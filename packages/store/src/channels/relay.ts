@@ -1,23 +1,19 @@
 import type { ChannelName, Json } from '@lodge/domain';
-import { LeaseLost } from '@lodge/ports';
 import type { LeaseRef, RelayStore } from '@lodge/ports';
-import { sql } from 'kysely';
 import { snake } from '../database/database.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import type { Changes } from '../database/notifications.ts';
 import { faulted } from './faults.ts';
 import { fetched, filesToFetch, unneededFiles } from './files.ts';
-import { acquire, holds, lockCurrent, lockHeld, release, renew } from './leases.ts';
+import { acquire, lockCurrent, lockHeld, release, renew } from './leases.ts';
 import { partsToSend, sendFailed, sending, sendLater, sent, split, working } from './outbox.ts';
 import { posted, progress, unposted } from './progress.ts';
 import { pruneChannels } from './prune.ts';
 import { admits, receive } from './receive.ts';
 import { failUnsent } from './unsent.ts';
-import { changed, clearVault, keepSealed, writeVault } from './states.ts';
+import { changed, keepSealed } from './states.ts';
 import { storableJson } from './text.ts';
-
-/** Most bytes of sealed values returned at once, because they are held whole. */
-const maxVaultBytes = 16 * 2 ** 20;
+import { clearVault, vaultGet, writeVault } from './vault.ts';
 
 /** Makes calls of functions: within a transaction, or as work that may run twice. */
 const callsOf = (database: Database) => ({
@@ -95,28 +91,4 @@ async function moveTo(trx: Transaction, lease: LeaseRef, cursor: Json): Promise<
     .where('agentId', '=', lease.agentId)
     .where('channel', '=', lease.channel)
     .execute();
-}
-
-async function vaultGet(
-  db: Queries,
-  lease: LeaseRef,
-  type: string,
-  ids: readonly string[],
-): Promise<Readonly<Record<string, string>>> {
-  const wanted = sql`
-    v.agent_id = ${lease.agentId} and v.channel = ${lease.channel} and v.type = ${type} and v.id = any(${ids}::text[])
-  `;
-  const { rows } = await sql<{ values: Record<string, string> | null; bytes: number }>`
-    select (
-      select json_object_agg(v.id, v.sealed) from channel_vault v where ${wanted} and b.bytes <= ${maxVaultBytes}
-    ) as values, b.bytes
-    from channels c
-    cross join (select coalesce(sum(octet_length(v.sealed)), 0)::float8 as bytes from channel_vault v where ${wanted}) b
-    where ${holds(lease)}
-  `.execute(db);
-  const [row] = rows;
-  // A holder with a successor would continue with used keys.
-  if (row === undefined) throw new LeaseLost();
-  if (row.bytes > maxVaultBytes) throw new RangeError(`these values have more than ${maxVaultBytes} bytes`);
-  return row.values ?? {};
 }
