@@ -1,8 +1,7 @@
 /** Writes messages of one channel in one statement, with their conversations, files and ids. */
 import type { LeaseRef, InboundMessage } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Transaction } from '../database/database.ts';
 import { storableJson } from './text.ts';
 
 export interface KeptMessage {
@@ -14,7 +13,7 @@ export interface KeptMessage {
 
 /** Writes messages and returns our ids in their order. The caller has locked the channel's row. */
 export async function keepMessages(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   { agentId, channel }: LeaseRef,
   accountId: string,
   kept: readonly KeptMessage[],

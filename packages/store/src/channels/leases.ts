@@ -9,7 +9,7 @@ import { isUnverifiedAccount } from '@lodge/domain';
 import { LeaseLost } from '@lodge/ports';
 import type { Lease, LeaseRef, RelayStore } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { QueryExecutorProvider, RawBuilder, Selectable, SqlBool } from 'kysely';
+import type { RawBuilder, Selectable, SqlBool } from 'kysely';
 import type { Queries, Transaction } from '../database/database.ts';
 import type { Channels } from '../database/tables.ts';
 import { inMs, isHeldUnder, isUnheld, released, takenBy } from '../work/leases.ts';
@@ -36,7 +36,7 @@ export const isHeld = sql<SqlBool>`
 type HeldRow = Pick<Selectable<Channels>, 'access' | 'accountId'>;
 
 /** Locks the lease until the transaction ends. Throws `LeaseLost`. */
-export async function lockHeld(trx: QueryExecutorProvider, lease: LeaseRef): Promise<void> {
+export async function lockHeld(trx: Transaction, lease: LeaseRef): Promise<void> {
   await lockWhere(trx, holds(lease));
 }
 
@@ -44,12 +44,12 @@ export async function lockHeld(trx: QueryExecutorProvider, lease: LeaseRef): Pro
  * As `lockHeld`, and the channel was not put anew since. Messages of the earlier account are then not taken for the new
  * one's.
  */
-export const lockCurrent = (trx: QueryExecutorProvider, lease: LeaseRef): Promise<HeldRow> =>
+export const lockCurrent = (trx: Transaction, lease: LeaseRef): Promise<HeldRow> =>
   lockWhere(trx, sql<SqlBool>`${holds(lease)} and c.revision = c.lease_revision`);
 
-async function lockWhere(trx: QueryExecutorProvider, condition: RawBuilder<SqlBool>): Promise<HeldRow> {
+async function lockWhere(trx: Transaction, condition: RawBuilder<SqlBool>): Promise<HeldRow> {
   const { rows } = await sql<HeldRow>`
-    select c.access, c.account_id as "accountId" from channels c where ${condition} and c.enabled for no key update
+    select c.access, c.account_id from channels c where ${condition} and c.enabled for no key update
   `.execute(trx);
   const [row] = rows;
   if (row === undefined) throw new LeaseLost();

@@ -2,7 +2,7 @@
 import type { ChannelName, Json } from '@lodge/domain';
 import type { ChannelAnswer } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { QueryExecutorProvider } from 'kysely';
+import type { Transaction } from '../database/database.ts';
 import { storable, storableJson } from './text.ts';
 
 /** Position of the first file; parts of a text are below it. */
@@ -19,7 +19,7 @@ export interface QueuedAnswer {
 
 /** Queues an answer and returns its id; null when it is empty. */
 export async function queueAnswer(
-  trx: QueryExecutorProvider,
+  trx: Transaction,
   { conversation, agentId, channel, replyTo, answer }: QueuedAnswer,
 ): Promise<string | null> {
   const text = storable(answer.text);

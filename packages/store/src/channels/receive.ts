@@ -12,8 +12,7 @@ import type { ChannelAccess, ConversationKind, Json, KnownOfSenders } from '@lod
 import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
 import type { InboundMessage, LeaseRef, NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { Transaction } from 'kysely';
-import type { Schema } from '../database/schema.ts';
+import type { Transaction } from '../database/database.ts';
 import { appendEvents } from '../events/append.ts';
 import { lockCurrent } from './leases.ts';
 import { queueAnswer } from './queue.ts';
@@ -25,7 +24,7 @@ const maxBatch = 100;
 const maxNameChars = 200;
 
 export async function receive(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   lease: LeaseRef,
   given: readonly InboundMessage[],
   cursor?: Json,
@@ -66,7 +65,7 @@ export async function receive(
 
 /** Whether `receive` would let the message become a turn under the present access. */
 export async function admits(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   lease: LeaseRef,
   { conversation, sender, addressed }: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>,
 ): Promise<boolean> {
@@ -94,7 +93,7 @@ function bounded(message: InboundMessage): InboundMessage {
 
 /** Looks up the facts. It counts up to a bound, beyond which the count does not matter. */
 async function lookUp(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   { agentId, channel }: LeaseRef,
   { perSenderHourly }: ChannelAccess,
   messages: readonly InboundMessage[],
@@ -144,7 +143,7 @@ async function lookUp(
 
 /** Sends a sender the code, once an hour. Null when it was sent already, or too many were sent theirs a moment ago. */
 async function ask(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   lease: LeaseRef,
   accountId: string,
   message: InboundMessage,
@@ -176,7 +175,7 @@ async function ask(
  * received none within the hour; otherwise few strangers could take turns.
  */
 async function giveWay(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   { agentId, channel }: LeaseRef,
   { sender, conversation }: InboundMessage,
 ): Promise<void> {
@@ -207,25 +206,23 @@ async function giveWay(
 }
 
 async function conversationOf(
-  trx: Transaction<Schema>,
+  trx: Transaction,
   { agentId, channel }: LeaseRef,
   accountId: string,
   { id, kind, title }: { readonly id: string; readonly kind: ConversationKind; readonly title: string | null },
 ): Promise<string> {
   const row = await trx
-    .insertInto('channel_conversations')
-    .values({ agent_id: agentId, channel, account_id: accountId, conversation_id: id, kind, title })
+    .insertInto('channelConversations')
+    .values({ agentId, channel, accountId, conversationId: id, kind, title })
     .onConflict((conflict) =>
-      conflict
-        .columns(['agent_id', 'channel', 'conversation_id'])
-        .doUpdateSet({ last_at: sql<Date>`clock_timestamp()` }),
+      conflict.columns(['agentId', 'channel', 'conversationId']).doUpdateSet({ lastAt: sql<Date>`clock_timestamp()` }),
     )
     .returning('id')
     .executeTakeFirstOrThrow();
   return row.id;
 }
 
-async function countRefused(trx: Transaction<Schema>, lease: LeaseRef, senders: readonly string[]): Promise<void> {
+async function countRefused(trx: Transaction, lease: LeaseRef, senders: readonly string[]): Promise<void> {
   if (senders.length === 0) return;
   await sql`
     update channel_senders s set refused_count = s.refused_count + n.n

@@ -1,6 +1,5 @@
 import type { ChannelName, Json } from '@lodge/domain';
 import type { LeaseRef, RelayStore } from '@lodge/ports';
-import { snake } from '../database/database.ts';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import type { Changes } from '../database/notifications.ts';
 import { faulted } from './faults.ts';
@@ -35,8 +34,8 @@ export function relayIn(database: Database, changes: Pick<Changes, 'on'>): Relay
     acquire: within(acquire),
     renew: repeatable(renew),
     release: within(release),
-    admits: within((trx, lease, message) => admits(snake(trx), lease, message)),
-    receive: within((trx, lease, messages, cursor) => receive(snake(trx), lease, messages, cursor)),
+    admits: within(admits),
+    receive: within(receive),
     moveTo: within(moveTo),
     changed: within(changed),
     faulted: within(faulted),
@@ -45,7 +44,7 @@ export function relayIn(database: Database, changes: Pick<Changes, 'on'>): Relay
     vaultSet: within(async (trx, lease, values, messages = []) => {
       await lockHeld(trx, lease);
       await writeVault(trx, lease, values);
-      if (messages.length > 0) await receive(snake(trx), lease, messages);
+      if (messages.length > 0) await receive(trx, lease, messages);
     }),
     vaultClear: within(async (trx, lease) => {
       await lockHeld(trx, lease);

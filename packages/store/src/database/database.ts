@@ -3,7 +3,6 @@
  * and columns have their names in camel case.
  */
 import type { Kysely, Transaction as KyselyTransaction } from 'kysely';
-import type { Schema } from './schema.ts';
 import type { InJson, Statement } from './statement.ts';
 import type { DB } from './tables.ts';
 
@@ -29,7 +28,3 @@ export interface Database {
    */
   transaction<T>(work: (trx: Transaction) => Promise<T>): Promise<T>;
 }
-
-/** The same transaction for functions that name columns as the database does. */
-export const snake = (trx: Transaction): KyselyTransaction<Schema> =>
-  trx.withoutPlugins() as unknown as KyselyTransaction<Schema>;

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { backoffMs } from '@lodge/domain';
 import type { Log } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { QueryExecutorProvider } from 'kysely';
 import type { Client } from 'pg';
 import type { DatabaseConfig } from './connection.ts';
 import { connectClient } from './connection.ts';
+import type { Transaction } from './database.ts';
 import { storedResources } from '../resources.ts';
 
 /**
@@ -18,7 +18,7 @@ export type Topic = (typeof storedResources)[number]['topics'][number];
 const topics = storedResources.flatMap(({ topics: own }): readonly Topic[] => own);
 
 /** Notifies the listeners of these topics, by the id of what changed, once the transaction is committed. */
-export async function notify(trx: QueryExecutorProvider, id: string, ...changed: readonly Topic[]): Promise<void> {
+export async function notify(trx: Transaction, id: string, ...changed: readonly Topic[]): Promise<void> {
   await sql`select pg_notify(topic, ${id}) from unnest(${changed}::text[]) topic`.execute(trx);
 }
 

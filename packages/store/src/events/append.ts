@@ -9,13 +9,12 @@ import { agentIdPattern, levelOf, sentenceOf } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import type { By, EndedOperation, NewEvent } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { QueryExecutorProvider } from 'kysely';
 import type { Transaction } from '../database/database.ts';
 import { advisoryLockClasses } from '../database/locks.ts';
 import { levelCodes, logLines } from '../logs/append.ts';
 
 export async function appendEvent(
-  trx: QueryExecutorProvider,
+  trx: Transaction,
   event: NewEvent,
   operation: EndedOperation | null = null,
 ): Promise<void> {
@@ -65,7 +64,7 @@ export async function appendAgentEvent(
  * Writes several events of one account in one transaction. Those with a line in the agent's log come first, so the holder of
  * the account's lock waits for no log.
  */
-export async function appendEvents(trx: QueryExecutorProvider, events: readonly NewEvent[]): Promise<void> {
+export async function appendEvents(trx: Transaction, events: readonly NewEvent[]): Promise<void> {
   const hasLine = (event: NewEvent): boolean => event.agentId !== null && sentenceOf(event) !== null;
   for (const event of events.filter(hasLine)) await appendEvent(trx, event);
   const quiet = events.filter((event) => !hasLine(event));

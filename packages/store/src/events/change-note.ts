@@ -1,6 +1,6 @@
 import type { Happening } from '@lodge/domain';
 import type { ActorNote, ChangeNote, NewEvent } from '@lodge/ports';
-import type { QueryExecutorProvider } from 'kysely';
+import type { Transaction } from '../database/database.ts';
 import { markEffective } from '../http/idempotency.ts';
 import { appendEvent } from './append.ts';
 
@@ -9,7 +9,7 @@ import { appendEvent } from './append.ts';
  * transaction.
  */
 export async function writeNote(
-  trx: QueryExecutorProvider,
+  trx: Transaction,
   {
     accountId,
     agentId,

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Claim, ClaimOutcome, IdempotencyStore, IdempotentRequest, StoredReply } from '@lodge/ports';
 import { sql } from 'kysely';
-import type { QueryExecutorProvider, Selectable } from 'kysely';
-import type { Database, Queries } from '../database/database.ts';
+import type { Selectable } from 'kysely';
+import type { Database, Queries, Transaction } from '../database/database.ts';
 import type { IdempotencyKeys } from '../database/tables.ts';
 import { inMs } from '../work/leases.ts';
 import { keptFor, pruneReplies, usualReplyBounds } from './replies.ts';
@@ -128,6 +128,6 @@ const stored = (accountId: string, what: 'items' | 'bytes') => sql<string>`coale
 const isOver = sql<boolean>`(k.created_at < clock_timestamp() - ${keptFor} and k.lease_until <= clock_timestamp())`;
 
 /** Records that the request with this key took effect, in the transaction of the effect. */
-export async function markEffective(trx: QueryExecutorProvider, accountId: string, key: string): Promise<void> {
+export async function markEffective(trx: Transaction, accountId: string, key: string): Promise<void> {
   await sql`update idempotency_keys set effective = true where account_id = ${accountId} and key = ${key}`.execute(trx);
 }

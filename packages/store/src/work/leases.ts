@@ -1,6 +1,7 @@
 /** Times and claims by the database's clock, which alone decides when they end. A claim's number fences its writes. */
 import { sql } from 'kysely';
-import type { Kysely, RawBuilder, SqlBool } from 'kysely';
+import type { RawBuilder, SqlBool } from 'kysely';
+import type { Queries } from '../database/database.ts';
 
 /** A claim's number fences the writes of its holder. */
 export interface WorkClaim {
@@ -35,7 +36,7 @@ export const claimRows = (claims: readonly WorkClaim[]): RawBuilder<unknown> => 
 
 /** Renews claims of rows `r` of a table and returns the ids of those still held. */
 export async function renewClaims(
-  db: Pick<Kysely<unknown>, 'getExecutor'>,
+  db: Queries,
   table: RawBuilder<unknown>,
   claims: readonly WorkClaim[],
   leaseMs: number,
