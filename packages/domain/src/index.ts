@@ -11,6 +11,7 @@ export * from './redact.ts';
 export * from './refusal.ts';
 export * from './runtime-kinds.ts';
 export * from './scopes.ts';
+export * from './spend-refusal.ts';
 export * from './spend.ts';
 export * from './text-bounds.ts';
 export * from './usage.ts';

@@ -5,12 +5,11 @@
  * together.
  */
 import {
-  limitsExceededBy,
   limitOf,
-  limitWords,
   nearLimits,
   reachedLimits,
-  reachedWords,
+  reachedRefusal,
+  refusalOf,
   spendPeriods,
   spendWindow,
 } from '@lodge/domain';
@@ -20,9 +19,6 @@ import { sql } from 'kysely';
 import type { Database, Queries, Transaction } from '../database/database.ts';
 import { appendEvent } from '../events/append.ts';
 import { advisoryLockClasses } from '../database/locks.ts';
-
-/** Wait for calls in progress, which end soon and mostly cost less than estimated. */
-const crowdedRetrySeconds = 5;
 
 type Caller = Pick<OpenCall, 'agentId' | 'accountId'>;
 
@@ -43,13 +39,7 @@ export const isUnlimited = ({ agentId }: Caller, { agent, account }: SpendDefaul
     where a.id = ${agentId} and a.spend_limit is null and c.spend_limit is null
   )`;
 
-const unpricedRefusal: CallRefusal = {
-  code: 'spend_limit_exceeded',
-  message: 'The model has no known price, and a spend limit holds.',
-  retryAfterSeconds: 60,
-};
-
-/** Decides in the transaction that opens the call whether it may be made. Returns null when it may. */
+/** Asks in the transaction that opens the call whether it may be made (`refusalOf`). Returns null when it may. */
 export async function admitSpend(
   trx: Transaction,
   call: OpenCall,
@@ -59,21 +49,9 @@ export async function admitSpend(
   const applied = await appliedLimits(trx, call, at, defaults, 'locked');
   if (applied.length === 0) return null;
   const standings = await standingsOf(trx, applied, call.id);
-  const refusal = reachedRefusal(standings, at);
-  if (refusal !== null) {
-    await tell(trx, call.agentId, standings);
-    return refusal;
-  }
-  // The broker refuses it earlier. Only this statement knows a limit that was set since, or that applies because an agent
-  // asked another.
-  if (estimate.costUsd === null) return unpricedRefusal;
-  const [crowded] = limitsExceededBy(standings, estimate.costUsd);
-  if (crowded === undefined) return null;
-  return {
-    code: 'spend_limit_exceeded',
-    message: `${limitWords(crowded)} may be used up by the model calls under way. Try again when they have ended.`,
-    retryAfterSeconds: crowdedRetrySeconds,
-  };
+  const refusal = refusalOf(standings, estimate.costUsd, at);
+  if (reachedLimits(standings).length > 0) await tell(trx, call.agentId, standings);
+  return refusal;
 }
 
 export const spendIn = (database: Database, defaults: SpendDefaults): SpendStore => ({
@@ -196,18 +174,6 @@ const windows = (applied: readonly Applied[]) => sql`unnest(
   ${applied.map(({ period }) => period)}::text[], ${applied.map(({ starts }) => starts)}::timestamptz[],
   ${applied.map(({ limitUsd }) => limitUsd)}::numeric[]
 ) with ordinality as l (scope, id, account_id, period, starts, usd, n)`;
-
-function reachedRefusal(standings: readonly Standing[], at: Date): CallRefusal | null {
-  const reached = reachedLimits(standings);
-  if (reached.length === 0) return null;
-  const { message, until } = reachedWords(reached, at);
-  return {
-    code: 'spend_limit_exceeded',
-    message,
-    retryAfterSeconds: Math.max(1, Math.ceil((until.getTime() - at.getTime()) / 1000)),
-    ends: reached.some(({ action }) => action === 'pause') ? 'sleep' : 'turn',
-  };
-}
 
 /** Writes once per window and limit that it is nearly or wholly used up. */
 async function tell(trx: Transaction, agentId: string, standings: readonly Standing[]): Promise<void> {
