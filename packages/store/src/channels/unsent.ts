@@ -1,4 +1,5 @@
 /** Bounds waiting answers in time and number, so an absent channel does not keep answers for ever. */
+import { outboundBounds, unsentEnd, unsentReasons } from '@lodge/domain';
 import type { LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
@@ -9,14 +10,8 @@ import { notify } from '../database/notifications.ts';
 import { ended, eventsOf } from './answers.ts';
 import type { Ended } from './answers.ts';
 
-/** Longest wait, from the time at which a part was due. */
-const maxWaitHours = 24;
-/** Most answers of one channel. */
-const maxWaiting = 2_000;
 const step = 200;
-
-const tooLong = `The channel was not connected for ${maxWaitHours} hours, so the answer was not sent. Retry the message to send it.`;
-const tooMany = `More than ${maxWaiting} answers waited to be sent, so the oldest were given up. Retry the message to send it.`;
+const { waitHours, waiting } = outboundBounds;
 
 type Place = Pick<LeaseRef, 'agentId' | 'channel'>;
 
@@ -25,27 +20,27 @@ type Place = Pick<LeaseRef, 'agentId' | 'channel'>;
  * account.
  */
 export async function failUnsent(database: Database): Promise<void> {
-  const late = sql`p.state = 'waiting' and p.due_at < clock_timestamp() - ${maxWaitHours} * interval '1 hour'`;
+  const late = sql`p.state = 'waiting' and p.due_at < clock_timestamp() - ${waitHours} * interval '1 hour'`;
   const rounds = [
     {
       places: sql<Place>`select distinct agent_id, channel from channel_parts p where ${late}`,
       which: (of: RawBuilder<unknown>) => sql`
         select p.answer_id from channel_parts p where ${of} and ${late} order by p.due_at limit ${step}
       `,
-      reason: tooLong,
+      reason: unsentReasons.late,
     },
     {
       places: sql<Place>`
         select agent_id, channel from channel_parts p where p.state in ('waiting', 'sending')
-        group by agent_id, channel having count(distinct p.answer_id) > ${maxWaiting}
+        group by agent_id, channel having count(distinct p.answer_id) > ${waiting}
       `,
       which: (of: RawBuilder<unknown>) => sql`
         select answer_id from (
           select p.answer_id, p.seq from channel_parts p where ${of} and p.state in ('waiting', 'sending')
-          group by p.answer_id, p.seq order by p.seq desc offset ${maxWaiting}
+          group by p.answer_id, p.seq order by p.seq desc offset ${waiting}
         ) oldest order by seq limit ${step}
       `,
-      reason: tooMany,
+      reason: unsentReasons.crowded,
     },
   ];
   for (const { places, which, reason } of rounds) {
@@ -76,8 +71,8 @@ async function failStep(
   `.execute(trx);
   const unclear = new Set(rows.filter((row) => row.unclear).map((row) => row.answerId));
   const clear = new Set(rows.map((row) => row.answerId).filter((id) => !unclear.has(id)));
-  const failed = await endAnswers(trx, [...clear], 'failed', reason);
-  const unknown = await endAnswers(trx, [...unclear], 'unknown', `${reason} A try before may have arrived.`);
+  const failed = await endAnswers(trx, [...clear], unsentEnd(reason, false));
+  const unknown = await endAnswers(trx, [...unclear], unsentEnd(reason, true));
   if (rows.length > 0) await notify(trx, place.agentId, 'channel_work');
   await appendEvents(trx, eventsOf([...failed, ...unknown]));
   return rows.length > 0;
@@ -86,8 +81,7 @@ async function failStep(
 async function endAnswers(
   trx: Transaction,
   ids: readonly string[],
-  state: 'failed' | 'unknown',
-  reason: string,
+  { state, reason }: ReturnType<typeof unsentEnd>,
 ): Promise<readonly Ended[]> {
   if (ids.length === 0) return [];
   const ours = sql`answer_id = any(${ids}::text[])`;
