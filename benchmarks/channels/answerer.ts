@@ -2,13 +2,14 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { openStore } from '@lodge/store';
+import { createTurns } from '../../packages/engine/src/channels/answering/turns.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error: console.error };
 const [connectionString] = (await once(process, 'message')) as [string];
 process.on('disconnect', () => process.exit(0));
 
 const store = await openStore({ connectionString, log: silent });
-const { channelTurns: turns } = store;
+const turns = createTurns(store);
 let wake = (): void => undefined;
 let hasWork = false;
 turns.onWork(() => {

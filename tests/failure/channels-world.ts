@@ -14,7 +14,7 @@ import type { Relay, RelayTimings } from '@lodge/channels/relay';
 import { defaultAccess, defaultLifecycle, makeAgentId } from '@lodge/domain';
 import { channelCredentialContext } from '@lodge/ports';
 import type { ChannelFiles, Platform, RelayStore, SecretBox, WaitingConversation } from '@lodge/ports';
-import type { ChannelMessage, TurnResult } from '@lodge/store/channels';
+import type { ChannelMessage } from '@lodge/store/channels';
 import { execute, testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
 import { startTelegramStub } from '@lodge/testkit/telegram';
@@ -26,6 +26,7 @@ import { relaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { RelaysHere } from '../../apps/server/src/relay/testing/relays-here.ts';
 import type { ServerJob } from './storm/server.ts';
 import { firstAccount } from '../../packages/store/src/testing/fixture.ts';
+import type { TurnResult } from '../../packages/engine/src/channels/answering/ending.ts';
 import { openTestStore } from '../../packages/store/src/testing/agents-fixture.ts';
 import type { TestStore } from '../../packages/store/src/testing/agents-fixture.ts';
 

@@ -127,7 +127,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const runtimes = options.runtimes ?? allRuntimes();
   const holder = `${config.instance}@${hostname()}`;
   const shared = { database: store.database, driver, runtimes, log, holder };
-  const channels = await startChannels(config, { ...host, ...given, store, secrets, log }, closing);
+  const channels = await startChannels(config, { ...host, ...given, secrets, log }, closing);
   const engine = createEngine({
     ...shared,
     ...engineSettings(config, store, bounds),

@@ -42,6 +42,7 @@ import type { TemplateProgress, Templates } from './templates/templates.ts';
 import { createAgents } from './agents/use-cases.ts';
 import { createAnswering } from './channels/answering/answering.ts';
 import { defaultAnsweringBounds } from './channels/answering/bounds.ts';
+import { createTurns } from './channels/answering/turns.ts';
 import { heldPictures } from './channels/attachments/turn-pictures.ts';
 import { createChannels } from './channels/channels.ts';
 import type { Channels } from './channels/channels.ts';
@@ -218,12 +219,13 @@ const askers = (deps: EngineDeps, agents: Agents, runTurn: RunTurn) => [
 ];
 
 /** Answers on channels, if there are any. */
-function answering({ channels, holder, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
+function answering({ channels, database, changes, holder, log }: EngineDeps, agents: Agents, runTurn: RunTurn) {
   if (!channels) return [];
   const bounds = { ...defaultAnsweringBounds, ...channels.bounds };
   // Two servers of one host have separate claims.
-  const held = heldPictures();
-  return [createAnswering({ ...channels, bounds, held, agents, runTurn, log, holder: `${holder}/${randomUUID()}` })];
+  const own = `${holder}/${randomUUID()}`;
+  const turns = createTurns({ database, changes });
+  return [createAnswering({ ...channels, turns, bounds, held: heldPictures(), agents, runTurn, log, holder: own })];
 }
 
 /** Makes turns of what schedules and third parties cause, if there are any. */

@@ -19,8 +19,6 @@ import type {
 import { eventsIn } from './events/events.ts';
 import { mailboxNotices } from './channels/mailbox-notices.ts';
 import { relayIn } from './channels/relay.ts';
-import { turnsIn } from './channels/turns.ts';
-import type { ChannelTurns } from './channels/turns.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
@@ -47,7 +45,6 @@ export interface Store {
   readonly spend: SpendStore;
   readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
-  readonly channelTurns: ChannelTurns;
   readonly relay: RelayStore;
   readonly mailboxNotices: MailboxNotices;
   /** Calls back with what changed on a topic in any process, until the returned function is called. */
@@ -90,7 +87,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     spend: spendIn(database, spendDefaults),
     idempotency: idempotencyIn(database),
     secrets: secretsIn(database),
-    channelTurns: turnsIn(database, changes),
     relay: relayIn(database, changes),
     mailboxNotices: mailboxNotices(database, changes),
     changes,

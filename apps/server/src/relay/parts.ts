@@ -3,7 +3,6 @@ import type { ChannelParts } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
-import type { Store } from '@lodge/store';
 import type { Closing } from '../closing.ts';
 import type { Config } from '../config/config.ts';
 import type { LodgeOptions } from '../lodge-options.ts';
@@ -14,7 +13,6 @@ import { channelFilesDir, channelFilesFreeBytes, relaySettings } from './setting
 
 interface Given
   extends Pick<Host, 'connectionString' | 'platformFiles' | 'launchRelay'>, Pick<LodgeOptions, 'guestAt' | 'gmail'> {
-  readonly store: Store;
   readonly secrets: SecretBox;
   readonly log: Log;
 }
@@ -25,7 +23,7 @@ const maxConnections = 8;
 /** Starts the processes that hold connections; returns the dependencies of the engine's channels. */
 export async function startChannels(
   config: Config,
-  { store, connectionString, secrets, platformFiles, launchRelay: launch, guestAt, gmail, log }: Given,
+  { connectionString, secrets, platformFiles, launchRelay: launch, guestAt, gmail, log }: Given,
   closing: Closing,
 ): Promise<ChannelParts> {
   const settings = relaySettings(config, platformFiles);
@@ -44,7 +42,6 @@ export async function startChannels(
   });
   closing.push(() => relays.close());
   return {
-    turns: store.channelTurns,
     files,
     guestFiles: createGuestFiles(guestAt),
     check: relays.check,

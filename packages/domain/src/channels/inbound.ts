@@ -16,6 +16,8 @@ export const inboundBounds = {
   refusedOfSenderHourly: 5,
   /** Characters of a refused message that are kept, enough for the owner to recognise it. */
   refusedChars: 1_000,
+  /** A file that is missing for this long is given up, and its message no longer waits for it. */
+  fileWaitMs: 900_000,
 } as const;
 
 interface Inbound {

@@ -2,6 +2,7 @@ export * from './access.ts';
 export * from './account.ts';
 export * from './channel.ts';
 export * from './commands.ts';
+export * from './message-ends.ts';
 export * from './outbound.ts';
 export * from './pairing.ts';
 export * from './prompt.ts';

@@ -1,13 +1,11 @@
 import type { ChannelCheck, ChannelFiles, GmailConsent, GuestFiles, Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
-import type { ChannelTurns } from '@lodge/store/channels';
 import type { Database } from '@lodge/store/database';
 import type { Agents } from '../agents/agents.ts';
 import type { AnsweringBounds } from './answering/bounds.ts';
 
 /** Dependencies of messaging channels. */
 export interface ChannelParts {
-  readonly turns: ChannelTurns;
   /** Files in transit on this host. */
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;

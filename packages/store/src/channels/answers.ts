@@ -1,88 +1,50 @@
-/** Ends a claim with the result of its turn. */
-import type { ChannelAnswer, NewEvent } from '@lodge/ports';
+/** The end of a claim: statements on its conversation and messages. Those that name the claim write nothing once it is lost. */
 import { sql } from 'kysely';
 import type { RawBuilder, Selectable } from 'kysely';
 import type { Transaction } from '../database/database.ts';
-import { notify } from '../database/notifications.ts';
 import type { ChannelConversations, ChannelMessages } from '../database/tables.ts';
-import { appendEvents } from '../events/append.ts';
 import type { WorkClaim } from '../work/leases.ts';
-import { queueAnswer } from './queue.ts';
+import { ended } from './message-ends.ts';
+import type { Ended } from './message-ends.ts';
 import { storable } from './text.ts';
 
-/** The outcomes `failed` and `refused` have a sentence for the owner. Their text, if any, is still sent. */
-export interface TurnResult {
-  readonly outcome: 'answered' | 'failed' | 'refused';
-  readonly reason: string | null;
-  readonly answer: ChannelAnswer | null;
-  readonly newSession?: boolean;
-  /** Also ends the earlier messages that wait, unanswered and for this reason. Their postponement ends with them. */
-  readonly endsEarlier?: string;
-}
+const maxReasonChars = 1_000;
 
-/** Columns of messages in the row that a statement returns of one that it wrote. */
-export const ended = sql`
-  id, account_id, agent_id, channel, state, reason,
-  (extract(epoch from clock_timestamp() - received_at) * 1000)::float8 as duration_ms
-`;
-
-export type Ended = Pick<
-  Selectable<ChannelMessages>,
-  'id' | 'accountId' | 'agentId' | 'channel' | 'state' | 'reason'
-> & { readonly durationMs: number };
-
-/** Returns the event of each message that was answered or failed. */
-export const eventsOf = (messages: readonly Ended[]): readonly NewEvent[] =>
-  messages.flatMap(({ id, channel, state, reason, durationMs, accountId, agentId }): readonly NewEvent[] => {
-    const of = { accountId, agentId, by: null };
-    switch (state) {
-      case 'answered':
-        return [
-          {
-            type: 'message.answered',
-            data: { channel, message_id: id, duration_ms: Math.max(0, Math.round(durationMs)) },
-            ...of,
-          },
-        ];
-      case 'failed':
-      case 'unknown': {
-        const data = { channel, message_id: id, state, reason: reason ?? 'The turn failed.' };
-        return [{ type: 'message.failed', data, ...of }];
-      }
-      case 'received':
-      case 'refused':
-        return [];
-    }
-  });
-
-/** Ends the claim, its messages and answer in one transaction. False when the claim was lost; then nothing is written. */
-export async function answerClaim(
+/**
+ * Ends the claim and returns its conversation; undefined when it was lost. `newSession` begins another session, and
+ * `forgetsDelay` ends a postponement of messages that wait.
+ */
+export async function endClaim(
   trx: Transaction,
   { id, claim }: WorkClaim,
-  { outcome, reason, answer, newSession = false, endsEarlier }: TurnResult,
-): Promise<boolean> {
+  { newSession, forgetsDelay }: { readonly newSession: boolean; readonly forgetsDelay: boolean },
+): Promise<Pick<Selectable<ChannelConversations>, 'agentId' | 'channel'> | undefined> {
   const { rows } = await sql<Pick<Selectable<ChannelConversations>, 'agentId' | 'channel'>>`
     update channel_conversations set claim_holder = null, claim_until = null, said = null,
-      session = session + ${newSession ? 1 : 0}, not_before = case when ${endsEarlier === undefined} then not_before end,
+      session = session + ${newSession ? 1 : 0}, not_before = case when ${!forgetsDelay} then not_before end,
       last_at = clock_timestamp()
     where id = ${id} and claim = ${claim} and claim_until is not null
     returning agent_id, channel
   `.execute(trx);
-  const [conversation] = rows;
-  if (conversation === undefined) return false;
-  const before = sql`(
-    select min(seq) from channel_messages
+  return rows[0];
+}
+
+/** Ends the claim without an answer. The messages wait until `at`. False when it was lost. */
+export async function postponeClaim(
+  trx: Transaction,
+  { id, claim }: WorkClaim,
+  at: Date,
+  reason: string,
+): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}, said = null
+    where id = ${id} and claim = ${claim} and claim_until is not null
+  `.execute(trx);
+  if (numAffectedRows !== 1n) return false;
+  await sql`
+    update channel_messages set reason = ${storable(reason, maxReasonChars)}
     where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
-  )`;
-  const earlier = endsEarlier === undefined ? [] : await endEarlier(trx, { id, before }, endsEarlier);
-  const replyTo = await lastReplyTo(trx, id, claim);
-  const answerId = answer && (await queueAnswer(trx, { conversation: id, ...conversation, replyTo, answer }));
-  const isSent = outcome === 'answered' && answerId !== null;
-  const of = { outcome, reason, answerId: isSent ? answerId : null };
-  const messages = await endMessages(trx, { id, claim }, of);
-  await setWaiting(trx, id);
-  await notify(trx, conversation.agentId, 'channel_work');
-  await appendEvents(trx, eventsOf([...earlier, ...messages]));
+  `.execute(trx);
   return true;
 }
 
@@ -95,22 +57,50 @@ export async function setWaiting(trx: Transaction, id: string): Promise<void> {
   `.execute(trx);
 }
 
-/** Ends the messages that wait in a conversation before a position of its order. */
-export async function endEarlier(
+/** Makes the messages `answered` that wait in a conversation before those of the claim. */
+export const answerBeforeClaim = (
   trx: Transaction,
-  { id, before }: { readonly id: string; readonly before: RawBuilder<unknown> },
+  { id, claim }: WorkClaim,
+  reason: string,
+): Promise<readonly Ended[]> =>
+  answerBefore(
+    trx,
+    id,
+    sql`(
+      select min(seq) from channel_messages
+      where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
+    )`,
+    reason,
+  );
+
+/** Makes the messages `answered` that wait in a conversation before a message of this number. */
+export const answerBeforeMessage = (
+  trx: Transaction,
+  conversation: string,
+  seq: Selectable<ChannelMessages>['seq'],
+  reason: string,
+): Promise<readonly Ended[]> => answerBefore(trx, conversation, sql`${seq}::bigint`, reason);
+
+async function answerBefore(
+  trx: Transaction,
+  id: string,
+  before: RawBuilder<unknown>,
   reason: string,
 ): Promise<readonly Ended[]> {
   const { rows } = await sql<Ended>`
-    update channel_messages set state = 'answered', reason = ${storable(reason, 1_000)}, answered_at = clock_timestamp()
+    update channel_messages set state = 'answered', reason = ${storable(reason, maxReasonChars)},
+      answered_at = clock_timestamp()
     where conversation = ${id} and state = 'received' and answer_id is null and seq < ${before}
     returning ${ended}
   `.execute(trx);
   return rows;
 }
 
-/** Returns the reply reference of the last of its messages. */
-async function lastReplyTo(trx: Transaction, id: string, claim: number) {
+/** Returns the reply reference of the last message of the claim. */
+export async function lastReplyTo(
+  trx: Transaction,
+  { id, claim }: WorkClaim,
+): Promise<Selectable<ChannelMessages>['replyTo']> {
   const row = await trx
     .selectFrom('channelMessages')
     .select('replyTo')
@@ -124,16 +114,15 @@ async function lastReplyTo(trx: Transaction, id: string, claim: number) {
   return row?.replyTo ?? null;
 }
 
-/** Ends the messages. With an answer they are answered once all of it is sent, without one at once. */
-async function endMessages(
+/** Writes the state of the claim's messages, and the answer by whose end they end. */
+export async function writeTaken(
   trx: Transaction,
   { id, claim }: WorkClaim,
-  { outcome, reason, answerId }: Pick<TurnResult, 'outcome' | 'reason'> & { readonly answerId: string | null },
+  { state, reason, answerId }: Pick<Selectable<ChannelMessages>, 'state' | 'reason' | 'answerId'>,
 ): Promise<readonly Ended[]> {
-  const state = answerId === null ? outcome : 'received';
   const { rows } = await sql<Ended>`
     update channel_messages set state = ${state}, answer_id = ${answerId},
-      reason = ${reason === null ? null : storable(reason, 1_000)},
+      reason = ${reason === null ? null : storable(reason, maxReasonChars)},
       answered_at = ${state === 'answered' ? sql`clock_timestamp()` : null}
     where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
     returning ${ended}

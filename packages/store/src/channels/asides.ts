@@ -3,12 +3,7 @@ import type { Aside } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
 import type { Queries, Transaction } from '../database/database.ts';
-import { advisoryLocks } from '../database/locks.ts';
 import type { ChannelMessages } from '../database/tables.ts';
-import { endEarlier, eventsOf, setWaiting } from './answers.ts';
-import type { TurnResult } from './answers.ts';
-import { appendEvents } from '../events/append.ts';
-import { queueAnswer } from './queue.ts';
 
 /**
  * A condition on a row `m` of messages: a command that waits for nothing. A command that could not be answered at once waits
@@ -51,39 +46,27 @@ export async function asidesOf(db: Queries, limit: number): Promise<readonly Asi
   return rows;
 }
 
-type Found = Pick<Selectable<ChannelMessages>, 'conversation' | 'agentId' | 'channel' | 'seq' | 'replyTo'>;
+export type LockedAside = Pick<Selectable<ChannelMessages>, 'conversation' | 'agentId' | 'channel' | 'seq' | 'replyTo'>;
 
-/**
- * Answers a command once, under the lock of claims, so either a claim has the command or this call does. False when it was
- * answered already, when a claim has it, or when a turn began that it must stop first.
- */
-export async function answerAside(
-  trx: Transaction,
-  id: string,
-  { text, endsEarlier }: { readonly text: string } & Pick<TurnResult, 'endsEarlier'>,
-): Promise<boolean> {
-  await sql`select pg_advisory_xact_lock(${advisoryLocks.channelClaims})`.execute(trx);
-  const { rows } = await sql<Found>`
+/** Locks a command that no turn holds up. Undefined when it was answered, a claim has it, or a turn began that it is to stop. */
+export async function lockAside(trx: Transaction, id: string): Promise<LockedAside | undefined> {
+  const { rows } = await sql<LockedAside>`
     select v.id as conversation, v.agent_id, v.channel, m.seq, m.reply_to
     from channel_messages m join channel_conversations v on v.id = m.conversation
     where m.id = ${id} and ${isAside} for no key update
   `.execute(trx);
-  const [found] = rows;
-  if (found === undefined) return false;
-  const { seq, ...to } = found;
-  const { conversation } = to;
-  if (endsEarlier !== undefined) {
-    // The holder of an ended claim is too late from now on.
-    await sql`
-      update channel_conversations set claim = claim + 1, claim_holder = null, claim_until = null, said = null,
-        not_before = null where id = ${conversation}
-    `.execute(trx);
-  }
-  const before = { id: conversation, before: sql`${seq}::bigint` };
-  const earlier = endsEarlier === undefined ? [] : await endEarlier(trx, before, endsEarlier);
-  const answerId = await queueAnswer(trx, { ...to, answer: { text, files: [] } });
-  await sql`update channel_messages set answer_id = ${answerId} where id = ${id}`.execute(trx);
-  await setWaiting(trx, conversation);
-  await appendEvents(trx, eventsOf(earlier));
-  return true;
+  return rows[0];
+}
+
+/** Raises the claim's number, so the holder of an ended claim is too late from now on, and ends a postponement. */
+export async function cutClaim(trx: Transaction, conversation: string): Promise<void> {
+  await sql`
+    update channel_conversations set claim = claim + 1, claim_holder = null, claim_until = null, said = null,
+      not_before = null where id = ${conversation}
+  `.execute(trx);
+}
+
+/** The message ends with this answer. */
+export async function setAnswer(trx: Transaction, messageId: string, answerId: string | null): Promise<void> {
+  await sql`update channel_messages set answer_id = ${answerId} where id = ${messageId}`.execute(trx);
 }

@@ -1,6 +1,7 @@
 export { leaveAccount } from './account.ts';
 export * from './consents.ts';
-export type { TurnResult } from './answers.ts';
+export * from './answers.ts';
+export { asidesOf, cutClaim, lockAside, setAnswer } from './asides.ts';
 export { channelsOf, findChannel } from './channel-row.ts';
 export type { ChannelRow } from './channel-row.ts';
 export {
@@ -15,10 +16,20 @@ export {
 } from './channels.ts';
 export type { ChannelChange, LockedChannel, NewChannel } from './channels.ts';
 export * from './conversations.ts';
+export { appendEnds } from './message-ends.ts';
 export { lockMessage, messagePage, selectMessage, sendAgain, turnAgain } from './messages.ts';
 export type { ChannelMessage, MessagePlace, MessageQuery } from './messages.ts';
 export { queueAnswer } from './queue.ts';
 export { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 export type { ChannelPlace, ChannelSender } from './senders.ts';
 export { storable } from './text.ts';
-export type { ChannelTurns } from './turns.ts';
+export {
+  firstWaiting,
+  lockClaims,
+  renewTurns,
+  stopsWanted,
+  takeConversations,
+  takeMessages,
+  tellTurn,
+} from './turns.ts';
+export type { ClaimOptions, WaitingInTurn } from './turns.ts';

@@ -11,9 +11,8 @@ import type { RawBuilder, Selectable, SqlBool } from 'kysely';
 import type { Queries, Transaction } from '../database/database.ts';
 import { notify } from '../database/notifications.ts';
 import type { ChannelParts } from '../database/tables.ts';
-import { appendEvents } from '../events/append.ts';
-import { ended, eventsOf } from './answers.ts';
-import type { Ended } from './answers.ts';
+import { appendEnds, ended } from './message-ends.ts';
+import type { Ended } from './message-ends.ts';
 import { holds, isHeld, leaseRows } from './leases.ts';
 import { storable } from './text.ts';
 
@@ -153,7 +152,7 @@ export async function sent(
     where agent_id = ${lease.agentId} and channel = ${lease.channel}
   `.execute(trx);
   await notify(trx, lease.agentId, 'channel_work');
-  await appendEvents(trx, eventsOf(answered));
+  await appendEnds(trx, answered);
   return part.fileKey;
 }
 
@@ -210,7 +209,7 @@ export async function sendFailed(
     where answer_id = ${part.answerId} and state = 'received' returning ${ended}
   `.execute(trx);
   await notify(trx, lease.agentId, 'channel_work');
-  await appendEvents(trx, eventsOf(failed.rows));
+  await appendEnds(trx, failed.rows);
 }
 
 export async function working(db: Queries, leases: readonly LeaseRef[]): Promise<readonly Working[]> {

@@ -4,73 +4,39 @@
  * Messages that a claim has taken keep its number until they are answered. A claim that ends without an answer leaves them
  * waiting. The next claim takes them again, with those that came meanwhile.
  */
+import { inboundBounds } from '@lodge/domain';
 import type { ChannelCommand } from '@lodge/domain';
-import { maxJoined, maxJoinedBytes } from '@lodge/ports';
-import type { WaitingConversation, WaitingFile } from '@lodge/ports';
+import type { WaitingFile } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Selectable } from 'kysely';
-import type { Database, Queries, Transaction } from '../database/database.ts';
+import type { Queries, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
-import type { Changes } from '../database/notifications.ts';
 import type { ChannelConversations } from '../database/tables.ts';
 import { claimRows, inMs, renewClaims } from '../work/leases.ts';
 import type { WorkClaim } from '../work/leases.ts';
-import { answerClaim } from './answers.ts';
-import type { TurnResult } from './answers.ts';
-import { answerAside, asidesOf, isAtOnce } from './asides.ts';
+import { isAtOnce } from './asides.ts';
 import { storable } from './text.ts';
 
-/** A file that is missing for this long is given up, and its message no longer waits for it. */
-const fileWaitMs = 900_000;
+/** Claims wait for each other until the transaction ends. */
+export async function lockClaims(trx: Transaction): Promise<void> {
+  await sql`select pg_advisory_xact_lock(${advisoryLocks.channelClaims})`.execute(trx);
+}
 
-export type ChannelTurns = ReturnType<typeof turnsIn>;
-
-/** Each as one transaction. */
-export const turnsIn = (database: Database, changes: Pick<Changes, 'on'>) => ({
-  claim: (options: ClaimOptions) => database.transaction((trx) => claim(trx, options)),
-  /** Renews claims and returns the ids of those still held. */
-  renew: (claims: readonly WorkClaim[], leaseMs: number) =>
-    database.repeatable((db) => renewClaims(db, sql`channel_conversations`, claims, leaseMs)),
-  tell: (held: WorkClaim, said: string) => database.repeatable((db) => tell(db, held, said)),
-  answer: (held: WorkClaim, result: TurnResult) => database.transaction((trx) => answerClaim(trx, held, result)),
-  postpone: (held: WorkClaim, at: Date, reason: string) =>
-    database.transaction((trx) => postpone(trx, held, at, reason)),
-  stopsWanted: (claims: readonly WorkClaim[]) => database.repeatable((db) => stopsWanted(db, claims)),
-  asides: (limit: number) => database.repeatable((db) => asidesOf(db, limit)),
-  answerAside: (id: string, answer: Parameters<typeof answerAside>[2]) =>
-    database.transaction((trx) => answerAside(trx, id, answer)),
-  /** Calls back when messages may wait. */
-  onWork: (listener: () => void) => changes.on('channel_work', () => listener()),
-});
-
-interface ClaimOptions {
+export interface ClaimOptions {
   readonly holder: string;
   readonly limit: number;
   readonly perAgent: number;
   readonly leaseMs: number;
 }
 
-/**
- * Claims conversations in which messages wait whose files are there and that have no turn in progress. It returns at most
- * `limit`, and counts those in progress towards `perAgent`. The longest waiting come first, but no account before all others.
- * A claim ends after `leaseMs` unless it is renewed.
- */
-async function claim(trx: Transaction, options: ClaimOptions): Promise<readonly WaitingConversation[]> {
-  await sql`select pg_advisory_xact_lock(${advisoryLocks.channelClaims})`.execute(trx);
-  const taken = await takeConversations(trx, options);
-  if (taken.length === 0) return [];
-  const messages = await takeMessages(trx, taken);
-  const claimed = taken.map(({ due: _due, ...row }) => {
-    const own = messages.filter(({ conversation }) => conversation === row.id);
-    return { ...row, attempts: Math.max(0, ...own.map(({ attempts }) => attempts)), messages: own.map(toWaiting) };
-  });
-  return claimed.filter((each) => each.messages.length > 0);
-}
+/** Renews claims and returns the ids of those still held. */
+export const renewTurns = (db: Queries, claims: readonly WorkClaim[], leaseMs: number): Promise<ReadonlySet<string>> =>
+  renewClaims(db, sql`channel_conversations`, claims, leaseMs);
 
 /**
  * Stores the end of the agent's text so far until the claim ends; a relay may show it. False when the claim was lost.
  */
-async function tell(db: Queries, { id, claim: number }: WorkClaim, said: string): Promise<boolean> {
+export async function tellTurn(db: Queries, { id, claim: number }: WorkClaim, said: string): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update channel_conversations set said = ${storable(said)}
     where id = ${id} and claim = ${number} and claim_until is not null
@@ -78,27 +44,8 @@ async function tell(db: Queries, { id, claim: number }: WorkClaim, said: string)
   return numAffectedRows === 1n;
 }
 
-/** Ends the claim without an answer. The messages wait until `at`. */
-async function postpone(
-  trx: Transaction,
-  { id, claim: number }: WorkClaim,
-  at: Date,
-  reason: string,
-): Promise<boolean> {
-  const { numAffectedRows } = await sql`
-    update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}, said = null
-    where id = ${id} and claim = ${number} and claim_until is not null
-  `.execute(trx);
-  if (numAffectedRows !== 1n) return false;
-  await sql`
-    update channel_messages set reason = ${storable(reason, 1_000)}
-    where conversation = ${id} and claim = ${number} and state = 'received' and answer_id is null
-  `.execute(trx);
-  return true;
-}
-
 /** Returns the conversations in which `/stop` came since their turn began. */
-async function stopsWanted(db: Queries, claims: readonly WorkClaim[]): Promise<ReadonlySet<string>> {
+export async function stopsWanted(db: Queries, claims: readonly WorkClaim[]): Promise<ReadonlySet<string>> {
   if (claims.length === 0) return new Set();
   const { rows } = await sql<{ id: string }>`
     select v.id from channel_conversations v join ${claimRows(claims)} on v.id = k.id and v.claim = k.claim
@@ -111,7 +58,7 @@ async function stopsWanted(db: Queries, claims: readonly WorkClaim[]): Promise<R
   return new Set(rows.map(({ id }) => id));
 }
 
-type Taken = Pick<
+export type TakenConversation = Pick<
   Selectable<ChannelConversations>,
   'id' | 'accountId' | 'agentId' | 'channel' | 'kind' | 'conversationId' | 'title' | 'session' | 'claim'
 > & {
@@ -123,17 +70,22 @@ type Taken = Pick<
 /** A condition on a row `m` of messages: its files are there, or were waited for long enough. */
 const isReady = sql<boolean>`
   (
-    m.received_at < clock_timestamp() - ${fileWaitMs} * interval '1 millisecond'
+    m.received_at < clock_timestamp() - ${inboundBounds.fileWaitMs} * interval '1 millisecond'
     or not exists (select from channel_files f where f.message_id = m.id and f.file_key is null and f.reason is null)
   )
 `;
 
-/** Takes conversations. The account's n-th conversation waits behind the n-th of all others, however long it has waited. */
-async function takeConversations(
+/**
+ * Takes conversations in which messages wait whose files are there and that have no turn in progress. It returns at most
+ * `limit`, and counts those in progress towards `perAgent`. The account's n-th conversation waits behind the n-th of all
+ * others, however long it has waited. A claim ends after `leaseMs` unless it is renewed. This one statement chooses, for
+ * speed, under the lock of claims.
+ */
+export async function takeConversations(
   trx: Transaction,
   { holder, limit, perAgent, leaseMs }: ClaimOptions,
-): Promise<readonly Taken[]> {
-  const { rows } = await sql<Taken>`
+): Promise<readonly TakenConversation[]> {
+  const { rows } = await sql<TakenConversation>`
     with busy as materialized (
       select agent_id, account_id from channel_conversations where claim_until > clock_timestamp()
     ), ready as (
@@ -173,7 +125,7 @@ async function takeConversations(
   return rows;
 }
 
-interface TakenMessage {
+export interface WaitingInTurn {
   readonly id: string;
   readonly conversation: string;
   readonly senderId: string;
@@ -182,16 +134,18 @@ interface TakenMessage {
   readonly command: ChannelCommand | null;
   readonly sentAt: string;
   readonly attempts: number;
+  /** Whether its files are there, or were waited for long enough. */
   readonly ready: boolean;
   readonly files: readonly WaitingFile[];
 }
 
-/**
- * Takes the first waiting messages: one command alone, or texts up to the next command, the next missing file, or the
- * bounds.
- */
-async function takeMessages(trx: Transaction, taken: readonly Taken[]): Promise<readonly TakenMessage[]> {
-  const { rows } = await sql<{ message: TakenMessage }>`
+/** Returns the first waiting messages of each conversation, in their order; of one that is not due the commands alone. */
+export async function firstWaiting(
+  trx: Transaction,
+  taken: readonly TakenConversation[],
+  limit: number,
+): Promise<readonly WaitingInTurn[]> {
+  const { rows } = await sql<{ message: WaitingInTurn }>`
     select json_build_object(
       'id', m.id, 'conversation', m.conversation, 'senderId', m.sender_id, 'senderName', m.sender_name, 'text', m.text,
       'command', m.command, 'sentAt', m.sent_at, 'attempts', m.attempts, 'ready', ${isReady}, 'files', (
@@ -204,35 +158,21 @@ async function takeMessages(trx: Transaction, taken: readonly Taken[]): Promise<
     from unnest(${taken.map(({ id }) => id)}::text[], ${taken.map(({ due }) => due)}::boolean[]) v (id, due), lateral (
       select * from channel_messages m
       where m.conversation = v.id and m.state = 'received' and m.answer_id is null and (v.due or ${isAtOnce})
-      order by m.seq limit ${maxJoined}
+      order by m.seq limit ${limit}
     ) m
     order by m.seq
   `.execute(trx);
-  const messages = taken.flatMap(({ id }) =>
-    firstRun(rows.map((row) => row.message).filter((m) => m.conversation === id)),
-  );
+  return rows.map(({ message }) => message);
+}
+
+/** Writes the claims into these messages of their conversations. */
+export async function takeMessages(
+  trx: Transaction,
+  taken: readonly WorkClaim[],
+  messageIds: readonly string[],
+): Promise<void> {
   await sql`
     update channel_messages m set claim = k.claim, attempts = m.attempts + 1
-    from ${claimRows(taken)} where m.conversation = k.id and m.id = any(${messages.map(({ id }) => id)}::text[])
+    from ${claimRows(taken)} where m.conversation = k.id and m.id = any(${messageIds}::text[])
   `.execute(trx);
-  return messages;
 }
-
-function firstRun(messages: readonly TakenMessage[]): readonly TakenMessage[] {
-  if (messages[0]?.ready && messages[0].command !== null) return [messages[0]];
-  let bytes = 0;
-  const end = messages.findIndex(({ command, ready, text }, index) => {
-    bytes += Buffer.byteLength(text);
-    return command !== null || !ready || (index > 0 && bytes > maxJoinedBytes);
-  });
-  return end === -1 ? messages : messages.slice(0, end);
-}
-
-const toWaiting = ({ id, senderId, senderName, text, sentAt, files }: TakenMessage) => ({
-  id,
-  senderId,
-  senderName,
-  text,
-  sentAt: new Date(sentAt),
-  files,
-});

@@ -5,10 +5,9 @@ import { sql } from 'kysely';
 import type { RawBuilder } from 'kysely';
 import type { Database, Transaction } from '../database/database.ts';
 import { advisoryLocks } from '../database/locks.ts';
-import { appendEvents } from '../events/append.ts';
 import { notify } from '../database/notifications.ts';
-import { ended, eventsOf } from './answers.ts';
-import type { Ended } from './answers.ts';
+import { appendEnds, ended } from './message-ends.ts';
+import type { Ended } from './message-ends.ts';
 
 const step = 200;
 const { waitHours, waiting } = outboundBounds;
@@ -74,7 +73,7 @@ async function failStep(
   const failed = await endAnswers(trx, [...clear], unsentEnd(reason, false));
   const unknown = await endAnswers(trx, [...unclear], unsentEnd(reason, true));
   if (rows.length > 0) await notify(trx, place.agentId, 'channel_work');
-  await appendEvents(trx, eventsOf([...failed, ...unknown]));
+  await appendEnds(trx, [...failed, ...unknown]);
   return rows.length > 0;
 }
 

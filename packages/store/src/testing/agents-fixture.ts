@@ -1,5 +1,7 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 import type { EndedOperation } from '@lodge/ports';
+import { createTurns } from '../../../engine/src/channels/answering/turns.ts';
+import type { ChannelTurns } from '../../../engine/src/channels/answering/turns.ts';
 import * as decisions from '../../../engine/src/agents/decisions.ts';
 import * as observing from '../../../engine/src/lifecycle/observing.ts';
 import * as agents from '../agents/index.ts';
@@ -46,6 +48,7 @@ export function agentsFixture(
 export interface TestStore extends Store {
   readonly agents: ReturnType<typeof agentsFixture>;
   readonly channels: ReturnType<typeof channelsFixture>;
+  readonly channelTurns: ChannelTurns;
   onOperationEnded(listener: (operation: EndedOperation) => void): void;
 }
 
@@ -57,6 +60,7 @@ export function withAgents(store: Store): TestStore {
     ...store,
     agents: agentsFixture(store, tell),
     channels: channelsFixture(store),
+    channelTurns: createTurns(store),
     onOperationEnded: (listener) => void listeners.push(listener),
   };
 }

@@ -9,7 +9,6 @@ import { Readable } from 'node:stream';
 import type { ChannelParts } from '@lodge/engine';
 import { ChannelFailure } from '@lodge/ports';
 import type { ChannelCheck, ChannelFiles, FileOwner, GuestFiles } from '@lodge/ports';
-import type { Store } from '@lodge/store';
 
 /** A platform whose bots are named by their token: `<bot>:<secret>`. */
 export class FakeCheck implements ChannelCheck {
@@ -71,10 +70,7 @@ export const noGuestFiles: GuestFiles = {
   read: () => Promise.reject(new Error('there is no guest')),
 };
 
-type Rooms = Pick<Store, 'channelTurns'>;
-
-export const channelParts = (store: Rooms, changes: Partial<ChannelParts> = {}): ChannelParts => ({
-  turns: store.channelTurns,
+export const channelParts = (changes: Partial<ChannelParts> = {}): ChannelParts => ({
   files: new MemoryFiles(),
   guestFiles: noGuestFiles,
   check: new FakeCheck(),

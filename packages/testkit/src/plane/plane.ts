@@ -138,7 +138,6 @@ export async function startPlane(
     },
     sent: new Set(),
   };
-  const rooms = { channelTurns: mortal(opened.channelTurns, life) };
   const secrets = createSecretBox(randomBytes(32));
   const engine = createEngine({
     database: mortal(opened.database, life),
@@ -161,7 +160,7 @@ export async function startPlane(
     holder: holderOf(host),
     provisionTimeoutMs: 20_000,
     idleEveryMs: 50,
-    ...(channels && { channels: channelParts(rooms, channels) }),
+    ...(channels && { channels: channelParts(channels) }),
     ...(schedules && {
       schedules: {
         ...schedules,

@@ -1,6 +1,5 @@
 /** Answers channel messages: makes a turn of each conversation in which messages wait (`ClaimedWork`). */
 import type { WaitingConversation, Log } from '@lodge/ports';
-import type { ChannelTurns } from '@lodge/store/channels';
 import { attempt } from '../../work/attempt.ts';
 import { TurnCut } from '../../work/cut.ts';
 import { ClaimedWork } from '../../work/claimed-work.ts';
@@ -8,6 +7,7 @@ import type { Cuttable } from '../../work/claimed-work.ts';
 import { conversing } from './converse.ts';
 import type { ConverseDeps } from './converse.ts';
 import type { Agents } from '../../agents/agents.ts';
+import type { ChannelTurns } from './turns.ts';
 import { commandAnswer, reasons } from './words.ts';
 
 export interface AnsweringDeps extends ConverseDeps {

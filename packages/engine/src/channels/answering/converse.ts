@@ -2,13 +2,14 @@
 import { commandIn } from '@lodge/domain';
 import type { ChannelCommand, ErrorCode } from '@lodge/domain';
 import type { ChannelAnswer, Log, WaitingConversation, WaitingMessage } from '@lodge/ports';
-import type { ChannelTurns, TurnResult } from '@lodge/store/channels';
 import type { Agents } from '../../agents/agents.ts';
 import type { AttemptParts } from '../../work/attempt.ts';
 import type { RetryRules } from '../../work/failure.ts';
+import type { TurnResult } from './ending.ts';
 import { discard } from './outbox.ts';
 import { say } from './say.ts';
 import type { SayDeps } from './say.ts';
+import type { ChannelTurns } from './turns.ts';
 import { commandAnswer, reasons, sayings } from './words.ts';
 
 export interface ConverseDeps extends SayDeps {

@@ -1,7 +1,7 @@
 import { platformOf } from '@lodge/domain';
 import type { WaitingConversation } from '@lodge/ports';
-import type { ChannelTurns } from '@lodge/store/channels';
 import type { AnsweringBounds } from './bounds.ts';
+import type { ChannelTurns } from './turns.ts';
 
 export interface TellingDeps {
   readonly turns: Pick<ChannelTurns, 'tell'>;
