@@ -1028,6 +1028,44 @@ CREATE TABLE schema_migrations (
   CONSTRAINT schema_migrations_pkey PRIMARY KEY (version)
 );
 
+CREATE TABLE skills (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT skills_pkey PRIMARY KEY (id),
+  CONSTRAINT skills_name_unique UNIQUE (account_id, name),
+  CONSTRAINT skills_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+
+CREATE TABLE skill_versions (
+  id text NOT NULL,
+  skill_id text NOT NULL,
+  version integer NOT NULL,
+  description text NOT NULL,
+  digest text NOT NULL,
+  source jsonb NOT NULL,
+  programs text[] NOT NULL,
+  variables text[] NOT NULL,
+  findings jsonb NOT NULL,
+  files jsonb NOT NULL,
+  bytes integer NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT skill_versions_pkey PRIMARY KEY (id),
+  CONSTRAINT skill_versions_number UNIQUE (skill_id, version),
+  CONSTRAINT skill_versions_skill_id_fkey FOREIGN KEY (skill_id) REFERENCES skills(id) ON DELETE CASCADE
+);
+
+CREATE TABLE skill_pieces (
+  version_id text NOT NULL,
+  file integer NOT NULL,
+  piece integer NOT NULL,
+  content bytea NOT NULL,
+  CONSTRAINT skill_pieces_pkey PRIMARY KEY (version_id, file, piece),
+  CONSTRAINT skill_pieces_version_id_fkey FOREIGN KEY (version_id) REFERENCES skill_versions(id) ON DELETE CASCADE
+);
+
 CREATE TABLE spend_windows (
   scope text NOT NULL,
   id text NOT NULL,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { createAccounts, createApiKeyVerifier, storedKeys } from '@lodge/engine';
 import type { Accounts, Engine } from '@lodge/engine';
 import type { ClientDocuments, ConnectionConsent, Cryptography, Log, SecretBox } from '@lodge/ports';
+import { openSkillReader } from '@lodge/skills';
 import type { Store } from '@lodge/store';
 import type { FastifyInstance } from 'fastify';
 import type { Config } from './config/config.ts';
@@ -54,6 +55,12 @@ export async function openApi(
   const origin = (): string => url.origin;
   const accounts = accountsOf(config, parts, origin);
   closing.push(() => accounts.close());
+  const skillReader = openSkillReader({
+    addresses: config.skillAddresses,
+    egressProxy: config.egressProxy,
+    hubs: { clawhub: config.clawHubUrl, 'skills.sh': config.skillsShUrl },
+  });
+  closing.push(() => skillReader.close());
   const usual: AppOptions = {
     agents,
     runTurn,
@@ -62,7 +69,7 @@ export async function openApi(
     verifier,
     events: store.events,
     accounts,
-    ...openResources({ ...parts, config, database, changes, agents, channels }),
+    ...openResources({ ...parts, config, database, changes, agents, channels, skillReader }),
     origin,
     usage: store.usage,
     idempotency: store.idempotency,

@@ -33,6 +33,7 @@ export * from './agents/published-ports.ts';
 export * from './agents/schedules.ts';
 export * from './chat/responses.ts';
 export * from './account/spend.ts';
+export * from './skills/skills.ts';
 export * from './text.ts';
 export * from './usage/usage.ts';
 export * from './webhooks/webhooks.ts';

@@ -36,6 +36,8 @@ export const patterns = {
   scope: scopePattern,
   /** A positive amount of money, exact to the micro-dollar. */
   usd: '^(?!0(\\.0*)?$)(0|[1-9]\\d{0,8})(\\.\\d{1,6})?$',
+  /** A skill's name at a hub: words with slashes between them. */
+  hubSlug: '^[A-Za-z0-9_][A-Za-z0-9._-]*(?:/[A-Za-z0-9_][A-Za-z0-9._-]*){0,2}$',
   /** RFC 3339; the format `date-time` checks whether the day exists. */
   timestamp: '^\\d{4}-\\d\\d-\\d\\d[Tt]\\d\\d:\\d\\d:[0-5]\\d(\\.\\d{1,9})?([Zz]|[+-]\\d\\d:\\d\\d)$',
 } as const;

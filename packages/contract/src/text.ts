@@ -23,6 +23,7 @@ export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.peer]: 'must be the id of an agent, or *',
   [patterns.headerName]: 'must be letters, digits and hyphens',
   [patterns.headerValue]: 'must be printable ASCII, without a space at either end',
+  [patterns.hubSlug]: 'must be a name such as gifgrep or owner/repository/skill',
   [patterns.scope]: 'must be words of printable ASCII without quotes and backslashes, one space between two',
   [patterns.memberName]:
     'must be 2 to 32 lower case letters, digits and hyphens, a letter first, no hyphen last, and not main, default or openclaw',

@@ -58,7 +58,10 @@ export const errorCodes = {
   member_not_found: { status: 404, meaning: 'The agent has no such member.' },
   port_not_found: { status: 404, meaning: 'This port of the agent is not published.' },
   llm_call_not_found: { status: 404, meaning: 'The agent made no such model call.' },
-  file_not_found: { status: 404, meaning: "Nothing is at this path of the agent's workspace." },
+  file_not_found: {
+    status: 404,
+    meaning: "Nothing is at this path of the agent's workspace, or of the skill's version.",
+  },
   link_not_valid: { status: 404, meaning: 'The link was used, has expired or never was one.' },
   session_not_found: { status: 404, meaning: 'The account has no such session.' },
   key_not_found: { status: 404, meaning: 'The account has no such API key.' },
@@ -97,9 +100,12 @@ export const errorCodes = {
   request_too_large: {
     status: 413,
     meaning:
-      'The body is larger than 1 MiB, a file or a part of one than 64 MiB, a file that comes in parts than 64 GiB, or what is sent to a hook than 256 KiB.',
+      'The body is larger than 1 MiB, a file or a part of one than 64 MiB, a file that comes in parts than 64 GiB, an archive of a skill than 9 MiB, or what is sent to a hook than 256 KiB.',
   },
-  unsupported_media_type: { status: 415, meaning: 'The body is not sent as application/json.' },
+  unsupported_media_type: {
+    status: 415,
+    meaning: 'The body is not sent as application/json, or as what the route takes instead.',
+  },
   range_not_satisfiable: {
     status: 416,
     meaning: 'The file has no such bytes; the header Content-Range says how many it has.',

@@ -57,5 +57,6 @@ export { cronTrouble, isZoneName } from './schedules/cron.ts';
 export * from './schedules/prompt.ts';
 export * from './schedules/schedule.ts';
 export * from './schedules/timing.ts';
+export * from './skills/index.ts';
 export * from './webhooks/patterns.ts';
 export * from './webhooks/retry.ts';

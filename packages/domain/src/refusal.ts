@@ -1,4 +1,5 @@
 import type { ErrorCode } from './errors.ts';
+import type { SkillFinding } from './skills/review/finding.ts';
 
 /** The facts of a refusal beside its code and its message. */
 export interface RefusalDetails extends ErrorOptions {
@@ -11,6 +12,8 @@ export interface RefusalDetails extends ErrorOptions {
    * would fail again.
    */
   readonly mayRepeat?: false;
+  /** The findings of a review, with `skill_refused`. */
+  readonly findings?: readonly SkillFinding[];
 }
 
 /** Thrown when a request is refused, with a code of the table and a public message. `cause` is only for the operator. */
@@ -19,6 +22,7 @@ export class Refusal extends Error {
   readonly agentId: string | undefined;
   readonly retryAfterSeconds: number | undefined;
   readonly mayRepeat: boolean;
+  readonly findings: readonly SkillFinding[] | undefined;
   constructor(code: ErrorCode, message: string, details: RefusalDetails = {}) {
     super(message, details);
     this.name = 'Refusal';
@@ -26,5 +30,6 @@ export class Refusal extends Error {
     this.agentId = details.agentId;
     this.retryAfterSeconds = details.retryAfterSeconds;
     this.mayRepeat = details.mayRepeat ?? true;
+    this.findings = details.findings;
   }
 }

@@ -7,6 +7,8 @@ import { hookErrors } from './hooks/errors.ts';
 import { hookEvents } from './hooks/events.ts';
 import { scheduleErrors } from './schedules/errors.ts';
 import { scheduleEvents } from './schedules/events.ts';
+import { skillErrors } from './skills/errors.ts';
+import { skillEvents } from './skills/events.ts';
 import { webhookErrors } from './webhooks/errors.ts';
 
 export const resourceErrors = {
@@ -15,6 +17,7 @@ export const resourceErrors = {
   ...hookErrors,
   ...connectionErrors,
   ...webhookErrors,
+  ...skillErrors,
 } as const;
 
 export const resourceEvents = {
@@ -22,4 +25,5 @@ export const resourceEvents = {
   ...scheduleEvents,
   ...hookEvents,
   ...connectionEvents,
+  ...skillEvents,
 } as const;

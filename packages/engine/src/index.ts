@@ -57,6 +57,9 @@ export type { ApiKeyVerifierDeps, ClosableApiKeyVerifier } from './accounts/veri
 export { createWebhooks } from './webhooks/webhooks.ts';
 export type { MadeWebhook, WebhookInput, Webhooks } from './webhooks/webhooks.ts';
 export type { DeliveryRow, WebhookRow } from '@lodge/store/webhooks';
+export { createSkills } from './skills/skills.ts';
+export type { Skills } from './skills/skills.ts';
+export type { SkillRow, SkillVersionRow } from '@lodge/store/skills';
 export { WebhookDelivering, defaultDeliveringBounds } from './webhooks/delivering.ts';
 export type { DeliveringDeps } from './webhooks/delivering.ts';
 export * from './addresses/agent-visits.ts';

@@ -38,5 +38,6 @@ export * from './http/rate-limits.ts';
 export * from './llm/spend.ts';
 export * from './log.ts';
 export * from './llm/usage.ts';
+export * from './skills/skill-reader.ts';
 export * from './webhooks/webhook-sender.ts';
 export * from './webhooks/webhook-store.ts';

@@ -21,6 +21,7 @@ import { OAuth, Secrets } from './resources/sign-in.ts';
 import { Terminals } from './resources/machine/terminal.ts';
 import { Uploads } from './resources/machine/uploads.ts';
 import { LlmCalls, Usage } from './resources/usage.ts';
+import { Skills } from './resources/skills.ts';
 import { Webhooks } from './resources/webhooks.ts';
 
 export interface RequestOptions extends CallOptions {
@@ -46,6 +47,7 @@ export class Lodge {
   readonly schedules: Schedules;
   readonly hooks: Hooks;
   readonly webhooks: Webhooks;
+  readonly skills: Skills;
   readonly events: Events;
   readonly auditEvents: AuditEvents;
   readonly usage: Usage;
@@ -78,6 +80,7 @@ export class Lodge {
     this.schedules = new Schedules(http);
     this.hooks = new Hooks(http);
     this.webhooks = new Webhooks(http);
+    this.skills = new Skills(http);
     this.events = new Events(http);
     this.auditEvents = new AuditEvents(http);
     this.usage = new Usage(http);

@@ -49,6 +49,26 @@ export interface AccountSpend {
   spend_limit: SpendLimit | null;
 }
 
+export interface AddSkill {
+  git?: {
+    /** Of the repository, by https. Private addresses are refused unless the operator allows them. */
+    url: string;
+    /** A branch, a tag or a whole commit; by default the repository's own branch. */
+    ref?: string | undefined;
+    /** The skill's folder; by default the repository itself. */
+    path?: string | undefined;
+  } | undefined;
+  hub?: {
+    name: 'clawhub' | 'skills.sh';
+    /** ClawHub: `slug` or `owner/slug`. skills.sh: `owner/repository/skill`. */
+    slug: string;
+    /** By default the latest. skills.sh has the latest alone. */
+    version?: string | undefined;
+  } | undefined;
+  /** Takes the skill in spite of findings of severity `high`. Look at them first. */
+  accept_findings?: boolean | undefined;
+}
+
 export interface Agent {
   object: 'agent';
   id: string;
@@ -1038,9 +1058,11 @@ export interface Egress {
 export interface ErrorBody {
   error: {
     type: 'invalid_request_error' | 'authentication_error' | 'authorization_error' | 'not_found_error' | 'rate_limit_error' | 'server_error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_refused' | 'skill_source_failed';
     /** For a person; not stable. */
     message: string;
+    /** With `skill_refused` alone: what the review found. */
+    findings?: SkillFinding[];
   };
 }
 
@@ -1048,7 +1070,7 @@ export interface LodgeEvent {
   object: 'event';
   /** Rises with time, within one account. */
   id: string;
-  /** What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`. */
+  /** What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `skill.created`, `skill.version_added`, `skill.deleted`. */
   type: string;
   created_at: string;
   /** The agent that it is about. */
@@ -2005,7 +2027,7 @@ export type ResponseStreamEvent = {
   event: 'error';
   data: {
     type: 'error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_refused' | 'skill_source_failed';
     message: string;
     param: null;
     sequence_number: number;
@@ -2168,6 +2190,109 @@ export interface SizeList {
   data: Size[];
   has_more: false;
   next_cursor: null;
+}
+
+export interface Skill {
+  object: 'skill';
+  id: string;
+  name: string;
+  /** Counts from 1. A version never changes. */
+  version: number;
+  /** From its SKILL.md. */
+  description: string;
+  /** SHA-256 over the paths, modes and contents of its files, in hex. */
+  digest: string;
+  source: SkillSource;
+  requires: SkillRequires;
+  /** Of the review, the worst first, at most 32. */
+  findings: SkillFinding[];
+  /** Of all its files. */
+  bytes: number;
+  /** How many files it has. */
+  files: number;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface SkillDeleted {
+  object: 'skill.deleted';
+  id: string;
+  deleted: true;
+}
+
+export interface SkillFinding {
+  severity: 'low' | 'medium' | 'high';
+  /** Further rules may come. */
+  rule: 'download_to_shell' | 'encoded_payload' | 'hidden_characters' | 'executable' | 'nested_archive' | 'credential' | 'credential_file';
+  file: string;
+  /** Null: it is about the file as a whole. */
+  line: number | null;
+  /** For a person; not stable. */
+  message: string;
+}
+
+export interface SkillList {
+  object: 'list';
+  data: Skill[];
+  has_more: false;
+  next_cursor: null;
+}
+
+/** What it says it needs, in the words of OpenClaw and Hermes. */
+export interface SkillRequires {
+  programs: string[];
+  variables: string[];
+}
+
+export interface SkillSource {
+  kind: 'upload' | 'git' | 'hub';
+  /** Of the repository. */
+  url?: string;
+  /** The branch, tag or commit that was asked for. */
+  ref?: string;
+  /** The skill's folder in the repository; empty: the repository itself. */
+  path?: string;
+  /** The commit that was fetched. */
+  commit?: string;
+  name?: 'clawhub' | 'skills.sh';
+  /** Its name at the hub. */
+  slug?: string;
+  /** Its version at the hub, or the digest that the hub gives. */
+  version?: string;
+}
+
+export interface SkillVersion {
+  object: 'skill_version';
+  id: string;
+  skill_id: string;
+  /** Counts from 1. A version never changes. */
+  version: number;
+  /** From its SKILL.md. */
+  description: string;
+  /** SHA-256 over the paths, modes and contents of its files, in hex. */
+  digest: string;
+  source: SkillSource;
+  requires: SkillRequires;
+  /** Of the review, the worst first, at most 32. */
+  findings: SkillFinding[];
+  /** Of all its files. */
+  bytes: number;
+  files: {
+    path: string;
+    bytes: number;
+    /** In hex. */
+    sha256: string;
+    executable: boolean;
+  }[];
+  created_at: string;
+}
+
+export interface SkillVersionList {
+  object: 'list';
+  data: SkillVersion[];
+  has_more: boolean;
+  /** Give it as `cursor` for the next page. */
+  next_cursor: string | null;
 }
 
 export interface SpendLimit {
@@ -2904,7 +3029,7 @@ export interface Operations {
       /** Newest events first by default, oldest first with `asc`; with `follow` always `asc`. */
       direction?: 'desc' | 'asc' | undefined;
       /** Only events of this type. */
-      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | undefined;
+      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | undefined;
       /** Only events of this agent. */
       agent_id?: string | undefined;
       /** Only events of this time or later. */
@@ -3616,6 +3741,79 @@ export interface Operations {
     query: unknown;
     body: Record<string, never>;
     reply: WebhookDelivery;
+    stream: never;
+  };
+  /** GET /v1/skills: List the skills of the account */
+  listSkills: {
+    path: unknown;
+    query: unknown;
+    body: undefined;
+    reply: SkillList;
+    stream: never;
+  };
+  /** POST /v1/skills: Add a skill, or a version of it */
+  addSkill: {
+    path: unknown;
+    query: {
+      /** With an archive as the body; with JSON it is a field. Takes the skill in spite of its findings. */
+      accept_findings?: boolean | undefined;
+    };
+    body: AddSkill | Uint8Array;
+    reply: Skill;
+    stream: never;
+  };
+  /** GET /v1/skills/{skill}: Read a skill */
+  getSkill: {
+    path: {
+      /** The skill's id or name. */
+      skill: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: Skill;
+    stream: never;
+  };
+  /** DELETE /v1/skills/{skill}: Delete a skill */
+  deleteSkill: {
+    path: {
+      /** The skill's id or name. */
+      skill: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: SkillDeleted;
+    stream: never;
+  };
+  /** GET /v1/skills/{skill}/versions: List the versions of a skill */
+  listSkillVersions: {
+    path: {
+      /** The skill's id or name. */
+      skill: string;
+    };
+    query: {
+      /** Versions per page. */
+      limit?: number | undefined;
+      /** `next_cursor` of the page before. */
+      cursor?: string | undefined;
+    };
+    body: undefined;
+    reply: SkillVersionList;
+    stream: never;
+  };
+  /** GET /v1/skills/{skill}/files/{path}: Read a file of a skill */
+  getSkillFile: {
+    path: {
+      /** The skill's id or name. */
+      skill: string;
+      /** Path in the skill, with its slashes as they are or encoded. */
+      path: string;
+    };
+    query: {
+      /** By default the latest. */
+      version?: number | undefined;
+    };
+    body: undefined;
+    reply: never;
     stream: never;
   };
   /** GET /v1/agents/{id}/schedules: List the schedules of an agent */

@@ -9,6 +9,7 @@ import { httpTables } from './http/resource.ts';
 import { llmTables } from './llm/resource.ts';
 import { logTables } from './logs/resource.ts';
 import { scheduleTables } from './schedules/resource.ts';
+import { skillTables } from './skills/resource.ts';
 import { webhookTables } from './webhooks/resource.ts';
 import { workTables } from './work/resource.ts';
 
@@ -23,6 +24,7 @@ export const storedResources = [
   llmTables,
   logTables,
   scheduleTables,
+  skillTables,
   webhookTables,
   workTables,
 ] as const;

@@ -8,6 +8,7 @@ import type { ReplyTypes, RequestTypes } from './types.ts';
 /** Operations whose methods a person wrote: they send or receive bytes, or have another shape. */
 const byHand = new Set([
   'getAgentFile',
+  'getSkillFile',
   'listAgentFiles',
   'putAgentFile',
   'deleteAgentFile',
@@ -130,8 +131,11 @@ class MethodWriter {
 
   #arguments(without: ReadonlySet<string>): Argument[] {
     const { parameters, body, id, path } = this.#operation;
+    const object = body && this.#resolved(body);
+    const fields = new Set(object ? propertiesOf(object).map(([field]) => field) : []);
+    // A parameter that is a field too is for bodies of another type.
     const args: Argument[] = parameters
-      .filter(({ name }) => !without.has(name))
+      .filter(({ name, in: place }) => !without.has(name) && !(place === 'query' && fields.has(name)))
       .map((each) => ({
         name: argumentName(each, path),
         type: this.#parameterType(each),
@@ -140,7 +144,6 @@ class MethodWriter {
         wire: each.name,
         place: each.in,
       }));
-    const object = body && this.#resolved(body);
     for (const [field, schema] of object ? propertiesOf(object) : []) {
       if (field === 'stream') continue;
       args.push({

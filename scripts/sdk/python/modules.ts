@@ -93,6 +93,7 @@ const written: Readonly<Record<string, readonly [name: string, module: string]>>
   files: ['AsyncTransfers', 'transfers'],
   hooks: ['AsyncHooks', 'hooks'],
   ports: ['AsyncPorts', 'ports'],
+  skills: ['AsyncSkills', 'skills'],
   terminal: ['AsyncTerminals', 'terminal'],
   uploads: ['AsyncUploads', 'uploads'],
   usage: ['AsyncUsage', 'usage'],

@@ -82,6 +82,12 @@ export const groups: readonly Group[] = [
     summary: 'tell your servers what happens',
     load: () => import('./account/webhooks.ts'),
   },
+  {
+    name: 'skills',
+    heading: 'Account',
+    summary: 'the skills library of the account',
+    load: () => import('./account/skills.ts'),
+  },
   { name: 'keys', heading: 'Account', summary: 'API keys of the account', load: () => import('./account/keys.ts') },
   { name: 'logs', heading: 'Agents', summary: "an agent's log, as it grows", load: () => import('./machine/logs.ts') },
   {

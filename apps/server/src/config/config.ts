@@ -16,6 +16,7 @@ import { limitSettings } from './limits.ts';
 import { llmSettings } from './llm.ts';
 import { priceSettings } from './prices.ts';
 import { spendSettings } from './spend.ts';
+import { skillSettings } from './skills.ts';
 import { webhookSettings } from './webhooks.ts';
 import { disagreements } from './disagreements.ts';
 import { nearest } from './nearest.ts';
@@ -212,6 +213,7 @@ export const settings = {
   ...diskSettings,
   platforms: platformSettings,
   ...webhookSettings,
+  ...skillSettings,
   ...backupSettings,
   ...priceSettings,
   ...limitSettings,

@@ -5,6 +5,7 @@ import { hooks } from './hooks.ts';
 import { ports } from './ports.ts';
 import type { Core } from './resource.ts';
 import { schedules } from './schedules.ts';
+import { skills } from './skills.ts';
 import { visits } from './visits.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -16,6 +17,7 @@ const resources = {
   channels,
   connections,
   webhooks,
+  skills,
   schedules,
   hooks,
 } as const;

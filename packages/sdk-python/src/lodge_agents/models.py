@@ -144,6 +144,14 @@ __all__ = [
     "SessionList",
     "SessionRecord",
     "Size",
+    "Skill",
+    "SkillDeleted",
+    "SkillFinding",
+    "SkillFindingRule",
+    "SkillRequires",
+    "SkillSource",
+    "SkillVersion",
+    "SkillVersionFile",
     "SpendLimit",
     "Token",
     "ToolStep",
@@ -979,7 +987,32 @@ ErrorBodyErrorCode = Literal[
     "webhook_not_found",
     "delivery_not_found",
     "webhook_disabled",
+    "skill_not_found",
+    "skill_refused",
+    "skill_source_failed",
 ]
+
+
+SkillFindingRule = Literal[
+    "download_to_shell",
+    "encoded_payload",
+    "hidden_characters",
+    "executable",
+    "nested_archive",
+    "credential",
+    "credential_file",
+]
+
+
+class SkillFinding(Reply):
+    severity: Literal["low", "medium", "high"] | str
+    rule: SkillFindingRule | str
+    """Further rules may come."""
+    file: str
+    line: int | None
+    """Null: it is about the file as a whole."""
+    message: str
+    """For a person; not stable."""
 
 
 class ErrorBodyError(Reply):
@@ -987,6 +1020,8 @@ class ErrorBodyError(Reply):
     code: ErrorBodyErrorCode | str
     message: str
     """For a person; not stable."""
+    findings: list[SkillFinding] | None = None
+    """With `skill_refused` alone: what the review found."""
 
 
 class ErrorBody(Reply):
@@ -1017,7 +1052,8 @@ class LodgeEvent(Reply):
     `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`,
     `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`,
     `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`,
-    `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`.
+    `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`,
+    `skill.created`, `skill.version_added`, `skill.deleted`.
     """
     created_at: datetime
     agent_id: str | None
@@ -1720,6 +1756,86 @@ class Size(Reply):
     disk_gb: int
     default: bool
     """Taken when a create names none."""
+
+
+class SkillSource(Reply):
+    kind: Literal["upload", "git", "hub"] | str
+    url: str | None = None
+    """Of the repository."""
+    ref: str | None = None
+    """The branch, tag or commit that was asked for."""
+    path: str | None = None
+    """The skill's folder in the repository; empty: the repository itself."""
+    commit: str | None = None
+    """The commit that was fetched."""
+    name: Literal["clawhub", "skills.sh"] | str | None = None
+    slug: str | None = None
+    """Its name at the hub."""
+    version: str | None = None
+    """Its version at the hub, or the digest that the hub gives."""
+
+
+class SkillRequires(Reply):
+    """What it says it needs, in the words of OpenClaw and Hermes."""
+
+    programs: list[str]
+    variables: list[str]
+
+
+class Skill(Reply):
+    object: Literal["skill"]
+    id: str
+    name: str
+    version: int
+    """Counts from 1. A version never changes."""
+    description: str
+    """From its SKILL.md."""
+    digest: str
+    """SHA-256 over the paths, modes and contents of its files, in hex."""
+    source: SkillSource
+    requires: SkillRequires
+    findings: list[SkillFinding]
+    """Of the review, the worst first, at most 32."""
+    bytes: int
+    """Of all its files."""
+    files: int
+    """How many files it has."""
+    created_at: datetime
+    updated_at: datetime
+
+
+class SkillDeleted(Reply):
+    object: Literal["skill.deleted"]
+    id: str
+    deleted: bool
+
+
+class SkillVersionFile(Reply):
+    path: str
+    bytes: int
+    sha256: str
+    """In hex."""
+    executable: bool
+
+
+class SkillVersion(Reply):
+    object: Literal["skill_version"]
+    id: str
+    skill_id: str
+    version: int
+    """Counts from 1. A version never changes."""
+    description: str
+    """From its SKILL.md."""
+    digest: str
+    """SHA-256 over the paths, modes and contents of its files, in hex."""
+    source: SkillSource
+    requires: SkillRequires
+    findings: list[SkillFinding]
+    """Of the review, the worst first, at most 32."""
+    bytes: int
+    """Of all its files."""
+    files: list[SkillVersionFile]
+    created_at: datetime
 
 
 class Token(Reply):

@@ -12,6 +12,8 @@ from typing import Any, Literal
 from typing_extensions import Required, TypedDict
 
 __all__ = [
+    "AddSkillGit",
+    "AddSkillHub",
     "AgentChatStreamOptions",
     "ChannelsInput",
     "ChannelsInputDiscord",
@@ -282,6 +284,9 @@ ListEventsType = Literal[
     "connection.connected",
     "connection.consent_needed",
     "connection.answer_refused",
+    "skill.created",
+    "skill.version_added",
+    "skill.deleted",
 ]
 
 
@@ -312,6 +317,23 @@ class PutConnectionAuth(TypedDict, total=False):
     """The client's secret, never given back. Left out, the stored one of the same client stays."""
     scope: str | None
     """What is asked for; null: what the server names."""
+
+
+class AddSkillGit(TypedDict, total=False):
+    url: Required[str]
+    """Of the repository, by https. Private addresses are refused unless the operator allows them."""
+    ref: str
+    """A branch, a tag or a whole commit; by default the repository's own branch."""
+    path: str
+    """The skill's folder; by default the repository itself."""
+
+
+class AddSkillHub(TypedDict, total=False):
+    name: Required[Literal["clawhub", "skills.sh"]]
+    slug: Required[str]
+    """ClawHub: `slug` or `owner/slug`. skills.sh: `owner/repository/skill`."""
+    version: str
+    """By default the latest. skills.sh has the latest alone."""
 
 
 class CreateScheduleDeliver(TypedDict, total=False):

@@ -719,6 +719,36 @@ export interface Sessions {
   userAgent: string | null;
 }
 
+export interface SkillPieces {
+  content: Uint8Array;
+  file: number;
+  piece: number;
+  versionId: string;
+}
+
+export interface Skills {
+  accountId: string;
+  createdAt: Generated<Timestamp>;
+  id: string;
+  name: string;
+  updatedAt: Generated<Timestamp>;
+}
+
+export interface SkillVersions {
+  bytes: number;
+  createdAt: Generated<Timestamp>;
+  description: string;
+  digest: string;
+  files: JsonColumn<readonly domain.SkillFileFacts[]>;
+  findings: JsonColumn<readonly domain.SkillFinding[]>;
+  id: string;
+  programs: string[];
+  skillId: string;
+  source: JsonColumn<domain.SkillSource>;
+  variables: string[];
+  version: number;
+}
+
 export interface SpendWindows {
   id: string;
   period: domain.SpendPeriod;
@@ -926,6 +956,9 @@ export interface DB {
   schedules: Schedules;
   schemaMigrations: SchemaMigrations;
   sessions: Sessions;
+  skillPieces: SkillPieces;
+  skills: Skills;
+  skillVersions: SkillVersions;
   spendWindows: SpendWindows;
   storedBytes: StoredBytes;
   usageEntries: UsageEntries;

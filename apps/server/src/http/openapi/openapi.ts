@@ -24,6 +24,7 @@ export function registerOpenApi(app: App): void {
         { name: 'Schedules', description: 'What an agent is told by itself, and when.' },
         { name: 'Hooks', description: "Addresses at which third parties' requests become messages to an agent." },
         { name: 'Connections', description: 'Services that an agent uses without holding their credentials.' },
+        { name: 'Skills', description: 'Folders of instructions and scripts that agents can be given.' },
         { name: 'Usage', description: 'What agents used and what it cost.' },
         { name: 'Files', description: "Read and change what is in an agent's workspace." },
         { name: 'Shell', description: "Run commands in an agent's machine, and open terminals on it." },

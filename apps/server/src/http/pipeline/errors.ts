@@ -94,7 +94,7 @@ export function sendError(log: Log, error: unknown, request: FastifyRequest, rep
     })
     .type('application/json; charset=utf-8')
     // Text passes Fastify's serialisers untouched, whatever schema the route has for replies.
-    .send(JSON.stringify(errorBody(known.code, known.message)));
+    .send(JSON.stringify(errorBody(known.code, known.message, known.findings)));
 }
 
 /** Answers bytes that are no HTTP request: then there is only a socket, and nothing to route. */

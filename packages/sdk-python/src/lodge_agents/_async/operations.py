@@ -76,6 +76,9 @@ from ..models import (
     SessionBody,
     SessionList,
     Size,
+    Skill,
+    SkillDeleted,
+    SkillVersion,
     Token,
     TotpBegun,
     Upload,
@@ -2513,6 +2516,112 @@ class AsyncWebhooksOperations(AsyncResource):
                 f"/webhooks/{segment(webhook_id)}/deliveries/{segment(delivery_id)}/redeliver",
                 body={},
                 keyed=True,
+            ),
+            options,
+        )
+
+
+class AsyncSkillsOperations(AsyncResource):
+    def list(
+        self,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[Skill]:
+        """List the skills of the account.
+
+        Scope: `agents:read`.
+        """
+        return self._client.pages(Skill, Call("GET", "/skills"), options)
+
+    async def add(
+        self,
+        *,
+        git: params.AddSkillGit | NotGiven = NOT_GIVEN,
+        hub: params.AddSkillHub | NotGiven = NOT_GIVEN,
+        accept_findings: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Skill:
+        """Add a skill, or a version of it.
+
+        A folder with a SKILL.md as agentskills.io has it: as a zip or a tar.gz in the body, or fetched from a
+        git repository or a hub. A skill of a name that is there gets its next version. Lodge reviews each
+        version by rules; a finding of severity `high` refuses it with 422 `skill_refused` and the findings,
+        unless `accept_findings` is sent. An account has at most 100 skills of 100 versions each, and 256 MiB.
+        A skill has at most 256 files and 8 MiB.
+
+        Scope: `agents:write`.
+
+        Args:
+            accept_findings: Takes the skill in spite of findings of severity `high`. Look at them first.
+        """
+        return await self._client.call(
+            Skill,
+            Call(
+                "POST",
+                "/skills",
+                body={"git": git, "hub": hub, "accept_findings": accept_findings},
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def get(
+        self,
+        skill: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Skill:
+        """Read a skill.
+
+        Scope: `agents:read`.
+
+        Args:
+            skill: The skill's id or name.
+        """
+        return await self._client.call(Skill, Call("GET", f"/skills/{segment(skill)}"), options)
+
+    async def delete(
+        self,
+        skill: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> SkillDeleted:
+        """Delete a skill.
+
+        With all its versions.
+
+        Scope: `agents:write`.
+
+        Args:
+            skill: The skill's id or name.
+        """
+        return await self._client.call(SkillDeleted, Call("DELETE", f"/skills/{segment(skill)}"), options)
+
+    def versions(
+        self,
+        skill: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AsyncPages[SkillVersion]:
+        """List the versions of a skill.
+
+        Newest first, each with its files.
+
+        Scope: `agents:read`.
+
+        Args:
+            skill: The skill's id or name.
+            limit: Versions per page.
+            cursor: `next_cursor` of the page before.
+        """
+        return self._client.pages(
+            SkillVersion,
+            Call(
+                "GET",
+                f"/skills/{segment(skill)}/versions",
+                query={"limit": limit, "cursor": cursor},
             ),
             options,
         )

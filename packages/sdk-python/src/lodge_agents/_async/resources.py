@@ -11,6 +11,7 @@ from .channels import AsyncChannels
 from .chat import AsyncChat
 from .hooks import AsyncHooks, AsyncWebhooks
 from .ports import AsyncPorts
+from .skills import AsyncSkills
 from .terminal import AsyncTerminals
 from .transfers import AsyncTransfers
 from .uploads import AsyncUploads
@@ -43,6 +44,7 @@ class AsyncResources:
         self.schedules = made.AsyncSchedulesOperations(client)
         self.secrets = made.AsyncSecretsOperations(client)
         self.service = made.AsyncServiceOperations(client)
+        self.skills = AsyncSkills(client)
         self.terminal = AsyncTerminals(client)
         self.uploads = AsyncUploads(client)
         self.usage = AsyncUsage(client)

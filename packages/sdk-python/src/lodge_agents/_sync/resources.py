@@ -11,6 +11,7 @@ from .channels import Channels
 from .chat import Chat
 from .hooks import Hooks, Webhooks
 from .ports import Ports
+from .skills import Skills
 from .terminal import Terminals
 from .transfers import Transfers
 from .uploads import Uploads
@@ -43,6 +44,7 @@ class Resources:
         self.schedules = made.SchedulesOperations(client)
         self.secrets = made.SecretsOperations(client)
         self.service = made.ServiceOperations(client)
+        self.skills = Skills(client)
         self.terminal = Terminals(client)
         self.uploads = Uploads(client)
         self.usage = Usage(client)

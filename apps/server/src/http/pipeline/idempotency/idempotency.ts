@@ -6,7 +6,7 @@
  * is low. The fact that a request was executed is always kept.
  */
 import { Refusal, makeAgentId } from '@lodge/domain';
-import { createHash, randomInt } from 'node:crypto';
+import { createHash, hash, randomInt } from 'node:crypto';
 import type { Claim, IdempotencyStore, Log, StoredReply } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
@@ -102,10 +102,14 @@ function checkedKey(header: string | string[]): string {
   throw new Refusal('invalid_request', 'Idempotency-Key must be 1 to 255 visible ASCII characters.');
 }
 
-/** The fingerprint of a request: the parsed body, because a client may write the same one in other words. */
+/**
+ * The fingerprint of a request: the parsed body, because a client may write the same one in other words. Bytes are what they
+ * are.
+ */
 function fingerprintOf({ method, url, body }: FastifyRequest): Buffer {
+  const said = Buffer.isBuffer(body) ? hash('sha256', body) : sorted(body);
   return createHash('sha256')
-    .update(JSON.stringify([method, url, sorted(body) ?? null]))
+    .update(JSON.stringify([method, url, said ?? null]))
     .digest();
 }
 

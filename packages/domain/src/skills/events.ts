@@ -1,0 +1,9 @@
+import { told } from '../events/kind.ts';
+
+type Of = { readonly skill_id: string; readonly name: string };
+
+export const skillEvents = {
+  'skill.created': told<Of & { readonly version: number }>('A skill was added to the library of the account.'),
+  'skill.version_added': told<Of & { readonly version: number }>('A skill of the library has another version.'),
+  'skill.deleted': told<Of>('A skill was deleted from the library, with all its versions.'),
+} as const;

@@ -1,0 +1,1 @@
+export { openSkillReader } from './reader.ts';
