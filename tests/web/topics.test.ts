@@ -10,7 +10,7 @@ import { wordsOf } from '../../apps/web/src/pages/agent/activity/event-words.ts'
 
 const types = [...publicEvents.keys()];
 /** Families of events that are of no agent. */
-const ofAccount = /^(?:account|api_key|invitation|oauth|password|session|sessions|totp|webhook)\./;
+const ofAccount = /^(?:account|api_key|invitation|oauth|password|session|sessions|skill|totp|webhook)\./;
 
 test('each public type makes a query old', () => {
   const silent = types.filter((type) => topicsOf(type) === undefined || staleBy({ type, agent_id: 'a' }).length === 0);

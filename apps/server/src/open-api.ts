@@ -55,11 +55,7 @@ export async function openApi(
   const origin = (): string => url.origin;
   const accounts = accountsOf(config, parts, origin);
   closing.push(() => accounts.close());
-  const skillReader = openSkillReader({
-    addresses: config.skillAddresses,
-    egressProxy: config.egressProxy,
-    hubs: { clawhub: config.clawHubUrl, 'skills.sh': config.skillsShUrl },
-  });
+  const skillReader = skillReaderOf(config);
   closing.push(() => skillReader.close());
   const usual: AppOptions = {
     agents,
@@ -126,6 +122,9 @@ function accountsOf(config: Config, parts: ApiParts, origin: () => string): Acco
     ...(bounds?.accountsClock && { clock: bounds.accountsClock }),
   });
 }
+
+const skillReaderOf = ({ skillAddresses: addresses, egressProxy, clawHubUrl, skillsShUrl }: Config) =>
+  openSkillReader({ addresses, egressProxy, hubs: { clawhub: clawHubUrl, 'skills.sh': skillsShUrl } });
 
 /** The port of `url` is known only once it listens. */
 function agentUrls(config: Config, url: URL): AgentUrlSettings {

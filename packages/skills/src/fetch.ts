@@ -38,6 +38,8 @@ const usualHeaders = { 'user-agent': 'git/2 (Lodge)', 'accept-encoding': 'identi
 async function wholeOf({ headers, statusCode, body }: OutboundResponse, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let bytes = 0;
+  // A body that is given up ends with an error, of which nobody has to hear.
+  body.on('error', () => {});
   try {
     if (statusCode >= 300 && statusCode < 400)
       throw new SourceFailure('the server sends elsewhere, which is not followed');

@@ -52,6 +52,7 @@ before(async () => {
     webhook: await made('POST', '/webhooks', { url: 'https://example.com/', events: ['*'], enabled: false }),
     hook: await made('POST', `${agent}/hooks`, { name: 'H' }),
     schedule: await made('POST', `${agent}/schedules`, { name: 'S', every: '1h', prompt: 'x' }),
+    skill: 'none',
     port: '3000',
     path: 'a',
     upload: '0123456789abcdef',

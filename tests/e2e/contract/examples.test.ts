@@ -8,6 +8,7 @@ import { cryptography } from '@lodge/access';
 import { defaultAccess } from '@lodge/domain';
 import { createOwnerLink, createResetLink } from '@lodge/engine';
 import { startOAuthServer } from '../../../packages/connections/src/testing/oauth-server.ts';
+import { skillOf as skillFiles, zipOf } from '../../../packages/skills/src/testing/archives.ts';
 import type { OAuthServer } from '../../../packages/connections/src/testing/oauth-server.ts';
 import { FakeCheck } from '../../../packages/testkit/src/plane/channels.ts';
 import { RelayHand } from '../../../packages/testkit/src/plane/relay-hand.ts';
@@ -25,6 +26,7 @@ import { Client } from './states.ts';
 const refused: Readonly<Record<string, readonly [status: number, code: string, why: string]>> = {
   getLlmCall: [404, 'llm_call_not_found', 'the stub gateway makes no model calls'],
   startGmailOAuth: [409, 'gmail_not_configured', 'there is no Google client here'],
+  addSkill: [422, 'skill_source_failed', 'no repository outside of this machine is asked'],
   openAgentTerminal: [400, 'invalid_request', 'a terminal is a WebSocket, which other tests open'],
   openAgentPortTunnel: [400, 'invalid_request', 'a tunnel is a WebSocket, which other tests open'],
 };
@@ -81,6 +83,7 @@ async function records(): Promise<Values> {
     channel: 'telegram',
     webhook,
     delivery: idOf(test),
+    skill: await skillOf(world),
     hook: idOf(hook),
     token: hook.body.url.split('/').at(-1),
     schedule: await at('POST', `${agent}/schedules`, { name: 'S', every: '1h', prompt: 'x' }),
@@ -91,6 +94,15 @@ async function records(): Promise<Values> {
     size: String('{"greeting":"Hello"}\n'.length),
     ...(await writtenTo(id)),
   };
+}
+
+/** A skill that was sent, with the file of the examples' path. */
+async function skillOf({ url, key }: World): Promise<string> {
+  const body = zipOf(skillFiles({ path: 'project/notes', content: 'x' }));
+  const headers = { 'x-api-key': key, 'content-type': 'application/zip' };
+  const response = await fetch(`${url}/v1/skills`, { method: 'POST', headers, body });
+  assert.equal(response.status, 201);
+  return ((await response.json()) as { readonly id: string }).id;
 }
 
 /** A sender who waits for an approval, and a message that can be tried again. */

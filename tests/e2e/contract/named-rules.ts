@@ -53,10 +53,10 @@ export const namedRules: readonly (readonly [operation: RegExp, message: RegExp,
 export const aboutNobody = /^DELETE |^GET \/v1\/agents\/\{id\}$|whatsapp\/pair$/;
 
 /**
- * Operations whose good requests end the session that asks, hash a password, or need a code that somebody just got: only what
- * is wrong is sent to them.
+ * Operations whose good requests end the session that asks, hash a password, need a code that somebody just got, or fetch from elsewhere:
+ * only what is wrong is sent to them.
  */
-export const onlyWrong = /^\S+ \/v1\/(?:account|oauth)\//;
+export const onlyWrong = /^\S+ \/v1\/(?:account|oauth)\/|^POST \/v1\/skills$/;
 
 /** Operations of third parties, which ignore query parameters. */
 export const anyQuery = /^POST \/v1\/hooks\//;

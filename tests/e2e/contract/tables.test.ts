@@ -82,6 +82,13 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['GET', '/events', undefined, 200, 'agents:read'],
   ['POST', '/webhooks', { url: 'https://example.com/', events: ['*'], enabled: false }, 201, 'agents:write'],
   ['GET', '/webhooks', undefined, 200, 'agents:read'],
+  // The hub is nowhere: the least key comes as far as that.
+  ['POST', '/skills', { hub: { name: 'clawhub', slug: 'x' } }, 422, 'agents:write'],
+  ['GET', '/skills', undefined, 200, 'agents:read'],
+  ['GET', '/skills/none', undefined, 404, 'agents:read'],
+  ['GET', '/skills/none/versions', undefined, 404, 'agents:read'],
+  ['GET', '/skills/none/files/SKILL.md', undefined, 404, 'agents:read'],
+  ['DELETE', '/skills/none', undefined, 404, 'agents:write'],
   ['GET', '/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/usage', undefined, 200, 'usage:read'],
   ['GET', '/agents/:id/llm-calls', undefined, 200, 'usage:read'],

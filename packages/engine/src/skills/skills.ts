@@ -157,7 +157,9 @@ const putVersion = (trx: Transaction, key: VersionKey, read: ReadSkill): Promise
       programs: [...read.requires.programs],
       variables: [...read.requires.variables],
       findings: JSON.stringify(read.findings),
-      files: JSON.stringify(read.files.map(({ content: _, ...facts }) => facts)),
+      files: JSON.stringify(
+        read.files.map(({ path, bytes, sha256, executable }) => ({ path, bytes, sha256, executable })),
+      ),
       bytes: sizeOf(read),
     },
     read.files.map(({ content }) => content),

@@ -7,9 +7,8 @@ import type { SkillVersions } from '../database/tables.ts';
 export type SkillVersionRow = Selectable<SkillVersions>;
 
 /** A backup holds the text of 200 rows at once, which is twice as long as the bytes. */
-const pieceBytes = 256 * 1024;
-/** A statement has about this many bytes. */
-const batchPieces = 16;
+const pieceBytes = 64 * 1024;
+const batchPieces = 32;
 
 /** Returns versions below `before`, newest first. */
 export const skillVersionsOf = (

@@ -2,9 +2,6 @@
 import type { Found } from './finding.ts';
 
 const fetches = /\b(?:curl|wget|fetch|aria2c|httpie|lwp-download)\b/i;
-/** The beginning of a command that runs the text which it reads. */
-const runs =
-  /^\s*(?:(?:sudo|env|nohup|exec|command|time)\s+(?:-\S+\s+)?)?(?:\/\S{0,80}\/)?(?:ba|z|da|k|fi|a)?sh\b|^\s*(?:(?:sudo|env|nohup|exec|command|time)\s+(?:-\S+\s+)?)?(?:\/\S{0,80}\/)?(?:python[0-9.]{0,5}|node|perl|ruby|php|bun|deno|source|xargs|iex|invoke-expression|pwsh|powershell)\b/i;
 const decodes =
   /\bbase64\s{1,8}(?:-d|-D|--decode|-di)\b|\bxxd\s{1,8}-r\b|\bopenssl\s{1,8}(?:base64|enc)\b|\bbase32\s{1,8}(?:-d|--decode)\b|\b(?:gunzip|zcat|uudecode)\b/;
 const substitutes = /(?:\$\(|<\(|`)\s{0,8}(?:sudo\s{1,8})?(?:curl|wget)\b/i;
@@ -12,9 +9,9 @@ const runsText = /\b(?:(?:ba|z|da|k)?sh|eval|source|python[0-9.]{0,5}|node|perl|
 const invokes = /\b(?:iex|invoke-expression)\b/i;
 const requests = /\b(?:iwr|irm|invoke-webrequest|invoke-restmethod|downloadstring|downloadfile|net\.webclient)\b/i;
 const evaluates = /\b(?:exec|eval|compile|function)\s{0,4}\(/i;
-const getsText = /\b(?:requests\.get|urlopen|urllib\.request|httpx\.get|fetch\s{0,4}\(|axios|https?\.get)\b/i;
+const getsText = /\b(?:requests\.get|urlopen|urllib\.request|httpx\.get|axios|https?\.get)\b|\bfetch\s{0,4}\(/i;
 const decodesText =
-  /\b(?:atob\s{0,4}\(|b64decode|frombase64string|bytes\.fromhex|unhexlify|string\.fromcharcode|decodeuricomponent|zlib\.decompress|marshal\.loads)\b|,\s{0,4}['"](?:base64|hex)['"]/i;
+  /\batob\s{0,4}\(|\b(?:b64decode|frombase64string|bytes\.fromhex|unhexlify|string\.fromcharcode|decodeuricomponent|zlib\.decompress|marshal\.loads)\b|,\s{0,4}['"](?:base64|hex)['"]/i;
 const encodedCommand = /\b(?:pwsh|powershell)(?:\.exe)?\b[^|]{0,200}\s-(?:e|ec|enc|encodedcommand)\s/i;
 
 const download = (message: string): Found => ({ severity: 'high', rule: 'download_to_shell', message });
@@ -41,7 +38,7 @@ function pipeFindings(line: string): Found[] {
   let isDownloaded = false;
   let isDecoded = false;
   for (const part of line.split('|')) {
-    if (runs.test(part)) {
+    if (runsInput(part)) {
       if (isDownloaded) return [download('a download is piped to a program that runs it')];
       if (isDecoded) return [encoded('decoded text is piped to a program that runs it')];
     }
@@ -49,4 +46,22 @@ function pipeFindings(line: string): Found[] {
     isDecoded ||= decodes.test(part);
   }
   return [];
+}
+
+/** Words before a command that change how it runs, and not what. */
+const wrappers = new Set(['sudo', 'env', 'nohup', 'exec', 'command', 'time', 'doas', 'nice', 'xargs']);
+const runners =
+  /^(?:(?:ba|z|da|k|fi|a)?sh|python[0-9.]{0,5}|node|perl|ruby|php|bun|deno|source|iex|invoke-expression|pwsh|powershell)(?:\.exe)?$/i;
+
+/** Whether a command is a program that runs the text which it reads. */
+function runsInput(command: string): boolean {
+  for (const word of command
+    .slice(0, 400)
+    .trim()
+    .split(/[\s;&)]+/)) {
+    const name = word.slice(word.lastIndexOf('/') + 1);
+    if (runners.test(name)) return true;
+    if (!wrappers.has(name) && !word.startsWith('-') && !word.includes('=')) return false;
+  }
+  return false;
 }
