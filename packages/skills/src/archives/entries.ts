@@ -1,4 +1,4 @@
-/** What an archive holds: regular files within the bounds of a skill, counted while they are unpacked. */
+/** The contents of an archive: regular files within the bounds of a skill, counted while they are unpacked. */
 import { SkillPaths, SkillProblem, shownPath, skillBounds } from '@lodge/domain';
 
 export interface Entry {

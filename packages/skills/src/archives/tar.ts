@@ -102,8 +102,8 @@ function octal(header: Buffer, at: number, length: number): number {
 }
 
 /**
- * The path of an extended header: records of `<length> <name>=<value>\n`. Of other names a size alone would change what is
- * read here, and it is for files of 8 GiB.
+ * The path of an extended header: records of `<length> <name>=<value>\n`. A size of its own would be for a file of 8 GiB, and
+ * is refused.
  */
 function paxPathOf(records: Buffer): string | null {
   let path: string | null = null;

@@ -113,7 +113,7 @@ class PackReader {
       const { buffer, engine } = inflateSync(this.#pack.subarray(this.#at), {
         maxOutputLength: size + 1,
         info: true,
-      } as object) as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
+      }) as unknown as { readonly buffer: Buffer; readonly engine: { readonly bytesWritten: number } };
       if (buffer.length !== size) throw broken();
       this.#at += engine.bytesWritten;
       return buffer;

@@ -31,7 +31,7 @@ async function resultOf(job: SkillJob, signal: AbortSignal): Promise<SkillResult
   worker.on('error', () => {});
   const over = AbortSignal.any([signal, AbortSignal.timeout(jobMs)]);
   try {
-    worker.postMessage(job);
+    worker.postMessage(job, []);
     const [result] = (await once(worker, 'message', { signal: over })) as [SkillResult];
     return result;
   } catch {

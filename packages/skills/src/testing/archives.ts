@@ -6,7 +6,7 @@ export interface Packed {
   readonly content?: string | Uint8Array;
   /** Unix mode with its type. */
   readonly mode?: number;
-  /** What the archive says instead of the truth. */
+  /** Words of the archive that are not true. */
   readonly lies?: { readonly size?: number; readonly crc?: number; readonly flags?: number; readonly method?: number };
   /** Typeflag in a tar. */
   readonly type?: string;

@@ -66,7 +66,7 @@ export function packOf(entries: readonly (MadeObject | Buffer)[], count = entrie
 
 export interface GitServer {
   readonly url: string;
-  /** What it answers: references, and the pack for what is wanted. */
+  /** Its references, and the pack for the wanted objects. */
   refs: readonly string[];
   pack: (wants: readonly string[]) => Buffer;
   canFilter: boolean;

@@ -41,7 +41,7 @@ function defineAdd(command: Command, on: On): void {
     ['lodge skills add https://github.com/anthropics/skills --path skills/pdf', 'add a folder of a repository'],
     ['lodge skills add clawhub:gifgrep@1.2.3', 'add a skill of a hub'],
   ).action(
-    on(async (run, { acceptFindings = undefined, ...options }: AddOptions, source: string) => {
+    on(async (run, { acceptFindings, ...options }: AddOptions, source: string) => {
       const adding = await addingOf(source, options);
       const lodge = await run.lodge();
       const added =

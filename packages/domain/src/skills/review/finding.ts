@@ -1,4 +1,4 @@
-/** What a review by rules may find in a skill. */
+/** Findings of a review by rules. */
 import { skillBounds } from '../skill.ts';
 
 export const severities = ['low', 'medium', 'high'] as const;
@@ -24,7 +24,7 @@ export interface SkillFinding {
   readonly message: string;
 }
 
-/** What a rule says of a line or a file. */
+/** A finding as its rule makes it, without its place. */
 export type Found = Omit<SkillFinding, 'file' | 'line'>;
 
 /** Findings of one rule in one file beyond which no more are listed. */

@@ -1,4 +1,4 @@
-/** What the review finds, what it leaves alone, and what it costs. */
+/** The findings of the review, the usual texts without any, and its cost. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { skillBounds } from '../skill.ts';
