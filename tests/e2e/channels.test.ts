@@ -1,6 +1,7 @@
 /** Channels over HTTP, on a real database: what owners put, read and do, and that no secret comes out anywhere. */
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, describe, test } from 'node:test';
+import { createRelayStore } from '@lodge/engine';
 import { FakeCheck } from '../../packages/testkit/src/plane/channels.ts';
 import { RelayHand } from '../../packages/testkit/src/plane/relay-hand.ts';
 import { openWorld, testMasterKey } from './api/world.ts';
@@ -254,7 +255,7 @@ describe('WhatsApp', () => {
     );
     const reason = { code: 'pairing_needed', message: 'Scan the code.' } as const;
     const code = { qr: null, pairingCode: null, expiresAt, attempt: 1 };
-    await world.store.relay.changed(lease, { status: 'pending_pairing', reason, code }, sealed);
+    await createRelayStore(world.store).changed(lease, { status: 'pending_pairing', reason, code }, sealed);
     const { status, body } = await asked;
     assert.deepEqual([status, body.status, body.qr, body.pairing_code], [200, 'pending', '2@abc', 'ABCD']);
     assert.match(body.qr_png, /^data:image\/png;base64,iVBOR/);
@@ -272,7 +273,11 @@ describe('WhatsApp', () => {
     // All others stay open until it is paired.
     assert.deepEqual(codeOf(await Promise.race(streams)), [429, 'rate_limit_exceeded']);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    await world.store.relay.changed(lease, { status: 'connected', identity: { id: '49', name: 'Bot' } }, null);
+    await createRelayStore(world.store).changed(
+      lease,
+      { status: 'connected', identity: { id: '49', name: 'Bot' } },
+      null,
+    );
     const ended = (await Promise.all(streams)).filter(({ status }) => status === 200);
     assert.equal(ended.length, 20);
     const events = ended[0]!.text.match(/"status":"\w+"/g);
@@ -282,7 +287,7 @@ describe('WhatsApp', () => {
 
   async function leaseOf(channel: 'whatsapp') {
     for (;;) {
-      const leases = await world.store.relay.acquire({
+      const leases = await createRelayStore(world.store).acquire({
         relay: 'hand',
         channels: [channel],
         limit: 100,

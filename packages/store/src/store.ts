@@ -10,7 +10,6 @@ import type {
   LimitStore,
   Log,
   MailboxNotices,
-  RelayStore,
   SealedValueStore,
   SpendStore,
   StoredSizes,
@@ -18,7 +17,6 @@ import type {
 } from '@lodge/ports';
 import { eventsIn } from './events/events.ts';
 import { mailboxNotices } from './channels/mailbox-notices.ts';
-import { relayIn } from './channels/relay.ts';
 import { Changes } from './database/notifications.ts';
 import { awaitingDatabase, openDatabase } from './database/connection.ts';
 import type { DatabaseConfig } from './database/connection.ts';
@@ -45,7 +43,6 @@ export interface Store {
   readonly spend: SpendStore;
   readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
-  readonly relay: RelayStore;
   readonly mailboxNotices: MailboxNotices;
   /** Calls back with what changed on a topic in any process, until the returned function is called. */
   readonly changes: Pick<Changes, 'on'>;
@@ -87,7 +84,6 @@ export async function openStore(config: StoreConfig): Promise<Store> {
     spend: spendIn(database, spendDefaults),
     idempotency: idempotencyIn(database),
     secrets: secretsIn(database),
-    relay: relayIn(database, changes),
     mailboxNotices: mailboxNotices(database, changes),
     changes,
     sizes: () => storedSizes(database),

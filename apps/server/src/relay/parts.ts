@@ -1,4 +1,5 @@
 import { createChannelFiles } from '@lodge/channels/files';
+import { createRelayStore } from '@lodge/engine';
 import type { ChannelParts } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
@@ -33,7 +34,7 @@ export async function startChannels(
   closing.push(() => own.close());
   const relays = startRelays({
     ...settings,
-    store: own.relay,
+    store: createRelayStore(own),
     notices: own.mailboxNotices,
     secrets,
     files,

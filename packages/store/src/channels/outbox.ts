@@ -9,9 +9,8 @@ import type { LeaseRef, PartToSend, Working } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { RawBuilder, Selectable, SqlBool } from 'kysely';
 import type { Queries, Transaction } from '../database/database.ts';
-import { notify } from '../database/notifications.ts';
-import type { ChannelParts } from '../database/tables.ts';
-import { appendEnds, ended } from './message-ends.ts';
+import type { ChannelAnswers, ChannelParts } from '../database/tables.ts';
+import { ended } from './message-ends.ts';
 import type { Ended } from './message-ends.ts';
 import { holds, isHeld, leaseRows } from './leases.ts';
 import { storable } from './text.ts';
@@ -124,42 +123,72 @@ export async function sending(trx: Transaction, lease: LeaseRef, partId: string)
   return numAffectedRows === 1n;
 }
 
-export async function sent(
+/** Locks the channel before its parts, in the order of its owner's changes. */
+export async function lockOutbox(trx: Transaction, { agentId, channel }: LeaseRef): Promise<void> {
+  await sql`
+    select from channels where agent_id = ${agentId} and channel = ${channel} for no key update
+  `.execute(trx);
+}
+
+/** Makes a part `sent` that this lease was sending; undefined when it was not. `isLast`: no part of its answer is left. */
+export async function markSent(
   trx: Transaction,
   lease: LeaseRef,
   partId: string,
   platformId: string,
-): Promise<string | null> {
-  // The channel is locked before its parts, in the order of its owner's changes.
-  await sql`
-    select from channels where agent_id = ${lease.agentId} and channel = ${lease.channel} for no key update
-  `.execute(trx);
-  const { rows } = await sql<Pick<Selectable<ChannelParts>, 'answerId' | 'fileKey'>>`
+): Promise<(Pick<Selectable<ChannelParts>, 'answerId' | 'fileKey'> & { readonly isLast: boolean }) | undefined> {
+  const { rows } = await sql<Pick<Selectable<ChannelParts>, 'answerId' | 'fileKey'> & { readonly isLast: boolean }>`
     update channel_parts p set state = 'sent', platform_id = ${storable(platformId, 200)}, reason = null
     where ${isOf(lease, partId)} and state = 'sending' and sending_lease = ${lease.number}
-    returning answer_id, file_key
+    returning answer_id, file_key, not exists (
+      select from channel_parts o where o.answer_id = p.answer_id and o.id <> p.id and o.state in ('waiting', 'sending')
+    ) as is_last
   `.execute(trx);
-  const [part] = rows;
-  if (part === undefined) return null;
-  const { numAffectedRows } = await sql`
-    update channel_answers a set state = 'sent', ended_at = clock_timestamp()
-    where id = ${part.answerId} and state = 'queued'
-      and not exists (select from channel_parts p where p.answer_id = a.id and p.state in ('waiting', 'sending'))
-  `.execute(trx);
-  const answered = numAffectedRows === 1n ? await answerMessages(trx, part.answerId) : [];
-  await sql`
-    update channels set last_outbound_at = clock_timestamp()
-    where agent_id = ${lease.agentId} and channel = ${lease.channel}
-  `.execute(trx);
-  await notify(trx, lease.agentId, 'channel_work');
-  await appendEnds(trx, answered);
-  return part.fileKey;
+  return rows[0];
 }
 
-async function answerMessages(trx: Transaction, answerId: string): Promise<readonly Ended[]> {
+/** Writes the time of the last part that was sent. */
+export async function noteOutbound(trx: Transaction, { agentId, channel }: LeaseRef): Promise<void> {
+  await sql`
+    update channels set last_outbound_at = clock_timestamp() where agent_id = ${agentId} and channel = ${channel}
+  `.execute(trx);
+}
+
+type AnswerEnd = Exclude<Selectable<ChannelAnswers>['state'], 'queued'>;
+
+/** Ends queued answers. False when there was none. */
+export async function endAnswers(trx: Transaction, ids: readonly string[], state: AnswerEnd): Promise<boolean> {
+  const { numAffectedRows } = await sql`
+    update channel_answers set state = ${state}, ended_at = clock_timestamp()
+    where id = any(${ids}::text[]) and state = 'queued'
+  `.execute(trx);
+  return numAffectedRows !== 0n;
+}
+
+/** Ends the waiting parts of answers; without a reason that of each stays. */
+export async function endWaitingParts(
+  trx: Transaction,
+  answerIds: readonly string[],
+  state: 'failed' | 'unknown' | 'dropped',
+  reason: string | null = null,
+): Promise<void> {
+  await sql`
+    update channel_parts set state = ${state}, reason = coalesce(${reason}::text, reason)
+    where answer_id = any(${answerIds}::text[]) and state = 'waiting'
+  `.execute(trx);
+}
+
+/** Ends the messages that end with these answers. */
+export async function endMessagesOf(
+  trx: Transaction,
+  answerIds: readonly string[],
+  state: 'answered' | 'failed' | 'unknown',
+  reason: string | null,
+): Promise<readonly Ended[]> {
   const { rows } = await sql<Ended>`
-    update channel_messages set state = 'answered', answered_at = clock_timestamp(), reason = null
-    where answer_id = ${answerId} and state = 'received' returning ${ended}
+    update channel_messages set state = ${state}, reason = ${reason},
+      answered_at = case when ${state === 'answered'} then clock_timestamp() else answered_at end
+    where answer_id = any(${answerIds}::text[]) and state = 'received' returning ${ended}
   `.execute(trx);
   return rows;
 }
@@ -179,37 +208,26 @@ export async function sendLater(
   `.execute(db);
 }
 
-export async function sendFailed(
+/**
+ * Ends a part that this lease was sending, or that waits or is unclear while the lease holds. Returns its answer; undefined
+ * when it is not ours to end.
+ */
+export async function markFailed(
   trx: Transaction,
   lease: LeaseRef,
   partId: string,
-  outcome: 'failed' | 'unknown',
+  state: 'failed' | 'unknown',
   reason: string,
-): Promise<void> {
-  const sentence = storable(reason, 1_000);
+): Promise<string | undefined> {
   const { rows } = await sql<Pick<Selectable<ChannelParts>, 'answerId'>>`
-    update channel_parts p set state = ${outcome}, reason = ${sentence}
+    update channel_parts p set state = ${state}, reason = ${reason}
     where ${isOf(lease, partId)} and (
       (state = 'sending' and sending_lease = ${lease.number})
       or (state in ('waiting', 'sending') and exists (select from channels c where ${holds(lease)}))
     )
     returning answer_id
   `.execute(trx);
-  const [part] = rows;
-  if (part === undefined) return;
-  await sql`
-    update channel_parts set state = 'dropped' where answer_id = ${part.answerId} and state = 'waiting'
-  `.execute(trx);
-  await sql`
-    update channel_answers set state = ${outcome}, ended_at = clock_timestamp()
-    where id = ${part.answerId} and state = 'queued'
-  `.execute(trx);
-  const failed = await sql<Ended>`
-    update channel_messages set state = ${outcome}, reason = ${sentence}
-    where answer_id = ${part.answerId} and state = 'received' returning ${ended}
-  `.execute(trx);
-  await notify(trx, lease.agentId, 'channel_work');
-  await appendEnds(trx, failed.rows);
+  return rows[0]?.answerId;
 }
 
 export async function working(db: Queries, leases: readonly LeaseRef[]): Promise<readonly Working[]> {

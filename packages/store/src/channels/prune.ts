@@ -45,11 +45,15 @@ export async function pruneChannels(database: Database): Promise<void> {
 }
 
 /** Runs a step under the lock. Null when another process has it. */
-async function underLock(trx: Transaction, run: Step): Promise<boolean | null> {
+const underLock = async (trx: Transaction, run: Step): Promise<boolean | null> =>
+  (await tryPruneLock(trx)) ? run(trx) : null;
+
+/** Takes the lock of steps that end or delete old rows, until the transaction ends. False when another process has it. */
+export async function tryPruneLock(trx: Transaction): Promise<boolean> {
   const { rows } = await sql<{ ours: boolean }>`
     select pg_try_advisory_xact_lock(${advisoryLocks.channelPrune}) as ours
   `.execute(trx);
-  return rows[0]!.ours ? run(trx) : null;
+  return rows[0]!.ours;
 }
 
 const aged = (column: string, days: number): RawBuilder<unknown> =>

@@ -1,98 +1,17 @@
 /**
- * Receives a connection's messages in one transaction: the new ones, each as the channel's access decides, and the
- * connection's position.
- *
- * The domain decides (`InboundBatch`) over facts that are read here in one statement. The channel's row is locked meanwhile, so
- * messages of a channel are numbered in the order of their receipt. One statement bounds the senders that wait for a decision,
- * because every message of a stranger comes to it.
+ * Statements for messages that a connection receives: facts about senders, and rows of messages. The caller has locked the channel's row, so messages
+ * of a channel are numbered in the order of their receipt.
  */
-import { randomInt } from 'node:crypto';
-import { InboundBatch, inboundBounds, makePairingCode, pairingBounds, pairingText } from '@lodge/domain';
+import { inboundBounds, pairingBounds } from '@lodge/domain';
 import type { ChannelAccess, ConversationKind, Json, KnownOfSenders } from '@lodge/domain';
-import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
-import type { InboundMessage, LeaseRef, NewEvent } from '@lodge/ports';
+import type { InboundMessage, LeaseRef } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Transaction } from '../database/database.ts';
-import { appendEvents } from '../events/append.ts';
-import { lockCurrent } from './leases.ts';
-import { queueAnswer } from './queue.ts';
-import { keepMessages } from './kept-messages.ts';
 import { hasEnded } from './senders.ts';
-import { storable, storableJson } from './text.ts';
+import { storableJson } from './text.ts';
 
-const maxBatch = 100;
-const maxNameChars = 200;
-
-export async function receive(
-  trx: Transaction,
-  lease: LeaseRef,
-  given: readonly InboundMessage[],
-  cursor?: Json,
-): Promise<void> {
-  if (given.length > maxBatch) throw new RangeError(`more than ${maxBatch} messages at once`);
-  const channel = await lockCurrent(trx, lease);
-  const messages = given.map(bounded);
-  const known = messages.length === 0 ? null : await lookUp(trx, lease, channel.access, messages);
-  const batch = known && new InboundBatch<InboundMessage>(channel.access, known);
-  for (const message of messages) batch?.add(message);
-  const events: NewEvent[] = [];
-  const of = { accountId: channel.accountId, agentId: lease.agentId, by: null };
-  if (batch !== null) {
-    for (const sender of batch.asking.values()) {
-      const code = await ask(trx, lease, channel.accountId, sender);
-      const name = sender.sender.name;
-      if (code === null) continue;
-      const data = { channel: lease.channel, sender_id: sender.sender.id, sender_name: name, code };
-      events.push({ type: 'channel.access_requested', data, ...of });
-    }
-    const ids = await keepMessages(trx, lease, channel.accountId, batch.kept);
-    for (const [index, { state, message }] of batch.kept.entries()) {
-      if (state !== 'received') continue;
-      const data = { channel: lease.channel, message_id: ids[index]!, conversation: message.conversation.id };
-      events.push({ type: 'message.received', data, ...of });
-    }
-    await countRefused(trx, lease, batch.counted);
-  }
-  await sql`
-    update channels set
-      cursor = coalesce(${cursor === undefined ? null : storableJson(cursor)}::jsonb, cursor),
-      last_inbound_at = case when ${batch?.hasNew ?? false} then clock_timestamp() else last_inbound_at end,
-      refused_count = refused_count + ${batch?.counted.length ?? 0}
-    where agent_id = ${lease.agentId} and channel = ${lease.channel}
-  `.execute(trx);
-  await appendEvents(trx, events);
-}
-
-/** Whether `receive` would let the message become a turn under the present access. */
-export async function admits(
-  trx: Transaction,
-  lease: LeaseRef,
-  { conversation, sender, addressed }: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>,
-): Promise<boolean> {
-  const { access } = await lockCurrent(trx, lease);
-  const none = { id: '', text: '', sentAt: new Date(0), files: [], replyTo: null };
-  const message = bounded({ ...none, conversation, sender, addressed });
-  return new InboundBatch(access, await lookUp(trx, lease, access, [message])).lets(message);
-}
-
-function bounded(message: InboundMessage): InboundMessage {
-  const { conversation, sender } = message;
-  return {
-    ...message,
-    id: storable(message.id, maxNameChars),
-    conversation: {
-      ...conversation,
-      id: storable(conversation.id, maxNameChars),
-      title: conversation.title === null ? null : storable(conversation.title, maxNameChars),
-    },
-    sender: { ...sender, id: storable(sender.id, maxNameChars), name: storable(sender.name, maxNameChars) },
-    text: storable(message.text, maxInboundChars),
-    files: message.files.slice(0, maxInboundFiles),
-  };
-}
-
-/** Looks up the facts. It counts up to a bound, beyond which the count does not matter. */
-async function lookUp(
+/** Returns what is known of the senders of messages, in one statement. It counts up to a bound, beyond which the count does not matter. */
+export async function knownOfSenders(
   trx: Transaction,
   { agentId, channel }: LeaseRef,
   { perSenderHourly }: ChannelAccess,
@@ -141,19 +60,19 @@ async function lookUp(
   return rows[0]!.known;
 }
 
-/** Sends a sender the code, once an hour. Null when it was sent already, or too many were sent theirs a moment ago. */
-async function ask(
+/**
+ * Writes a sender who waits for a decision, and returns the code that is to be sent. Undefined when it was sent within the
+ * hour, or when too many wait; the statement counts them, for speed.
+ */
+export async function insertPending(
   trx: Transaction,
-  lease: LeaseRef,
-  accountId: string,
-  message: InboundMessage,
-): Promise<string | null> {
-  const { agentId, channel } = lease;
-  const { sender, conversation, replyTo } = message;
-  await giveWay(trx, lease, message);
+  { agentId, channel }: LeaseRef,
+  sender: InboundMessage['sender'],
+  code: string,
+): Promise<string | undefined> {
   const { rows } = await sql<{ code: string }>`
     insert into channel_senders as s (agent_id, channel, sender_id, name, state, code)
-    select ${agentId}, ${channel}, ${sender.id}, ${sender.name}, 'pending', ${makePairingCode(randomInt)}
+    select ${agentId}, ${channel}, ${sender.id}, ${sender.name}, 'pending', ${code}
     where (
       select count(*) from channel_senders where agent_id = ${agentId} and channel = ${channel} and state = 'pending'
         and sender_id <> ${sender.id}
@@ -162,19 +81,15 @@ async function ask(
       where s.state = 'pending' and s.asked_at < clock_timestamp() - ${pairingBounds.tellAgainAfterMs} * interval '1 millisecond'
     returning code
   `.execute(trx);
-  const code = rows[0]?.code;
-  if (code === undefined) return null;
-  const id = await conversationOf(trx, lease, accountId, conversation);
-  const answer = { text: pairingText(code), files: [] };
-  await queueAnswer(trx, { conversation: id, agentId, channel, replyTo, answer });
-  return code;
+  return rows[0]?.code;
 }
 
 /**
  * Removes ended codes, and another one when there is no place for a new sender. A random code gives way only to somebody who
- * received none within the hour; otherwise few strangers could take turns.
+ * received none within the hour; otherwise few strangers could take turns. It is one statement, because every message of a
+ * stranger comes to it.
  */
-async function giveWay(
+export async function giveWay(
   trx: Transaction,
   { agentId, channel }: LeaseRef,
   { sender, conversation }: InboundMessage,
@@ -205,7 +120,8 @@ async function giveWay(
   `.execute(trx);
 }
 
-async function conversationOf(
+/** Returns our own id of a conversation, which is made where there is none. */
+export async function conversationOf(
   trx: Transaction,
   { agentId, channel }: LeaseRef,
   accountId: string,
@@ -222,11 +138,28 @@ async function conversationOf(
   return row.id;
 }
 
-async function countRefused(trx: Transaction, lease: LeaseRef, senders: readonly string[]): Promise<void> {
+/** Adds one to a sender's refused messages, for each time that the sender is listed. */
+export async function countRefused(trx: Transaction, lease: LeaseRef, senders: readonly string[]): Promise<void> {
   if (senders.length === 0) return;
   await sql`
     update channel_senders s set refused_count = s.refused_count + n.n
     from (select id, count(*) as n from unnest(${senders}::text[]) id group by id) n
     where s.agent_id = ${lease.agentId} and s.channel = ${lease.channel} and s.sender_id = n.id
+  `.execute(trx);
+}
+
+/** Writes the connection's position, where it moved, and what came. */
+export async function noteInbound(
+  trx: Transaction,
+  { agentId, channel }: LeaseRef,
+  cursor: Json | undefined,
+  { hasNew, refused }: { readonly hasNew: boolean; readonly refused: number },
+): Promise<void> {
+  await sql`
+    update channels set
+      cursor = coalesce(${cursor === undefined ? null : storableJson(cursor)}::jsonb, cursor),
+      last_inbound_at = case when ${hasNew} then clock_timestamp() else last_inbound_at end,
+      refused_count = refused_count + ${refused}
+    where agent_id = ${agentId} and channel = ${channel}
   `.execute(trx);
 }

@@ -1,7 +1,8 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
-import type { EndedOperation } from '@lodge/ports';
+import type { EndedOperation, RelayStore } from '@lodge/ports';
 import { createTurns } from '../../../engine/src/channels/answering/turns.ts';
 import type { ChannelTurns } from '../../../engine/src/channels/answering/turns.ts';
+import { createRelayStore } from '../../../engine/src/channels/relaying/relay-store.ts';
 import * as decisions from '../../../engine/src/agents/decisions.ts';
 import * as observing from '../../../engine/src/lifecycle/observing.ts';
 import * as agents from '../agents/index.ts';
@@ -49,6 +50,7 @@ export interface TestStore extends Store {
   readonly agents: ReturnType<typeof agentsFixture>;
   readonly channels: ReturnType<typeof channelsFixture>;
   readonly channelTurns: ChannelTurns;
+  readonly relay: RelayStore;
   onOperationEnded(listener: (operation: EndedOperation) => void): void;
 }
 
@@ -61,6 +63,7 @@ export function withAgents(store: Store): TestStore {
     agents: agentsFixture(store, tell),
     channels: channelsFixture(store),
     channelTurns: createTurns(store),
+    relay: createRelayStore(store),
     onOperationEnded: (listener) => void listeners.push(listener),
   };
 }

@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { defaultAccess } from '@lodge/domain';
 import type { ChannelAccess } from '@lodge/domain';
-import type { InboundFile, InboundMessage, Lease, PartToSend } from '@lodge/ports';
+import { createRelayStore } from '@lodge/engine';
+import type { InboundFile, InboundMessage, Lease, PartToSend, RelayStore } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import { channelsFixture } from '../../../store/src/testing/channels-fixture.ts';
 import { until } from './plane.ts';
@@ -23,11 +24,11 @@ export interface Written {
 }
 
 export class RelayHand {
-  private readonly store: Store;
+  private readonly relay: RelayStore;
   private readonly lease: Lease;
 
-  private constructor(store: Store, lease: Lease) {
-    this.store = store;
+  private constructor(relay: RelayStore, lease: Lease) {
+    this.relay = relay;
     this.lease = lease;
   }
 
@@ -41,9 +42,10 @@ export class RelayHand {
   ): Promise<RelayHand> {
     const credentials = [] as const;
     await channelsFixture(store).put({ accountId, agentId, channel, enabled: true, access, credentials });
-    const leases = await store.relay.acquire({ relay: 'hand', channels: [channel], limit: 100, leaseMs: 600_000 });
+    const relay = createRelayStore(store);
+    const leases = await relay.acquire({ relay: 'hand', channels: [channel], limit: 100, leaseMs: 600_000 });
     return new RelayHand(
-      store,
+      relay,
       leases.find((lease) => lease.agentId === agentId)!,
     );
   }
@@ -62,13 +64,13 @@ export class RelayHand {
       files,
       replyTo: null,
     };
-    await this.store.relay.receive(this.lease, [message]);
+    await this.relay.receive(this.lease, [message]);
   }
 
   /** The bytes of files that wait for them. */
   async fetch(keyOf: (ref: string) => Promise<{ readonly key: string; readonly bytes: number }>): Promise<void> {
-    for (const { id, ref } of await this.store.relay.filesToFetch([this.lease], 100)) {
-      await this.store.relay.fetched(this.lease, id, await keyOf(ref));
+    for (const { id, ref } of await this.relay.filesToFetch([this.lease], 100)) {
+      await this.relay.fetched(this.lease, id, await keyOf(ref));
     }
   }
 
@@ -76,15 +78,15 @@ export class RelayHand {
   async sendAll(): Promise<readonly PartToSend[]> {
     const sent: PartToSend[] = [];
     for (;;) {
-      const parts = await this.store.relay.partsToSend([this.lease], 100);
+      const parts = await this.relay.partsToSend([this.lease], 100);
       if (parts.length === 0) return sent;
       for (const part of parts) {
         if (part.content.kind === 'markdown') {
-          await this.store.relay.split(this.lease, part.id, [{ text: part.content.markdown, format: null }]);
+          await this.relay.split(this.lease, part.id, [{ text: part.content.markdown, format: null }]);
           continue;
         }
-        if (!(await this.store.relay.sending(this.lease, part.id))) throw new Error('the part is not ours to send');
-        await this.store.relay.sent(this.lease, part.id, randomUUID());
+        if (!(await this.relay.sending(this.lease, part.id))) throw new Error('the part is not ours to send');
+        await this.relay.sent(this.lease, part.id, randomUUID());
         sent.push(part);
       }
     }

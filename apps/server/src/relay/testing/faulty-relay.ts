@@ -3,6 +3,7 @@ import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
 import { createRelay, openedStore, usualRelayTimings } from '@lodge/channels/relay';
 import type { Platform } from '@lodge/ports';
+import { createRelayStore } from '@lodge/engine';
 import { openStore } from '@lodge/store';
 import { pino } from 'pino';
 import { watchFaults } from '../faults.ts';
@@ -20,7 +21,7 @@ async function run({ connectionString, agentId, how }: FaultyStart): Promise<voi
   const log = pino({ level: 'error' }, pino.destination({ dest: 2, sync: true }));
   const store = await openStore({ connectionString, maxConnections: 4, log });
   const relay = createRelay({
-    store: openedStore(store.relay, await openSecretBox(store.secrets, Buffer.alloc(32, 7))),
+    store: openedStore(createRelayStore(store), await openSecretBox(store.secrets, Buffer.alloc(32, 7))),
     platforms: [platformOf(agentId, how)],
     files: createChannelFiles('/nonexistent/channel-files'),
     name: 'faulty',

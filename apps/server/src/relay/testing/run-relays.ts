@@ -2,6 +2,7 @@
 import { json } from 'node:stream/consumers';
 import { openSecretBox } from '@lodge/access';
 import { createChannelFiles } from '@lodge/channels/files';
+import { createRelayStore } from '@lodge/engine';
 import { openStore } from '@lodge/store';
 import type { RelaysOptions } from '../relays.ts';
 import { relaysHere } from './relays-here.ts';
@@ -17,7 +18,7 @@ const { connectionString, masterKey, platforms } = (await json(process.stdin)) a
 const store = await openStore({ connectionString, log });
 const relays = await relaysHere({
   platforms,
-  store: store.relay,
+  store: createRelayStore(store),
   notices: store.mailboxNotices,
   secrets: await openSecretBox(store.secrets, Buffer.from(masterKey, 'base64')),
   files: createChannelFiles('/nonexistent/channel-files'),
