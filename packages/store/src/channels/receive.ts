@@ -1,6 +1,6 @@
 /**
- * Statements for messages that a connection receives: facts about senders, and rows of messages. The caller has locked the channel's row, so messages
- * of a channel are numbered in the order of their receipt.
+ * Statements for messages that a connection receives: facts about senders, and rows of messages. The caller has locked the
+ * channel's row, so messages of a channel are numbered in the order of their receipt.
  */
 import { inboundBounds, pairingBounds } from '@lodge/domain';
 import type { ChannelAccess, ConversationKind, Json, KnownOfSenders } from '@lodge/domain';
