@@ -98,9 +98,10 @@ const createChanges = ({ database, reader, makeId }: SkillsDeps) => ({
   /** Deletes a skill with all its versions, and returns its id. */
   async remove(accountId: string, skill: string, note: ActorNote): Promise<string> {
     return database.transaction(async (trx) => {
+      // No version is added to a skill that goes.
+      await lockSkillsHeld(trx, accountId);
       const { id, name } = there(await findSkill(trx, accountId, skill));
-      // Another request may have deleted it meanwhile.
-      if (!(await deleteSkill(trx, id))) throw notFound();
+      await deleteSkill(trx, id);
       const happened = { type: 'skill.deleted', data: { skill_id: id, name } } as const;
       await writeNote(trx, { accountId, agentId: null, target: { kind: 'skill', id } }, happened, note);
       return id;

@@ -97,7 +97,6 @@ export async function touchSkill(trx: Transaction, id: string): Promise<void> {
 }
 
 /** Deletes the skill with its versions. */
-export async function deleteSkill(trx: Transaction, id: string): Promise<boolean> {
-  const { numDeletedRows } = await trx.deleteFrom('skills').where('id', '=', id).executeTakeFirst();
-  return numDeletedRows === 1n;
+export async function deleteSkill(trx: Transaction, id: string): Promise<void> {
+  await trx.deleteFrom('skills').where('id', '=', id).execute();
 }
