@@ -64,6 +64,7 @@ const agentFields = [
   'lifecycle',
   'spend_limit',
   'egress',
+  'packages',
   'models',
   'dashboard',
 ];

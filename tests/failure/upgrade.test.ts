@@ -10,6 +10,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { guestClientOf } from '@lodge/testkit/guest';
+import { openMirror, type Mirror } from '../../packages/runtimes/conformance/mirror.ts';
 import { releaseFile } from '@lodge/testkit/bare-runtime';
 import { Service } from '@lodge/testkit/service';
 import { holdings } from './holdings.ts';
@@ -17,24 +18,32 @@ import { holdings } from './holdings.ts';
 const file = '/workspace/notes/plan.txt';
 const inMemory = '/dev/shm/thought';
 const minuteMs = 60_000;
+let mirror: Mirror;
 let service: Service;
 let id: string;
 
 before(
   async () => {
-    service = await Service.start({ entry: new URL('./lodge-with-bare-guests.ts', import.meta.url) });
+    mirror = await openMirror('a-plum');
+    const entry = new URL('./lodge-with-bare-guests.ts', import.meta.url);
+    service = await Service.start({ entry, env: mirror.env });
     await service.awaitTemplate(10 * minuteMs);
     const lifecycle = { idle_timeout_seconds: 0 };
-    const { status, body } = await service.call('POST', '/agents', { name: 'Older', size: 'small', lifecycle });
+    const asked = { name: 'Older', size: 'small', lifecycle, packages: { apt: ['plum-deb'] } };
+    const { status, body } = await service.call('POST', '/agents', asked);
     assert.equal(status, 201, JSON.stringify(body));
     id = body.id as string;
+    await installed();
     const there = await guest();
     await there.writeFile(file, 'water the plum tree', { mode: 0o640, owner: 'agent' });
     await there.writeFile(inMemory, 'half', { mode: 0o644, owner: 'root' });
   },
   { timeout: 12 * minuteMs },
 );
-after(() => service?.destroy());
+after(async () => {
+  await service?.destroy();
+  await mirror?.close();
+});
 
 const guest = () => guestClientOf(service.dataDir, id);
 const read = async (path: string): Promise<string> => Buffer.from(await (await guest()).readFile(path)).toString();
@@ -82,6 +91,7 @@ test('an agent is moved to the newer image with its files, the control plane kil
   assert.deepEqual([after.status, after.status_reason], ['running', null], JSON.stringify(after));
   assert.deepEqual([after.upgrade_available, after.runtime.version], [false, '2']);
   assert.equal(await read(file), 'water the plum tree');
+  await installed();
   assert.equal(await read(releaseFile), '2', 'what belongs to the template is the new one’s');
   const { stdout } = await (await guest()).exec({ argv: ['stat', '-c', '%a %U', file], timeoutMs: 10_000 });
   assert.equal(stdout, '640 agent\n');
@@ -92,6 +102,18 @@ test('an agent is moved to the newer image with its files, the control plane kil
   const again = await service.call('POST', `/agents/${id}/upgrade`);
   assert.deepEqual([again.status, again.body.transition], [200, null], 'there is nothing to do');
 });
+
+/** Waits until its package is installed, and runs it. */
+async function installed(): Promise<void> {
+  for (const deadline = Date.now() + 2 * minuteMs; ; await sleep(200)) {
+    const { settings_pending: isPending, packages_error: message } = await agent();
+    assert.equal(message, null);
+    if (!isPending) break;
+    assert.ok(Date.now() < deadline, service.output.slice(-6_000));
+  }
+  const { stdout } = await (await guest()).exec({ argv: ['plum-deb'], timeoutMs: 10_000 });
+  assert.equal(stdout, 'a-plum\n');
+}
 
 /** Waits until no operation of the agent is running. */
 async function settled(): Promise<void> {

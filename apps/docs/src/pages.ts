@@ -48,6 +48,7 @@ export const sections: readonly Section[] = [
       'docs/guides/skills',
       'docs/guides/addresses',
       'docs/guides/egress',
+      'docs/guides/packages',
       'docs/guides/usage',
     ],
   },

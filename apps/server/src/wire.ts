@@ -34,7 +34,7 @@ import { parseProviderModel } from '@lodge/domain';
 import type { Accounts, Engine } from '@lodge/engine';
 import type { ConnectionParts } from '@lodge/connections';
 import type { CallLedger, KeyChecker, Log, Provider, VmReading } from '@lodge/ports';
-import { allRuntimes, createGateway } from '@lodge/runtimes';
+import { allRuntimes, createGateway, createGuestPackages } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import { countAccounts } from '@lodge/store/accounts';
 import { recordReading, setComputePrices } from '@lodge/store/usage';
@@ -51,6 +51,8 @@ import type { Metrics } from './metrics/metrics.ts';
 import { startChannels } from './relay/parts.ts';
 import { withRequestFields } from './request-log.ts';
 import { openApi } from './open-api.ts';
+import { SourceProxy } from './package-sources/proxy.ts';
+import { areThroughHost, mirrorsOf, sourceHosts } from './package-sources/sources.ts';
 import { version } from './version.ts';
 import { openTryOut } from './tryout/provider.ts';
 import type { TryOut } from './tryout/provider.ts';
@@ -160,8 +162,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     const stored = await startMetering(config, { store, holder, log }, closing);
     const counted = metrics ? metrics.watchCalls(stored, providers) : stored;
     const ledger = engine.watchCalls(counted);
-    const hasRoom = () => engine.hasRoom();
-    const known = { directory: store.directoryOf(holder), secrets, prices, providers, ledger, log, doors, hasRoom };
+    const known = { directory: store.directoryOf(holder), secrets, prices, providers, ledger, log, doors };
     closing.push(await serveGuests(config, known, engine, driver.brokerHost));
     for (const part of [engine, meter, logCollector, eventKeeper, delivering]) {
       part.start();
@@ -180,12 +181,16 @@ function openProviders({ providers: added, prices, defaultModel }: Config, tryOu
   return { providers, prices: createPriceBook(providers, parsePrices(prices)) };
 }
 
-type BrokerParts = Omit<BrokerOptions, 'keepAwake' | keyof ReturnType<typeof brokerSettings>>;
+type BrokerParts = Omit<BrokerOptions, 'keepAwake' | 'proxy' | 'hasRoom' | keyof ReturnType<typeof brokerSettings>>;
 
 /** The broker at its address; gives what ends it. */
-async function serveGuests(config: Config, parts: BrokerParts, { agents }: Engine, host: string) {
-  const keepAwake = (agentId: string) => agents.busy(agentId);
-  const broker = createBroker({ ...brokerSettings(config), ...parts, keepAwake });
+async function serveGuests(config: Config, parts: BrokerParts, engine: Engine, host: string) {
+  const keepAwake = (agentId: string) => engine.agents.busy(agentId);
+  const hasRoom = () => engine.hasRoom();
+  const isOpen = (agentId: string) => engine.reachesPackages(agentId);
+  const { egressProxy } = config;
+  const proxy = new SourceProxy({ hosts: sourceHosts(config), egressProxy, isOpen, log: parts.log });
+  const broker = createBroker({ ...brokerSettings(config), ...parts, keepAwake, hasRoom, proxy });
   await broker.listen({ host, port: config.brokerPort });
   return () => broker.close();
 }
@@ -199,6 +204,8 @@ function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
     changes: store.changes,
     spend: store.spend,
+    packages: createGuestPackages(mirrorsOf(config), { toolMs: config.packagesTimeoutMs }),
+    packagesThroughHost: areThroughHost(config),
     hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
     ...(bounds.work && { work: bounds.work }),
     schedules: { bounds: { turnMs: config.chatTimeoutMs } },

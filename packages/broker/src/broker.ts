@@ -11,6 +11,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Places, Shares, TokenBuckets, endStalledReply } from '@lodge/domain';
 import { createOutbound } from '@lodge/egress';
@@ -27,7 +28,7 @@ import type { UnpricedModels } from './metering/recorder.ts';
 import type { DearestPrices } from './prices/price-book.ts';
 import { sendError } from './call/send-error.ts';
 import { DoorKeeper } from './door.ts';
-import type { Doors } from './door.ts';
+import type { Doors, GuestProxy } from './door.ts';
 import { guestRequest, wireOf } from './wires/index.ts';
 
 export interface BrokerOptions {
@@ -53,6 +54,8 @@ export interface BrokerOptions {
   readonly keepAwake?: (agentId: string) => () => void;
   /** The services for guests beside models. */
   readonly doors?: Doors;
+  /** Without it nothing is asked in absolute form, and there are no tunnels. */
+  readonly proxy?: GuestProxy;
   /** Whether the host's disk has room for what is said in calls; without it always. */
   readonly hasRoom?: () => boolean;
 }
@@ -78,7 +81,7 @@ export function createBroker(options: BrokerOptions): Broker {
   const reader = new AnswerReader();
   const keepAwake = options.keepAwake ?? (() => () => {});
   const doors = new DoorKeeper(options.doors ?? {}, keepAwake);
-  const handler = new Handler(options.directory, keepAwake, doors, {
+  const handler = new Handler(options.directory, keepAwake, doors, options.proxy ?? null, {
     catalogue: {
       providers: new Map(options.providers.map((provider) => [provider.id, provider])),
       defaultProvider: options.defaultProvider ?? null,
@@ -109,6 +112,7 @@ export function createBroker(options: BrokerOptions): Broker {
     log: options.log,
   });
   const server = createHttpServer(limits, (req, res) => void handler.handle(req, res));
+  if (options.proxy) server.on('connect', (req, socket, head) => void handler.tunnel(req, socket, head));
   return {
     async listen({ host, port }) {
       server.listen(port, host);
@@ -166,6 +170,8 @@ class Handler {
   readonly #keepAwake: (agentId: string) => () => void;
   readonly #deps: CallDeps;
   readonly #doors: DoorKeeper;
+  readonly #proxy: GuestProxy | null;
+  readonly #ending = new AbortController();
   readonly #running = new Map<Call, Promise<void>>();
   readonly #strangers = new TokenBuckets({ perSecond: 1, burst: 5 });
 
@@ -173,11 +179,13 @@ class Handler {
     directory: AgentDirectory,
     keepAwake: (agentId: string) => () => void,
     doors: DoorKeeper,
+    proxy: GuestProxy | null,
     deps: CallDeps,
   ) {
     this.#directory = directory;
     this.#keepAwake = keepAwake;
     this.#doors = doors;
+    this.#proxy = proxy;
     this.#deps = deps;
   }
 
@@ -186,6 +194,7 @@ class Handler {
     let wire = wireOf(req.url ?? '');
     try {
       const agent = await this.#identify(req);
+      if (this.#proxy && req.url?.startsWith('http://')) return await this.#request(this.#proxy, agent, req, res);
       const door = this.#doors.doorOf(req.url ?? '');
       if (door) return await this.#doors.enter(door, agent, req, res);
       const request = guestRequest(req.method, req.url ?? '');
@@ -203,6 +212,23 @@ class Handler {
         new CallError('Something went wrong.', refusal(500, 'server', 'internal_error'));
       if (res.headersSent) res.destroy();
       else sendError(req, res, wire, error instanceof CallError ? error : internal());
+    }
+  }
+
+  async #request(proxy: GuestProxy, agent: BrokerAgent, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const left = new AbortController();
+    res.once('close', () => left.abort());
+    await proxy.request(agent, req, res, AbortSignal.any([left.signal, this.#ending.signal]));
+  }
+
+  /** Never rejects. */
+  async tunnel(req: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
+    client.on('error', () => client.destroy());
+    try {
+      const agent = await this.#identify(req);
+      await this.#proxy!.tunnel(agent, req.url ?? '', client, head, this.#ending.signal);
+    } catch {
+      client.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
     }
   }
 
@@ -236,6 +262,7 @@ class Handler {
 
   /** Gives up all calls; resolves when they are over, or after `waitMs`. */
   async close(waitMs: number): Promise<void> {
+    this.#ending.abort();
     for (const call of this.#running.keys()) call.shutDown();
     const wait = new AbortController();
     const tooLong = sleep(waitMs, undefined, { signal: wait.signal }).catch(() => {});

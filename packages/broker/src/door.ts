@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
 import { Shares, TokenBuckets } from '@lodge/domain';
 import type { BrokerAgent } from '@lodge/ports';
 import { tooMany } from './call/call-error.ts';
@@ -16,6 +17,14 @@ export interface Door {
    * end.
    */
   handle(guest: DoorGuest, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void>;
+}
+
+/** An HTTP proxy for guests at the broker's address. Its requests are hostile. */
+export interface GuestProxy {
+  /** Answers a request in absolute form (RFC 9112, 3.2.2). Never rejects. */
+  request(guest: DoorGuest, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void>;
+  /** Makes a tunnel to `target`, as CONNECT names it, and resolves at its end. Never rejects. */
+  tunnel(guest: DoorGuest, target: string, client: Duplex, head: Buffer, signal: AbortSignal): Promise<void>;
 }
 
 /** By the first segment of their paths, such as `mcp`: small letters. */

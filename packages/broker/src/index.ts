@@ -1,6 +1,6 @@
 export { createBroker } from './broker.ts';
 export type { Broker, BrokerOptions } from './broker.ts';
-export type { Door, DoorGuest, Doors } from './door.ts';
+export type { Door, DoorGuest, Doors, GuestProxy } from './door.ts';
 export { createKeyChecker } from './providers/key-check.ts';
 export { defaultLimits } from './call/call-limits.ts';
 export type { BrokerLimits } from './call/call-limits.ts';

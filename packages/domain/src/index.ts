@@ -21,6 +21,7 @@ export * from './agents/capacity.ts';
 export * from './agents/idleness.ts';
 export * from './agents/next-step.ts';
 export * from './agents/operation.ts';
+export * from './agents/packages.ts';
 export * from './agents/pace.ts';
 export * from './agents/vm-death.ts';
 export * from './basics/backoff.ts';

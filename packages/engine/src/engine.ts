@@ -20,6 +20,7 @@ import type {
   CallLedger,
   EndedOperation,
   Gateway,
+  GuestPackages,
   HostLook,
   ImageBuilder,
   RuntimeVersions,
@@ -33,6 +34,7 @@ import { defaultBounds, pacedBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
 import { createLeftoverCollector } from './lifecycle/reconcile/leftovers.ts';
 import { ReconcileLoop } from './lifecycle/reconcile/loop.ts';
+import { Installs } from './lifecycle/reconcile/installs.ts';
 import { RulesPut } from './lifecycle/reconcile/rules-put.ts';
 import { HealthWatch } from './lifecycle/supervise/health.ts';
 import { createSpending } from './spend/spending.ts';
@@ -79,6 +81,10 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<Spend
   readonly disk?: DiskSettings;
   /** Talks to the gateways inside guests. */
   readonly gateway: Gateway;
+  /** Installs the packages that owners want in guests; without it nothing does. */
+  readonly packages?: GuestPackages;
+  /** Whether guests reach the package sources through the host alone, whatever their egress. */
+  readonly packagesThroughHost?: boolean;
   /** Names this host's control plane; the same after a restart. */
   readonly holder: string;
   readonly provisionTimeoutMs: number;
@@ -116,6 +122,8 @@ export interface Engine {
   readonly runTurn: RunTurn;
   /** The askers of an agent's turns that are running on this host. */
   askedTurns(agentId: string): readonly AskedTurn[];
+  /** Whether an agent's packages are being installed by way of the host. */
+  reachesPackages(agentId: string): boolean;
   /** Whether the host's disk has room for dispensable data, such as kept replies and contents. */
   hasRoom(): boolean;
   /** Wraps the broker's ledger: calls are assigned to turns, and calls that go in circles are cut. */
@@ -135,6 +143,8 @@ const slotBounds = {
   warm: { inAll: 4, perName: 4 },
   cold: { inAll: 2, perName: 2 },
   save: { inAll: 3, perName: 2, few: 1 },
+  /** An install that hangs holds its slot for many minutes. */
+  install: { inAll: 4, perName: 2, few: 1 },
 } as const;
 const scanIntervalMs = 10_000;
 const deleteWaitMs = 60_000;
@@ -161,7 +171,9 @@ export function createEngine(deps: EngineDeps): Engine {
   });
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
-  const loop = createLoop(deps, { templates, settingsOf, health, keepAwake, disk, endings });
+  const installs = openInstalls(deps, keepAwake, (id) => loop.wake(id));
+  const parts = { templates, settingsOf, health, keepAwake, disk, endings, installs };
+  const loop: ReconcileLoop = createLoop(deps, parts);
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const runTurn = createRunTurn({ ...deps, agents });
   const { secrets } = deps;
@@ -175,6 +187,7 @@ export function createEngine(deps: EngineDeps): Engine {
     host: createHost({ ...deps, templates }),
     runTurn,
     askedTurns: (agentId) => turns.asked(agentId),
+    reachesPackages: (agentId) => installs?.isOpen(agentId) ?? false,
     hasRoom: () => disk.hasRoom,
     watchCalls: (ledger) => turns.watch(ledger),
     start() {
@@ -186,10 +199,20 @@ export function createEngine(deps: EngineDeps): Engine {
       keepAwake.stop();
       // Parts stop all at once: one that waits for something slow must not keep the others at work.
       await Promise.all([...loops, templates].map((part) => part.stop()));
+      await installs?.stop();
     },
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
     onTemplateProgress: (listener) => templates.onProgress(listener),
   };
+}
+
+function openInstalls(
+  { packages, log }: EngineDeps,
+  keepAwake: KeepAwakeLeases,
+  wake: (agentId: string) => void,
+): Installs | null {
+  if (packages === undefined) return null;
+  return new Installs({ packages, keepAwake, slots: new FairGate(slotBounds.install), log, wake });
 }
 
 function openTemplates(deps: EngineDeps): Templates {
@@ -252,10 +275,11 @@ interface LoopParts {
   readonly keepAwake: KeepAwakeLeases;
   readonly disk: DiskKeeper;
   readonly endings: Endings;
+  readonly installs: Installs | null;
 }
 
 function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
-  const { templates, settingsOf, health, keepAwake, disk, endings } = parts;
+  const { templates, settingsOf, health, keepAwake, disk, endings, installs } = parts;
   const { database, changes, driver, runtimes, log, holder } = deps;
   const bounds = { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs };
   const reconcileAgent = createAgentReconciler({
@@ -271,6 +295,8 @@ function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
     holder,
     keepAwake,
     rulesPut: new RulesPut(),
+    installs,
+    packagesThroughHost: deps.packagesThroughHost ?? false,
     disk,
     get bounds() {
       return pacedBounds(bounds, driver.pace);

@@ -6,6 +6,7 @@ export * from './vm/vm-driver.ts';
 export * from './guest/gateway.ts';
 export * from './guest/guest-address.ts';
 export * from './guest/guest-files.ts';
+export * from './guest/guest-packages.ts';
 export * from './guest/runtime.ts';
 export * from './guest/tool-source.ts';
 export * from './agents/agent-logs.ts';

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isLongRun } from '@lodge/testkit/forms';
 import { occurrences, occurrencesIn } from '../../../tests/e2e/guest-memory.ts';
 import { Kept } from './kept.ts';
+import { hasPackages } from './programs.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import { templateTimeoutMs, type Tested } from './world.ts';
@@ -56,6 +57,7 @@ export function life(results: Results, subject: Subject, agent: () => Tested): v
     await assert.rejects(agent.pid(), /no emulator/);
     await assert.rejects(agent.say('Hello?'), { status: 409, code: 'agent_not_running' });
     await remembers(agent, { wake: 'true' });
+    await hasPackages(agent);
   });
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {
@@ -125,6 +127,7 @@ export function returns(results: Results, subject: Subject, agent: () => Tested)
     if (subject.bootsQuickly || isLongRun) {
       await agent.awaitStatus('running', bootTimeoutMs);
       await remembers(agent);
+      await hasPackages(agent);
       return;
     }
     const needles = [kept.word, kept.written].map((text) => Buffer.from(text));

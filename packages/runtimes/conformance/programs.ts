@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Results } from './results.ts';
 import { openStores, type Words } from './stores.ts';
 import type { Subject } from './subjects.ts';
+import { until } from './until.ts';
 import { type Tested } from './world.ts';
 
 /** The programs that docs/guides/workspace.md lists. */
@@ -63,6 +64,49 @@ export function machinePrograms(results: Results, subject: Subject, agent: () =>
       for (const command of outside('plum')) assert.equal(await exec(agent, { command }), `${wheel}\n`);
     }),
   );
+}
+
+/**
+ * Cases: the owner's packages are in the machine, for all its programs. All of them come by way of the host, as the agent reaches
+ * nothing else meanwhile. Failures are in tests/failure/packages.test.ts.
+ */
+export function ownersPackages(results: Results, subject: Subject, agent: () => Tested): void {
+  const { check } = results.of(agent);
+
+  check('packages of its owner are installed behind the reply, and are on every PATH', async (agent) => {
+    const { word } = agent.world.mirror;
+    const few = { apt: ['plum-deb=1.0-1'], pip: [], npm: [] };
+    const packages = subject.bootsQuickly ? { ...few, pip: ['plum==1.0'], npm: ['plum@1'] } : few;
+    const changed = await agent.patch({ packages, egress: { mode: 'none' } });
+    assert.deepEqual([changed.settings_pending, changed.packages], [true, packages]);
+    await installed(agent);
+    await agent.patch({ egress: null });
+    const { llm } = agent.world;
+    llm.script([{ toolCalls: [subject.work('plum-deb')] }, { text: 'It runs.' }]);
+    assert.match(await agent.answer('Get to work'), /It runs/);
+    assert.ok(agent.lastSeen.includes(word), 'its own tools find it');
+    for (const command of subject.bootsQuickly ? ['plum-deb', 'plum', 'plum-of-npm'] : ['plum-deb'])
+      await says(agent, command, word);
+    if (subject.bootsQuickly) await says(agent, 'python3 -c "import plum; plum.say()"', word);
+  });
+}
+
+/** Packages that were installed are there after what the cases before have done to the machine. */
+export const hasPackages = (agent: Tested): Promise<void> => says(agent, 'plum-deb', agent.world.mirror.word);
+
+/** apt takes about ten seconds of an emulated processor. */
+const installMs = 10 * 60_000;
+
+const installed = (agent: Tested): Promise<void> =>
+  until('its packages are installed', installMs, async () => {
+    const { settings_pending: isPending, packages_error: message } = await agent.record();
+    assert.equal(message, null, agent.world.service.output.slice(-3_000));
+    return isPending === false;
+  });
+
+async function says(agent: Tested, command: string, word: string): Promise<void> {
+  const { body } = await agent.world.service.call('POST', `/agents/${agent.id}/exec`, { command });
+  assert.equal(body.stdout, `${word}\n`, JSON.stringify(body));
 }
 
 /** The stores are reached like private ones: by a connection, whose credential the machine never sees. */

@@ -49,15 +49,15 @@ export async function openStores(words: Words, seenAt: string): Promise<Stores> 
   return { url: `http://127.0.0.1:${port}`, close: () => closed(server, folder) };
 }
 
-async function closed(server: Server, folder: string): Promise<void> {
+export async function closed(server: Server, folder: string): Promise<void> {
   server.close();
   server.closeAllConnections();
   await rm(folder, { recursive: true });
 }
 
-const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
+export const sha256 = (bytes: Buffer): string => createHash('sha256').update(bytes).digest('hex');
 
-async function put(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+export async function put(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
   for (const [name, text] of Object.entries(files)) {
     await mkdir(dirname(join(folder, name)), { recursive: true });
     await writeFile(join(folder, name), text, { mode: 0o755 });
@@ -77,7 +77,7 @@ async function makeRepository(folder: string, word: string): Promise<void> {
   await run('git', ['-C', join(folder, 'code.git'), 'update-server-info']);
 }
 
-async function makeWheel(folder: string, word: string): Promise<Buffer> {
+export async function makeWheel(folder: string, word: string): Promise<Buffer> {
   const info = 'plum-1.0.dist-info';
   const files = {
     'plum.py': `def say():\n    print("${word}")\n`,
@@ -95,7 +95,7 @@ async function makeWheel(folder: string, word: string): Promise<Buffer> {
 
 const manifest = { name: 'plum', version: '1.0.0', bin: { 'plum-of-npm': 'plum.js' } };
 
-async function makePackage(folder: string, word: string): Promise<Buffer> {
+export async function makePackage(folder: string, word: string): Promise<Buffer> {
   await put(join(folder, 'package'), {
     'package.json': JSON.stringify(manifest),
     'plum.js': `#!/usr/bin/env node\nconsole.log(${JSON.stringify(word)});\n`,
@@ -105,7 +105,7 @@ async function makePackage(folder: string, word: string): Promise<Buffer> {
   return readFile(tarball);
 }
 
-function packument(tarball: Buffer, seenAt: string): string {
+export function packument(tarball: Buffer, seenAt: string): string {
   const integrity = `sha512-${createHash('sha512').update(tarball).digest('base64')}`;
   const dist = { tarball: `${seenAt}/plum/-/plum-1.0.0.tgz`, integrity };
   return JSON.stringify({

@@ -14,7 +14,7 @@ import { imports } from './imports.ts';
 import { inside } from './inside.ts';
 import { life, returns } from './life.ts';
 import { members } from './members.ts';
-import { machinePrograms } from './programs.ts';
+import { machinePrograms, ownersPackages } from './programs.ts';
 import { others } from './others.ts';
 import { providers } from './providers.ts';
 import { schedules } from './schedules.ts';
@@ -27,7 +27,7 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 // oxfmt-ignore
 const cases = [
   talk, attachments, hostTools, others, connections, apis, providers,
-  inside, machinePrograms, imports, dashboard, channels, schedules, life, members, returns,
+  inside, machinePrograms, ownersPackages, imports, dashboard, channels, schedules, life, members, returns,
 ];
 
 /** Declares the tests of a runtime. */

@@ -11,6 +11,7 @@ import { guestClientOf } from '@lodge/testkit/guest';
 import { Service, type Reply } from '@lodge/testkit/service';
 import { startStubLlm, type StubLlm, type Wire } from '@lodge/testkit/llm';
 import { qemuPid } from '../../../tests/e2e/guest-memory.ts';
+import { openMirror, type Mirror } from './mirror.ts';
 import { startPlatforms } from './platforms.ts';
 import type { Correspondent, Platforms } from './platforms.ts';
 import type { Subject } from './subjects.ts';
@@ -39,6 +40,8 @@ export const stubProviders = {
 export interface World {
   readonly llm: StubLlm;
   readonly platforms: Platforms;
+  /** The mirrors that agents' packages come from. */
+  readonly mirror: Mirror;
   readonly service: Service;
   /** Keys that the provider accepts. */
   readonly keys: readonly [string, string];
@@ -49,7 +52,9 @@ export async function openWorld({ name }: Subject, env: Readonly<Record<string, 
   const keys = [marked('first'), marked('second')] as const;
   const llm = await startStubLlm({ keys, strict: true });
   const platforms = await startPlatforms();
+  const mirror = await openMirror(`mirrored-${randomBytes(6).toString('hex')}`);
   const closeStubs = async (): Promise<void> => {
+    await mirror.close();
     await platforms.close();
     await llm.close();
   };
@@ -61,6 +66,7 @@ export async function openWorld({ name }: Subject, env: Readonly<Record<string, 
     entry: new URL('lodge.ts', import.meta.url),
     env: {
       ...platforms.env,
+      ...mirror.env,
       LODGE_PROVIDERS: JSON.stringify(providers),
       LODGE_CONNECTION_ADDRESSES: 'any',
       CONFORMANCE_RUNTIMES: name,
@@ -76,6 +82,7 @@ export async function openWorld({ name }: Subject, env: Readonly<Record<string, 
   return {
     llm,
     platforms,
+    mirror,
     service,
     keys,
     async close() {

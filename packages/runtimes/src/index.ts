@@ -5,6 +5,8 @@ import { createOpenclawRuntime } from './openclaw/runtime.ts';
 
 export { createGateway } from './gateway/turns.ts';
 export { createGuestFiles } from './guest-files.ts';
+export { createGuestPackages } from './packages/install.ts';
+export type { PackageMirrors } from './packages/install.ts';
 export { createHermesRuntime, createOpenclawRuntime };
 
 const creates: Readonly<Record<RuntimeKind, () => AgentRuntime>> = {

@@ -76,7 +76,7 @@ export interface Agent {
   description: string | null;
   /** Who the agent is and how it works. */
   instructions: string | null;
-  /** Whether the machine has yet to take over instructions, members, dashboard or egress as they are now: within seconds while it runs, else at its next start. */
+  /** Whether the machine has yet to take over instructions, members, dashboard, egress or packages as they are now: within seconds while it runs, packages within minutes, else at its next start. */
   settings_pending: boolean;
   status: 'provisioning' | 'running' | 'paused' | 'stopped' | 'error';
   /** Why the agent is in its status; always set in `error`. */
@@ -120,6 +120,9 @@ export interface Agent {
   lifecycle: Lifecycle;
   spend_limit: SpendLimit | null;
   egress: Egress;
+  packages: Packages;
+  /** Why the packages are not installed; null while nothing has failed. It is tried again. */
+  packages_error: string | null;
   /** Models that it may call beside its own and its members'; null: any. */
   models: string[] | null;
   /** Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account. */
@@ -755,6 +758,15 @@ export interface CreateAgent {
     /** Names, `*.name` for every name below one (of at least two parts), and public IPv4 addresses or blocks of /8 to /32. Only with `allowlist`. Kept in lower case and in ASCII, an address as a block. */
     allow?: readonly string[] | undefined;
   } | null | undefined;
+  /** What root installs in the agent's machine, for all its programs. It happens behind the reply: `settings_pending` is true until then. Given as a whole: a list that is left out is empty. */
+  packages?: {
+    /** Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`. */
+    apt?: readonly string[] | undefined;
+    /** Python packages: `<name>` or `<name>==<version>`. */
+    pip?: readonly string[] | undefined;
+    /** npm packages, for their commands: `<name>` or `<name>@<version>`. */
+    npm?: readonly string[] | undefined;
+  } | null | undefined;
   /** Models that the agent may call beside its own and its members', each as `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key for; under a spend limit, any with a known price. */
   models?: readonly string[] | null | undefined;
   /** Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all. None by default. */
@@ -1070,7 +1082,7 @@ export interface LodgeEvent {
   object: 'event';
   /** Rises with time, within one account. */
   id: string;
-  /** What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `skill.created`, `skill.version_added`, `skill.deleted`. */
+  /** What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `skill.created`, `skill.version_added`, `skill.deleted`. */
   type: string;
   created_at: string;
   /** The agent that it is about. */
@@ -1798,6 +1810,16 @@ export interface OfferedModel {
   } | null;
 }
 
+/** What is installed in the agent's machine beside the programs of its image, by root. */
+export interface Packages {
+  /** Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`. */
+  apt: string[];
+  /** Python packages: `<name>` or `<name>==<version>`. */
+  pip: string[];
+  /** npm packages, for their commands: `<name>` or `<name>@<version>`. */
+  npm: string[];
+}
+
 /** Nothing: a code to scan is asked for. */
 export interface PairWhatsApp {
   /** With its country: a code to type in on the phone is asked for instead of one to scan. */
@@ -2426,6 +2448,15 @@ export interface UpdateAgent {
   /** Pairs to set or, with null, to remove; others stay. Null removes all. */
   metadata?: Record<string, string | null> | null | undefined;
   spend_limit?: SpendLimitInput | null | undefined;
+  /** Replaces all three lists; what is no longer in one is removed. Null: none. */
+  packages?: {
+    /** Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`. */
+    apt?: readonly string[] | undefined;
+    /** Python packages: `<name>` or `<name>==<version>`. */
+    pip?: readonly string[] | undefined;
+    /** npm packages, for their commands: `<name>` or `<name>@<version>`. */
+    npm?: readonly string[] | undefined;
+  } | null | undefined;
   /** Replaces the rules as a whole; null: every public address. */
   egress?: {
     /** `public`: every public address. `allowlist`: what `allow` names and nothing else. `none`: nothing. The model broker is reached in each. */
@@ -3029,7 +3060,7 @@ export interface Operations {
       /** Newest events first by default, oldest first with `asc`; with `follow` always `asc`. */
       direction?: 'desc' | 'asc' | undefined;
       /** Only events of this type. */
-      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | undefined;
+      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | undefined;
       /** Only events of this agent. */
       agent_id?: string | undefined;
       /** Only events of this time or later. */

@@ -36,6 +36,12 @@ export const agentColumns = (out: Output): readonly Column<Agent>[] => [
   { title: 'age', value: ({ created_at }) => ago(created_at), align: 'right' },
 ];
 
+/** All packages in one line; null when there are none. */
+function packagesOf({ packages }: Agent): string | null {
+  const lists = [packages.apt, packages.pip, packages.npm];
+  return lists.flatMap((list) => list.map(safeLine)).join(', ') || null;
+}
+
 /** All of an agent that a person looks for. */
 export function agentFields(out: Output, agent: Agent): string {
   const { machine, disk, lifecycle, status_reason: reason } = agent;
@@ -55,6 +61,8 @@ export function agentFields(out: Output, agent: Agent): string {
     ['address', cell(agent.url)],
     ['channels', agent.channels.map(({ channel, status }) => safeLine(`${channel} (${status})`)).join(', ') || null],
     ['egress', cell(agent.egress.mode)],
+    ['packages', packagesOf(agent)],
+    ['packages failed', cell(agent.packages_error)],
     [
       'spend limit',
       limit === null ? null : safeLine(`${limit.daily_usd ?? '-'} a day, ${limit.monthly_usd ?? '-'} a month, USD`),

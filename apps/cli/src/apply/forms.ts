@@ -24,6 +24,12 @@ export const egressForm = (egress: unknown): Values => {
   return { mode, allow: (allow as readonly string[]).map(addressForm) };
 };
 
+/** A list that is left out is empty. */
+export const packagesForm = (packages: unknown): Values => {
+  const { apt = [], pip = [], npm = [] } = isMap(packages) ? packages : {};
+  return { apt, pip, npm };
+};
+
 /** A name in lower case and ASCII; an address is a block of one. */
 function addressForm(entry: string): string {
   const lower = entry.trim().toLowerCase();

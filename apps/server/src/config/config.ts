@@ -20,6 +20,7 @@ import { skillSettings } from './skills.ts';
 import { webhookSettings } from './webhooks.ts';
 import { disagreements } from './disagreements.ts';
 import { nearest } from './nearest.ts';
+import { packageSettings } from './packages.ts';
 import { platformSettings } from './platforms.ts';
 import { runtimePrefixes } from './prefixes.ts';
 import { leavesOf, valuesOf } from './tree.ts';
@@ -119,6 +120,7 @@ export const settings = {
     secret: true,
   },
   ...egressSettings,
+  ...packageSettings,
   ...llmSettings,
   masterKeyFile: optional(
     'LODGE_MASTER_KEY_FILE',

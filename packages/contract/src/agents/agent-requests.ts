@@ -13,6 +13,7 @@ import { Lifecycle } from './agent.ts';
 import { SpendLimitInput } from '../account/spend.ts';
 import { EgressInput } from './egress.ts';
 import { ChannelsInput, VerifyQuery } from './channel-input.ts';
+import { PackagesInput } from './packages.ts';
 import { Instructions } from './instructions.ts';
 import { goesWith, withRules } from '../rules.ts';
 import { LabelKey, Labels, Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
@@ -119,6 +120,7 @@ export const CreateAgent = Type.Object(
     channels: Type.Optional(ChannelsInput),
     spend_limit: Type.Optional(nullable(SpendLimitInput)),
     egress: Type.Optional(nullable(EgressInput)),
+    packages: Type.Optional(nullable(PackagesInput)),
     models: Type.Optional(nullable(modelNames())),
     peers: Type.Optional(nullable(peerIds(' None by default.'))),
     ...ownTexts,

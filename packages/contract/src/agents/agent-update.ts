@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames, ownTexts, peerIds } from './agent-requests.ts';
 import { EgressInput } from './egress.ts';
+import { PackagesInput } from './packages.ts';
 import { kindsWith, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimitInput } from '../account/spend.ts';
@@ -72,6 +73,12 @@ export const UpdateAgent = Type.Object(
       nullable({
         ...SpendLimitInput,
         description: 'Replaces the whole limit; null: the limit of the deployment, if it has one.',
+      }),
+    ),
+    packages: Type.Optional(
+      nullable({
+        ...PackagesInput,
+        description: 'Replaces all three lists; what is no longer in one is removed. Null: none.',
       }),
     ),
     egress: Type.Optional(

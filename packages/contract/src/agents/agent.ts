@@ -11,6 +11,7 @@ import {
 } from '@lodge/domain';
 import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
+import { Packages } from './packages.ts';
 import { SecretFingerprint } from '../fingerprints.ts';
 import { Labels, Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
 
@@ -101,7 +102,7 @@ export const Agent = Type.Object(
     instructions: nullable(Type.String({ description: 'Who the agent is and how it works.' })),
     settings_pending: Type.Boolean({
       description:
-        'Whether the machine has yet to take over instructions, members, dashboard or egress as they are now: within seconds while it runs, else at its next start.',
+        'Whether the machine has yet to take over instructions, members, dashboard, egress or packages as they are now: within seconds while it runs, packages within minutes, else at its next start.',
     }),
     status: oneOf(agentStatuses),
     status_reason: nullable(StatusReason),
@@ -125,6 +126,13 @@ export const Agent = Type.Object(
     lifecycle: Lifecycle,
     spend_limit: nullable(SpendLimit),
     egress: Egress,
+    packages: Packages,
+    packages_error: nullable(
+      Type.String({
+        description: 'Why the packages are not installed; null while nothing has failed. It is tried again.',
+        examples: ['apt did not install its packages: it ended with status 100.'],
+      }),
+    ),
     models: nullable(
       Type.Array(Type.String(), {
         description: "Models that it may call beside its own and its members'; null: any.",

@@ -19,6 +19,7 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   machine: { vcpus: 1, memoryMib: 2048 },
   settingsFit: true,
   egressFit: true,
+  packagesFit: true,
   trouble: null,
   ...facts,
 });
@@ -186,6 +187,16 @@ test('settings that a running guest has not taken are applied to it, before it i
   for (const { facts, there } of everything(unfit)) {
     if (facts.status === 'running' && facts.operation === null && there?.state === 'running') continue;
     assert.notEqual(step(facts, there).do, 'apply');
+  }
+});
+
+test('packages are installed in a running guest that has its settings, and never otherwise', () => {
+  const unfit = { packagesFit: false } as const;
+  assert.equal(step(agent({ ...unfit, size: 'large' }), vm('running')).do, 'install');
+  assert.equal(step(agent({ ...unfit, settingsFit: false }), vm('running')).do, 'apply');
+  for (const { facts, there } of everything(unfit)) {
+    if (facts.status === 'running' && facts.operation === null && there?.state === 'running') continue;
+    assert.notEqual(step(facts, there).do, 'install');
   }
 });
 

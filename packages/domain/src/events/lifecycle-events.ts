@@ -220,6 +220,16 @@ export const lifecycleEvents = {
     sentence: ({ duration_ms }) => `Changed settings are in effect (${duration(duration_ms)}).`,
   }),
   'agent.settings_delayed': said('Changed settings are not in effect in the machine yet; it is tried again.'),
+  'agent.packages_installed': kind<Took>({
+    level: 'info',
+    public: 'The packages of the agent are installed in its machine.',
+    sentence: ({ duration_ms }) => `The packages are installed (${duration(duration_ms)}).`,
+  }),
+  'agent.packages_failed': kind<{ readonly message: string }>({
+    level: 'warn',
+    public: 'The packages of the agent are not installed; `message` says why. It is tried again.',
+    sentence: ({ message }) => `The packages are not installed. ${message}`,
+  }),
   'agent.egress_applied': kind<{ readonly mode: EgressMode; readonly entries: number }>({
     level: 'info',
     public: 'Changed egress rules are in effect.',

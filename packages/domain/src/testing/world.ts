@@ -65,7 +65,15 @@ export class World {
   private executions = 0;
 
   get facts(): AgentFacts {
-    return { ...this.row, size: 'small', machine: null, settingsFit: true, egressFit: true, trouble: null };
+    return {
+      ...this.row,
+      size: 'small',
+      machine: null,
+      settingsFit: true,
+      egressFit: true,
+      packagesFit: true,
+      trouble: null,
+    };
   }
 
   get vm(): VmFacts | null {
@@ -99,6 +107,7 @@ export class World {
     switch (step.do) {
       case 'nothing':
       case 'apply':
+      case 'install':
       case 'resize':
       case 'restrict':
         return;

@@ -117,10 +117,10 @@ export interface Agents {
     decide: (members: readonly AgentMember[]) => readonly AgentMember[],
     note?: ChangeNote,
   ): Promise<AgentRow>;
-  /** Whether all settings and egress rules of the row are in effect, in the machine too. */
+  /** Whether all settings, egress rules and packages of the row are in effect, in the machine too. */
   inEffect(row: AgentRow): boolean;
   /**
-   * Waits until the settings are in effect, the agent has no running machine to take them, `timeoutMs` passed or `signal`
+   * Waits until the settings are in effect, packages apart, the agent has no running machine to take them, `timeoutMs` passed or `signal`
    * aborted. Returns the row as it then is.
    */
   awaitInEffect(accountId: string, id: string, timeoutMs: number, signal: AbortSignal): Promise<AgentRow>;

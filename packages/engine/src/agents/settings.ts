@@ -1,4 +1,6 @@
 import { hash } from 'node:crypto';
+import { packageManagers } from '@lodge/domain';
+import type { Packages } from '@lodge/domain';
 import type { AgentRuntime, AgentSettings } from '@lodge/ports';
 
 /** The digest of a guest as its template makes it. */
@@ -9,4 +11,17 @@ export function settingsDigest(runtime: AgentRuntime, settings: AgentSettings): 
   const wanted = runtime.inGuest(settings);
   if (wanted === null) return templateSettings;
   return hash('sha256', JSON.stringify(wanted), 'base64url');
+}
+
+/** The digest of no packages, which is a guest as its template makes it. */
+export const nothingInstalled = 'none';
+
+/** Rises with every change of the place or the way in which packages are put into a guest. They are then installed anew. */
+const packagesVersion = 1;
+
+/** A digest of the wanted packages. `AgentRow.packagesApplied` has it once they are installed. */
+export function packagesDigest(packages: Packages): string {
+  if (packageManagers.every((manager) => packages[manager].length === 0)) return nothingInstalled;
+  const lists = packageManagers.map((manager) => packages[manager]);
+  return hash('sha256', JSON.stringify([packagesVersion, lists]), 'base64url');
 }

@@ -46,6 +46,7 @@ export async function updateAgent(
       model,
       models,
       peers,
+      ...(input.packages && { packagesError: null }),
       llmKeys: input.llmKeys === null ? [] : input.llmKeys && keysOf(deps, row, input.llmKeys),
       lifecycle: input.lifecycle && { ...defaultLifecycle, ...row.lifecycle, ...input.lifecycle },
       labels: pairsOf('labels', row.labels, input.labels),

@@ -6,7 +6,7 @@ import { beginDelete } from './decisions.ts';
 import { appendAgentEvent } from '@lodge/store/events';
 import { agentPage, countAgents } from '@lodge/store/agents';
 import { logPage } from '@lodge/store/logs';
-import { settingsDigest } from './settings.ts';
+import { packagesDigest, settingsDigest } from './settings.ts';
 import { act, awaitVerb, canUpgrade } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
 import { checkKeys } from './check-keys.ts';
@@ -88,7 +88,7 @@ const onLog = ({ changes }: AgentsDeps, id: string, listener: () => void): (() =
   });
 
 function inEffect(deps: AgentsDeps, row: AgentRow): boolean {
-  return settingsInEffect(deps, row) && egressInEffect(row);
+  return settingsInEffect(deps, row) && egressInEffect(row) && row.packagesApplied === packagesDigest(row.packages);
 }
 
 const egressInEffect = ({ egressVersion, egressApplied }: AgentRow): boolean => egressApplied === egressVersion;

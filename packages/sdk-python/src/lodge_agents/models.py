@@ -128,6 +128,7 @@ __all__ = [
     "OAuthSession",
     "OfferedModel",
     "OfferedModelPrices",
+    "Packages",
     "Pairing",
     "Person",
     "PersonList",
@@ -325,6 +326,17 @@ class Egress(Reply):
     """
 
 
+class Packages(Reply):
+    """What is installed in the agent's machine beside the programs of its image, by root."""
+
+    apt: list[str]
+    """Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`."""
+    pip: list[str]
+    """Python packages: `<name>` or `<name>==<version>`."""
+    npm: list[str]
+    """npm packages, for their commands: `<name>` or `<name>@<version>`."""
+
+
 class Agent(Reply):
     object: Literal["agent"]
     id: str
@@ -333,8 +345,8 @@ class Agent(Reply):
     instructions: str | None
     """Who the agent is and how it works."""
     settings_pending: bool
-    """Whether the machine has yet to take over instructions, members, dashboard or egress as they are now:
-    within seconds while it runs, else at its next start.
+    """Whether the machine has yet to take over instructions, members, dashboard, egress or packages as they are
+    now: within seconds while it runs, packages within minutes, else at its next start.
     """
     status: Literal["provisioning", "running", "paused", "stopped", "error"] | str
     status_reason: AgentStatusReason | None
@@ -358,6 +370,9 @@ class Agent(Reply):
     lifecycle: Lifecycle
     spend_limit: SpendLimit | None
     egress: Egress
+    packages: Packages
+    packages_error: str | None
+    """Why the packages are not installed; null while nothing has failed. It is tried again."""
     models: list[str] | None
     """Models that it may call beside its own and its members'; null: any."""
     peers: list[str]
@@ -1038,22 +1053,23 @@ class LodgeEvent(Reply):
     `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`,
     `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`,
     `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`,
-    `agent.resize_failed`, `agent.settings_applied`, `agent.egress_applied`, `agent.created`, `agent.updated`,
-    `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`,
-    `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`,
-    `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`,
-    `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`,
-    `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`,
-    `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`,
-    `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`,
-    `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`,
-    `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`,
-    `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`,
-    `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`,
-    `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`,
-    `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`,
-    `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`,
-    `skill.created`, `skill.version_added`, `skill.deleted`.
+    `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`,
+    `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`,
+    `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`,
+    `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`,
+    `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`,
+    `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`,
+    `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`,
+    `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`,
+    `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`,
+    `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`,
+    `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`,
+    `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`,
+    `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`,
+    `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`,
+    `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`,
+    `connection.consent_needed`, `connection.answer_refused`, `skill.created`, `skill.version_added`,
+    `skill.deleted`.
     """
     created_at: datetime
     agent_id: str | None

@@ -26,6 +26,7 @@ __all__ = [
     "CreateAgentEgress",
     "CreateAgentLifecycle",
     "CreateAgentLlmKey",
+    "CreateAgentPackages",
     "CreateHookDeliver",
     "CreateHookSignature",
     "CreateScheduleDeliver",
@@ -158,6 +159,19 @@ class CreateAgentEgress(TypedDict, total=False):
     """
 
 
+class CreateAgentPackages(TypedDict, total=False):
+    """What root installs in the agent's machine, for all its programs. It happens behind the reply:
+    `settings_pending` is true until then. Given as a whole: a list that is left out is empty.
+    """
+
+    apt: Sequence[str]
+    """Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`."""
+    pip: Sequence[str]
+    """Python packages: `<name>` or `<name>==<version>`."""
+    npm: Sequence[str]
+    """npm packages, for their commands: `<name>` or `<name>@<version>`."""
+
+
 class UpdateAgentLlmKey(TypedDict, total=False):
     provider: Required[str]
     """An id of `GET /v1/providers`."""
@@ -216,6 +230,8 @@ ListEventsType = Literal[
     "agent.resized",
     "agent.resize_failed",
     "agent.settings_applied",
+    "agent.packages_installed",
+    "agent.packages_failed",
     "agent.egress_applied",
     "agent.created",
     "agent.updated",

@@ -49,6 +49,8 @@ type ReadOnly<Row> = {
  * - `host` is the `holder` whose host has the agent's disk, and who alone drives it; null until a VM was made.
  * - `settingsApplied` is the digest of the settings in effect in its guest (`settingsDigest`). Null when unknown: after a boot
  *   from its disk, or with an older copy of disk and memory.
+ * - `packagesApplied` is the digest of the packages in its guest (`packagesDigest`); null when unknown. `packagesError` says
+ *   why the wanted ones are not there.
  * - `acknowledged` is true once the agent was reported running. From then on its disk holds state that must not be lost.
  * - `crashes` are unexpected deaths of the VM within the counted window, newest last.
  */

@@ -15,14 +15,23 @@ type HostFact =
   | 'machine'
   | 'settingsApplied'
   | 'egressApplied'
+  | 'packagesApplied'
+  | 'packagesError'
   | 'acknowledged'
   | 'startedAt'
   | 'pausedAt'
   | 'stoppedAt'
   | 'crashes';
 
-/** Written by Lodge alone. */
-type Written = HostFact | 'egressVersion' | 'desired' | 'operation' | 'generation' | 'status' | `${string}At`;
+/** Written by Lodge alone. A change of the packages takes the error of the ones before away. */
+type Written =
+  | Exclude<HostFact, 'packagesError'>
+  | 'egressVersion'
+  | 'desired'
+  | 'operation'
+  | 'generation'
+  | 'status'
+  | `${string}At`;
 
 /** The fields that the agent's owner may change. A further column is one of them, unless it is listed above. */
 export type OwnField = Exclude<keyof AgentFields, Written | 'id' | 'accountId' | 'runtimeKind'>;

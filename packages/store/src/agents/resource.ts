@@ -14,6 +14,7 @@ export const agentTables = {
     'agents.operation_cause': 'domain.OperationCause',
     'agents.operation_kind': 'domain.Verb',
     'agents.runtime_kind': 'domain.RuntimeKind',
+    'agents.packages': 'JsonColumn<domain.Packages>',
     'agents.size': 'domain.SizeName',
     'agents.spend_limit': 'JsonColumn<domain.SpendLimit>',
     'agents.status': 'domain.AgentStatus',

@@ -82,6 +82,8 @@ export async function writeAgentRows(config: DatabaseConfig, rows: AgentRows, ow
     members: [],
     peers: [],
     settings_applied: null,
+    packages_applied: null,
+    packages_error: null,
     egress_version: 1,
     egress_applied: 1,
   };

@@ -125,6 +125,9 @@ export interface Agents {
   operationCause: domain.OperationCause | null;
   operationKind: domain.Verb | null;
   operationStartedAt: Timestamp | null;
+  packages: Generated<JsonColumn<domain.Packages>>;
+  packagesApplied: Generated<string | null>;
+  packagesError: string | null;
   pausedAt: Timestamp | null;
   peers: Generated<string[]>;
   runtimeKind: domain.RuntimeKind;
@@ -1026,5 +1029,8 @@ export const columnsOf = {
     'models',
     'peers',
     'labels',
+    'packages',
+    'packages_applied',
+    'packages_error',
   ],
 };

@@ -98,7 +98,7 @@ async function agentValues(run: Run, lodge: Lodge, agent: Agent): Promise<Values
     const present = await section.list(lodge, agent.id, run.call);
     if (present.length > 0) listed[section.field] = inFile(section, present);
   }
-  const { llm_keys, egress, dashboard, ...others } = rest;
+  const { llm_keys, egress, packages, dashboard, ...others } = rest;
   return withoutEmpty({
     name,
     runtime,
@@ -110,12 +110,19 @@ async function agentValues(run: Run, lodge: Lodge, agent: Agent): Promise<Values
     lifecycle,
     ...others,
     egress: (egress as Values)['mode'] === 'public' ? undefined : egress,
+    packages: someOf(packages as Values),
     dashboard: dashboard === true ? true : undefined,
     peers: agent.peers,
     llm_keys,
     ...listed,
     state: agent.status === 'stopped' ? 'stopped' : undefined,
   });
+}
+
+/** The lists that are not empty; undefined when all are. */
+function someOf(lists: Values): Values | undefined {
+  const some = Object.entries(lists).filter(([, list]) => (list as readonly string[]).length > 0);
+  return some.length === 0 ? undefined : Object.fromEntries(some);
 }
 
 /** Channels and connections are maps in the file; the other sections are lists. */

@@ -16,12 +16,13 @@ import type { VmObservation } from '@lodge/ports';
 import { findAgent, leaseAgent, releaseAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import { observeAgent } from '../observing.ts';
-import { settingsDigest } from '../../agents/settings.ts';
-import { apply, FailedApplies } from './apply.ts';
+import { packagesDigest, settingsDigest } from '../../agents/settings.ts';
+import { apply, applyPauses, FailedApplies } from './apply.ts';
 import { boot, clone, restore } from './bring-up.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { failAfterDeath, free, recordStatus, remove } from './end.ts';
 import { freeze, thaw } from './freeze.ts';
+import { install, installPauses } from './install.ts';
 import { Overtaken, Pass } from './pass.ts';
 import { resize, ResizesTried } from './resize.ts';
 import { restart } from './restart.ts';
@@ -34,17 +35,26 @@ const leaseTtlMs = 30_000;
 const leaseRenewMs = 10_000;
 
 export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal: AbortSignal) => Promise<void> {
-  const tries: Tries = { resizes: new ResizesTried(), applies: new FailedApplies() };
+  const tries: Tries = {
+    resizes: new ResizesTried(),
+    applies: new FailedApplies(applyPauses),
+    installs: new FailedApplies(installPauses),
+  };
   const { resizes, applies } = tries;
   const fits = (agent: AgentRow): boolean => {
     const digest = settingsDigest(deps.runtimes.get(agent.runtimeKind)!, deps.settingsOf(agent));
     return agent.settingsApplied === digest || applies.waits(agent, digest);
   };
+  const packagesFit = (agent: AgentRow): boolean => {
+    const digest = packagesDigest(agent.packages);
+    if (agent.packagesApplied === digest || deps.installs === null) return true;
+    return deps.installs.isRunning(agent) || tries.installs.waits(agent, digest);
+  };
   const look = async (id: string): Promise<Look | null> => {
     const [agent, vm] = await Promise.all([findAgent(deps.database, id), deps.driver.inspect(id)]);
-    if (!agent) for (const tried of [resizes, applies, deps.rulesPut]) tried.forget(id);
+    if (!agent) for (const tried of [resizes, applies, tries.installs, deps.installs, deps.rulesPut]) tried?.forget(id);
     if (!agent || !isOurs(agent, vm, deps.holder)) return null;
-    const fit = { settingsFit: fits(agent), egressFit: deps.rulesPut.has(agent) };
+    const fit = { settingsFit: fits(agent), egressFit: deps.rulesPut.has(agent), packagesFit: packagesFit(agent) };
     const step = nextStep({ ...agent, ...fit, trouble: deps.trouble(id) }, vm, new Date());
     const tried = step.do === 'resize' && resizes.has(agent);
     return { agent, vm, step: tried ? { do: 'nothing' } : step };
@@ -67,7 +77,11 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
 interface Tries {
   readonly resizes: ResizesTried;
   readonly applies: FailedApplies;
+  readonly installs: FailedApplies;
 }
+
+/** Steps in a running guest, beside which an install goes on. */
+const besideInstalls: ReadonlySet<Step['do']> = new Set(['install', 'restrict', 'apply', 'resize', 'record-status']);
 
 interface Look {
   readonly agent: AgentRow;
@@ -82,6 +96,8 @@ async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortS
   // The row is from a time before hosts were recorded, and the agent is here.
   if (!isPlaced(agent)) await observeAgent(database, id, generation, holder, { host: holder });
   if (step.do === 'nothing') return;
+  // Nothing may be at work in a guest whose machine is about to stop, and no other machine takes the end of this one's install.
+  if (!besideInstalls.has(step.do)) await deps.installs?.end(id);
   const overtaken = watchGeneration(deps, agent);
   const renewal = setInterval(() => {
     leaseAgent(database, id, holder, leaseTtlMs).catch((error: unknown) => {
@@ -103,7 +119,7 @@ async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortS
 async function takeStep(
   step: Exclude<Step, { do: 'nothing' }>,
   pass: Pass,
-  { resizes, applies }: Tries,
+  { resizes, applies, installs }: Tries,
 ): Promise<void> {
   switch (step.do) {
     case 'delete':
@@ -136,6 +152,8 @@ async function takeStep(
       return restrict(pass);
     case 'apply':
       return apply(pass, applies);
+    case 'install':
+      return install(pass, pass.deps.installs!, installs);
     case 'resize':
       return resize(pass, resizes);
     case 'fail':

@@ -8,11 +8,21 @@ import type { AgentRow } from '@lodge/store/agents';
 import { LookAgain, StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 
-const pauses = { firstMs: 2_000, maxMs: 5 * 60_000 };
+export interface Pauses {
+  readonly firstMs: number;
+  readonly maxMs: number;
+}
 
-/** The agents that did not accept their settings, and when each is tried again. */
+export const applyPauses: Pauses = { firstMs: 2_000, maxMs: 5 * 60_000 };
+
+/** The agents that did not accept their settings or packages, and when each is tried again. */
 export class FailedApplies {
+  private readonly pauses: Pauses;
   private readonly failed = new Map<string, { readonly what: string; readonly count: number; readonly next: number }>();
+
+  constructor(pauses: Pauses) {
+    this.pauses = pauses;
+  }
 
   /** Whether it is too soon to try again. */
   waits(agent: AgentRow, digest: string): boolean {
@@ -25,7 +35,7 @@ export class FailedApplies {
     const what = nameOf(agent, digest);
     const last = this.failed.get(agent.id);
     const count = last?.what === what ? last.count + 1 : 1;
-    const next = Date.now() + backoffMs(pauses, count);
+    const next = Date.now() + backoffMs(this.pauses, count);
     this.failed.set(agent.id, { what, count, next });
     return count;
   }

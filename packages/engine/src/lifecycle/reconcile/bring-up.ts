@@ -13,7 +13,7 @@ import { VmError } from '@lodge/ports';
 import type { Template, Vm } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { guestOf } from '../../agents/guest-of.ts';
-import { templateSettings } from '../../agents/settings.ts';
+import { nothingInstalled, templateSettings } from '../../agents/settings.ts';
 import { applyBefore, bringIntoEffect } from './apply.ts';
 import { fail, keepStopped } from './end.ts';
 import { StepFailed } from './pass.ts';
@@ -228,6 +228,7 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
     ...(from !== 'snapshot' && { settingsApplied: null }),
     ...(from === 'clone' && {
       statusReason: null,
+      packagesApplied: nothingInstalled,
       runtimeVersion: deps.templates.versionOf(template.id) ?? pass.runtime.version,
     }),
   };

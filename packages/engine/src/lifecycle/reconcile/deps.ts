@@ -7,6 +7,7 @@ import type { DiskKeeper } from '../disk/keeper.ts';
 import type { DriverInUse, Endings } from '../endings.ts';
 import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
+import type { Installs } from './installs.ts';
 import type { RulesPut } from './rules-put.ts';
 
 /** Dependencies of the passes over one agent. */
@@ -39,6 +40,10 @@ export interface ReconcilerDeps {
   readonly disk: Pick<DiskKeeper, 'holdRoom'>;
   /** Keeps an agent awake while the loop works in its guest. */
   readonly keepAwake: Pick<KeepAwakeLeases, 'take' | 'drop'>;
+  /** Null where nothing installs packages. */
+  readonly installs: Installs | null;
+  /** Whether guests reach the package sources through the host alone, whatever their egress. */
+  readonly packagesThroughHost: boolean;
   /** The trouble that the last look into the agent's guest found. */
   readonly trouble: (agentId: string) => 'out_of_memory' | 'disk_full' | null;
 }

@@ -8,6 +8,7 @@ import { sizes } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import type { Template, Vm, VmRequest } from '@lodge/ports';
 import { guestOf } from '../../agents/guest-of.ts';
+import { nothingInstalled } from '../../agents/settings.ts';
 import { bringIntoEffect } from '../reconcile/apply.ts';
 import { readyRuntime } from '../reconcile/bring-up.ts';
 import { StepFailed } from '../reconcile/pass.ts';
@@ -42,6 +43,7 @@ export async function moveIn(pass: Pass, deadline: AbortSignal): Promise<void> {
       stoppedAt: null,
       machine: vm.machine,
       settingsApplied: pass.settingsDigest,
+      packagesApplied: nothingInstalled,
       egressApplied: agent.egressVersion,
       operation: null,
       event: upgraded(pass, vm, versionIn(pass, template)),

@@ -114,6 +114,7 @@ class AsyncAgentsOperations(AsyncResource):
         channels: params.ChannelsInput | NotGiven = NOT_GIVEN,
         spend_limit: params.SpendLimitInput | None | NotGiven = NOT_GIVEN,
         egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
+        packages: params.CreateAgentPackages | None | NotGiven = NOT_GIVEN,
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
         instructions: str | None | NotGiven = NOT_GIVEN,
@@ -147,6 +148,9 @@ class AsyncAgentsOperations(AsyncResource):
                 `metadata`.
             metadata: Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`.
             egress: What the agent's machine may reach; given as a whole. Without `mode` it is `public`.
+            packages: What root installs in the agent's machine, for all its programs. It happens behind the
+                reply: `settings_pending` is true until then. Given as a whole: a list that is left out is
+                empty.
             models: Models that the agent may call beside its own and its members', each as
                 `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key
                 for; under a spend limit, any with a known price.
@@ -177,6 +181,7 @@ class AsyncAgentsOperations(AsyncResource):
                     "channels": channels,
                     "spend_limit": spend_limit,
                     "egress": egress,
+                    "packages": packages,
                     "models": models,
                     "peers": peers,
                     "instructions": instructions,
@@ -280,6 +285,7 @@ class AsyncAgentsOperations(AsyncResource):
         labels: Mapping[str, str | None] | None | NotGiven = NOT_GIVEN,
         metadata: Mapping[str, str | None] | None | NotGiven = NOT_GIVEN,
         spend_limit: params.SpendLimitInput | None | NotGiven = NOT_GIVEN,
+        packages: params.CreateAgentPackages | None | NotGiven = NOT_GIVEN,
         egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
@@ -291,9 +297,9 @@ class AsyncAgentsOperations(AsyncResource):
 
         Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in
         effect at once, without a restart; so are instructions and egress, for which the reply waits a bounded
-        time: `settings_pending` says whether they are. Connections that new egress rules do not allow end. A
-        size that the running machine cannot take is taken with the next start: until then `machine` differs
-        from `size`.
+        time: `settings_pending` says whether they are. Packages are installed behind the reply. Connections
+        that new egress rules do not allow end. A size that the running machine cannot take is taken with the
+        next start: until then `machine` differs from `size`.
 
         Scope: `agents:write`.
 
@@ -311,6 +317,7 @@ class AsyncAgentsOperations(AsyncResource):
             lifecycle: What is left out stays as it is; null resets a field, or all of them.
             labels: Pairs to set or, with null, to remove; others stay. Null removes all.
             metadata: Pairs to set or, with null, to remove; others stay. Null removes all.
+            packages: Replaces all three lists; what is no longer in one is removed. Null: none.
             egress: Replaces the rules as a whole; null: every public address.
             models: Models that the agent may call beside its own and its members', each as
                 `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key
@@ -338,6 +345,7 @@ class AsyncAgentsOperations(AsyncResource):
                     "labels": labels,
                     "metadata": metadata,
                     "spend_limit": spend_limit,
+                    "packages": packages,
                     "egress": egress,
                     "models": models,
                     "peers": peers,

@@ -66,6 +66,8 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     },
     spend_limit: null,
     egress: { mode: 'public', allow: [] },
+    packages: { apt: [], pip: [], npm: [] },
+    packages_error: null,
     models: null,
     peers: [],
     labels: {},

@@ -1,9 +1,9 @@
 /** Parts that create and PATCH share. */
-import { Refusal, checkedEgress } from '@lodge/domain';
+import { Refusal, checkedEgress, checkedPackages } from '@lodge/domain';
 import { domainToASCII } from 'node:url';
 import { maxInstructionBytes } from '@lodge/contract';
-import type { EgressInput } from '@lodge/contract';
-import type { EgressRules, SizeName } from '@lodge/domain';
+import type { EgressInput, PackagesInput } from '@lodge/contract';
+import type { EgressRules, Packages, SizeName } from '@lodge/domain';
 import type { FastifyRequest } from 'fastify';
 
 /**
@@ -44,3 +44,6 @@ function inAscii(entry: string): string {
   const ascii = domainToASCII(name);
   return /[a-z]/.test(ascii) ? wildcard + ascii : entry;
 }
+
+/** Packages in their stored form. Refuses with the field's name. */
+export const packagesOf = (given: PackagesInput | null | undefined): Packages => checkedPackages(given ?? {});

@@ -67,7 +67,7 @@ test('200: every field is taken as it was given, null resets it to its default, 
   for (const text of [answer.text, logged.join(), kept]) assert.ok(!text.includes('sk-secret'));
 
   const names = ['description', 'model', 'size', 'lifecycle', 'metadata', 'llm_keys', 'labels', 'egress', 'models'];
-  const nulls = [...names, 'peers', 'spend_limit', 'instructions'].map((name) => [name, null]);
+  const nulls = [...names, 'packages', 'peers', 'spend_limit', 'instructions'].map((name) => [name, null]);
   const reset = await patch(Object.fromEntries(nulls));
   assert.equal(reset.status, 200, reset.text);
   const lifecycleBefore = { ...before.lifecycle, idle_timeout_seconds: 45 };
@@ -86,6 +86,15 @@ test('200: egress is replaced as a whole, shows in the record, and has the reply
   assert.notEqual(answer.headers['etag'], before);
   const models = await patch({ models: ['openai/m'] });
   assert.deepEqual([models.body.models, models.body.egress.mode], [['openai/m'], 'none']);
+});
+
+test('200: packages are replaced as a whole behind the reply, and null is none', async () => {
+  const { patch } = await withAgent({ packages: { apt: ['jq=1.6-2.1', 'g++'] } });
+  const packages = { apt: [], pip: ['uvicorn[standard]==0.30.1'], npm: ['@scope/cli@4', 'a.b'] };
+  const { body } = await patch({ packages: { pip: packages.pip, npm: packages.npm } });
+  assert.deepEqual([body.packages, body.settings_pending, body.packages_error], [packages, true, null]);
+  const none = (await patch({ packages: null })).body;
+  assert.deepEqual(none.packages, { apt: [], pip: [], npm: [] });
 });
 
 test('200: a size that is not in effect yet shows beside the machine as it is', async () => {
@@ -117,11 +126,29 @@ test('400: each wrong field is named', async () => {
     [{ status: 'running' }, /^status is not a known field/],
     [{ spend_limit: { daily_usd: '5' } }, /^spend_limit\.action is required/],
     [{ instructions: 'x'.repeat(32_769) }, /^instructions must have at most 32768/],
+    [{ packages: { gem: [] } }, /^packages\.gem is not a known field/],
+    [{ packages: { apt: 'jq' } }, /^packages\.apt must be an array/],
+    [{ packages: { apt: ['--reinstall'] } }, /^packages\.apt\[0\] must be a name of a Debian package/],
+    [{ packages: { apt: ['jq', './a.deb'] } }, /^packages\.apt\[1\] must be a name of a Debian package/],
+    [{ packages: { apt: ['jq-'] } }, /^packages\.apt\[0\] must be a name/],
+    [{ packages: { apt: ['jq '] } }, /^packages\.apt\[0\] must be a name/],
+    [{ packages: { apt: ['jq=latest'] } }, /^packages\.apt\[0\] must be a name/],
+    [{ packages: { apt: ['jq', 'jq=1.6-2.1'] } }, /^packages\.apt\[1\] names jq a second time/],
+    [{ packages: { pip: ['-e'] } }, /^packages\.pip\[0\] must be a name of a Python package/],
+    [{ packages: { pip: ['https://a.example/x.whl'] } }, /^packages\.pip\[0\] must be a name/],
+    [{ packages: { pip: ['x.whl'] } }, /^packages\.pip\[0\] is a name of a file/],
+    [{ packages: { pip: ['pandas>=2'] } }, /^packages\.pip\[0\] must be a name/],
+    [{ packages: { pip: ['a_b', 'A-b==1'] } }, /^packages\.pip\[1\] names a-b a second time/],
+    [{ packages: { npm: ['../x'] } }, /^packages\.npm\[0\] must be a name of an npm package/],
+    [{ packages: { npm: ['a@npm:b'] } }, /^packages\.npm\[0\] must be a name/],
+    [{ packages: { npm: ['owner/repository'] } }, /^packages\.npm\[0\] must be a name/],
+    [{ packages: { npm: ['@a/b', '@a/b@1'] } }, /^packages\.npm\[1\] names @a\/b a second time/],
+    [{ packages: { npm: Array.from({ length: 51 }, (_, n) => `p${n}`) } }, /^packages\.npm must have at most 50/],
     [[], /^The body must be an object/],
   ];
   for (const [body, message] of wrong) {
     const answer = await patch(body);
-    assert.deepEqual([answer.status, answer.body.error.code], [400, 'invalid_request'], JSON.stringify(body));
+    assert.deepEqual([answer.status, answer.body.error?.code], [400, 'invalid_request'], JSON.stringify(body));
     assert.match(answer.body.error.message, message);
   }
   assert.equal((await call('GET', `/v1/agents/${id}`)).text, before);

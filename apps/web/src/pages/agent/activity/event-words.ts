@@ -122,6 +122,12 @@ const tellers: Readonly<Record<string, Teller>> = {
   }),
   'agent.gateway_unhealthy': () => ({ title: 'Did not answer, and is being started again', tone: 'bad' }),
   'agent.settings_applied': () => ({ title: 'Changed settings are in effect' }),
+  'agent.packages_installed': () => ({ title: 'Packages are installed' }),
+  'agent.packages_failed': (data) => ({
+    title: 'Packages are not installed',
+    detail: said(data, 'message'),
+    tone: 'bad',
+  }),
   'agent.egress_applied': () => ({ title: 'Changed egress rules are in effect' }),
   'agent.member_created': member('was added'),
   'agent.member_updated': member('was changed'),
@@ -201,7 +207,7 @@ const kinds: Readonly<Record<string, ActivityKind>> = {
   connection: 'connections',
 };
 
-const settings = /^agent\.(?:created|updated|settings_applied|egress_applied|member_|port_)/;
+const settings = /^agent\.(?:created|updated|settings_applied|packages_|egress_applied|member_|port_)/;
 
 /** A type that this page does not know is told by its name: further types may come. */
 export function wordsOf({ type, data }: Pick<LodgeEvent, 'type' | 'data'>): EventWords {
