@@ -109,6 +109,7 @@ export const longForms: readonly string[] = [
   'tests/failure/kill.test.ts',
   'tests/failure/life.test.ts',
   'tests/failure/metering.test.ts',
+  'tests/failure/packages.test.ts',
   'tests/failure/release.test.ts',
   'tests/failure/schedules-storm.test.ts',
   'tests/failure/two-servers.test.ts',

@@ -31,7 +31,7 @@ export class Skills extends Resource {
     archive: FileBody,
     { type = 'zip', acceptFindings = false }: AddArchive = {},
     options?: CallOptions,
-  ) {
+  ): Promise<Skill> {
     const upload = new Upload(await sendable(archive));
     const headers = { 'content-type': type === 'zip' ? 'application/zip' : 'application/gzip' };
     const query = acceptFindings ? { accept_findings: 'true' } : {};

@@ -74,6 +74,8 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0039_oauth_grants.sql',
     '0040_open_names.sql',
     '0041_work.sql',
+    '0042_skills.sql',
+    '0043_packages.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -126,6 +128,9 @@ test("this package's migrations apply to an empty database, and repeating them d
     'schedules',
     'schema_migrations',
     'sessions',
+    'skill_pieces',
+    'skill_versions',
+    'skills',
     'spend_windows',
     'stored_bytes',
     'usage_entries',
