@@ -27,8 +27,9 @@ export async function awaitTemplate(pass: Pass, deadline: AbortSignal): Promise<
   };
   await say();
   const late = new AbortController();
+  let saying = Promise.resolve();
   const look = (): void => {
-    void say().catch(() => undefined);
+    saying = saying.then(say).catch(() => undefined);
     if (deadline.aborted && templates.progress(kind).state === 'failed') late.abort();
   };
   const ticker = setInterval(look, lookEveryMs).unref();
@@ -36,10 +37,12 @@ export async function awaitTemplate(pass: Pass, deadline: AbortSignal): Promise<
     return await templates.whenReady(kind, AbortSignal.any([pass.signal, late.signal]));
   } catch (error) {
     if (pass.signal.aborted) throw error;
-    const message = 'The template this agent is made from was not ready in time.';
-    await fail(pass, { code: 'provisioning_timeout', message });
-    return null;
   } finally {
     clearInterval(ticker);
+    // It must not be written over what comes next.
+    await saying;
   }
+  const message = 'The template this agent is made from was not ready in time.';
+  await fail(pass, { code: 'provisioning_timeout', message });
+  return null;
 }
