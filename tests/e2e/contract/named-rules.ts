@@ -18,6 +18,11 @@ export const namedRules: readonly (readonly [operation: RegExp, message: RegExp,
   ],
   [
     /^(POST|PATCH) \/v1\/agents/,
+    /^packages\.(apt|pip|npm)\[1\] names \S+ a second time/,
+    'two versions of one package are two items to a schema',
+  ],
+  [
+    /^(POST|PATCH) \/v1\/agents/,
     /^dashboard can be true for runtime_b only/,
     'the runtime of a change is in the record',
   ],
