@@ -36,6 +36,16 @@ export class Places {
   giveBack(name: string, amount = 1): void {
     this.#shares.giveBack(holderOf(name), amount);
   }
+
+  /** The room of those who wait at a gate, a place for each. Throws what `full` returns where there is none for this name. */
+  roomOf(name: string, full: () => Error): { enter(): void; leave(): void } {
+    return {
+      enter: () => {
+        if (!this.take(name)) throw full();
+      },
+      leave: () => this.giveBack(name),
+    };
+  }
 }
 
 const holderOf = (name: string): Holder => ({ agentId: name, accountId: name });

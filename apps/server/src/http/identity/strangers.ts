@@ -83,12 +83,7 @@ export class Strangers {
 
   private async inTurn<T>(limiter: Limits, stranger: Stranger, work: () => Promise<T>): Promise<T> {
     const name = networkOf(stranger.address);
-    const room = {
-      enter: () => {
-        if (!this.waiters.take(name)) throw limiter.refusal(stranger.address, stranger.reply);
-      },
-      leave: () => this.waiters.giveBack(name),
-    };
+    const room = this.waiters.roomOf(name, () => limiter.refusal(stranger.address, stranger.reply));
     for (let hasOverTurn = false; ;) {
       if (!hasOverTurn && limiter.isOver(stranger.address)) {
         const waitMs = this.overTurn(name);

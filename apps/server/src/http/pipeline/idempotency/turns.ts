@@ -17,12 +17,7 @@ export class ClaimTurns {
 
   /** Does the work of a request that was not begun. Rejects with `DatabaseBusyError` if too many wait. */
   begin<T>(accountId: string, work: () => Promise<T>): Promise<T> {
-    const room = {
-      enter: () => {
-        if (!this.#waiters.take(accountId)) throw new DatabaseBusyError();
-      },
-      leave: () => this.#waiters.giveBack(accountId),
-    };
+    const room = this.#waiters.roomOf(accountId, () => new DatabaseBusyError());
     return this.#gate.through(accountId, work, { room });
   }
 

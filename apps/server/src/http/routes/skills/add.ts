@@ -3,7 +3,7 @@
  * place, so those that wait cost nothing.
  */
 import { AddSkill, AddSkillQuery, Skill } from '@lodge/contract';
-import { FairGate, Refusal, maxSkillArchiveBytes } from '@lodge/domain';
+import { FairGate, Places, Refusal, maxSkillArchiveBytes } from '@lodge/domain';
 import type { SkillOrigin } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
@@ -53,11 +53,11 @@ const config = {
 
 /** Bodies that are in memory at once, and requests that wait for their turn. */
 const places = { inAll: 8, perName: 2, few: 1 };
-const maxWaiting = 64;
+const waiters = { perName: 64, inAll: 64 };
 
 export function addSkillRoute(app: App, needs: Needs): void {
   const gate = new FairGate(places);
-  const room = waitingRoom();
+  const waiting = new Places(waiters);
   app.register(async (scope: App) => {
     for (const type of Object.keys(archives)) {
       scope.addContentTypeParser(type, { parseAs: 'buffer', bodyLimit: maxSkillArchiveBytes }, (_, body, done) =>
@@ -71,7 +71,9 @@ export function addSkillRoute(app: App, needs: Needs): void {
       config,
       preParsing: async (request, reply, payload) => {
         const signal = replySignal(reply, needs.cut);
-        onReplyOver(reply, await gate.enter(request.principal.accountId, { room, signal }));
+        const { accountId } = request.principal;
+        const room = waiting.roomOf(accountId, crowded);
+        onReplyOver(reply, await gate.enter(accountId, { room, signal }));
         return payload;
       },
       errorHandler: (error, request) => {
@@ -82,17 +84,8 @@ export function addSkillRoute(app: App, needs: Needs): void {
   });
 }
 
-function waitingRoom() {
-  let waiting = 0;
-  return {
-    enter(): void {
-      if (waiting >= maxWaiting)
-        throw new Refusal('insufficient_capacity', 'Too many skills are being added. Try again shortly.');
-      waiting += 1;
-    },
-    leave: () => void (waiting -= 1),
-  };
-}
+const crowded = (): Refusal =>
+  new Refusal('insufficient_capacity', 'Too many skills are being added. Try again shortly.');
 
 const tooLarge = ({ headers }: FastifyRequest): Refusal =>
   new Refusal(
