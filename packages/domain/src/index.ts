@@ -2,6 +2,7 @@ export * from './accounts.ts';
 export * from './answer-delivery.ts';
 export * from './egress.ts';
 export * from './error-kind.ts';
+export * from './destination.ts';
 export * from './errors.ts';
 export * from './model.ts';
 export * from './networks.ts';

@@ -1,4 +1,4 @@
-import { Refusal, SkillProblem } from '@lodge/domain';
+import { Refusal, SkillProblem, destinationFault } from '@lodge/domain';
 import type { SkillSource } from '@lodge/domain';
 import { createOutbound, ofNameServers } from '@lodge/egress';
 import type { ReadSkill, SkillOrigin, SkillReader } from '@lodge/ports';
@@ -66,12 +66,9 @@ function skillOf(result: SkillResult) {
 
 /** Refuses addresses that can never be used. Every connection checks the address that it goes to. */
 function checkUrl(text: string, privateAddresses: boolean): void {
-  const url = URL.parse(text);
-  if (url === null) throw new NotThere('url must be a URL');
-  if (url.protocol !== 'https:' && !(privateAddresses && url.protocol === 'http:')) {
-    throw new NotThere('url must begin with https://');
-  }
-  if (url.username !== '' || url.password !== '') throw new NotThere('url must have no user in it');
+  const fault = destinationFault(text, privateAddresses);
+  if (fault !== null) throw new NotThere(`url ${fault}`);
+  const url = new URL(text);
   if (url.search !== '' || url.hash !== '') throw new NotThere('url must have no query and no fragment');
 }
 

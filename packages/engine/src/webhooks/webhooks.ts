@@ -1,5 +1,5 @@
 /** The owners' use-cases for their webhooks. Each refuses with `webhook_not_found` where the account has no such one. */
-import { Refusal, webhookTestType } from '@lodge/domain';
+import { Refusal, destinationFault, webhookTestType } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import { webhookSecretContext } from '@lodge/ports';
 import type { ActorNote, SecretBox } from '@lodge/ports';
@@ -188,13 +188,9 @@ function sealed({ secrets }: WebhooksDeps, id: string, secret: string) {
 
 /** Refuses addresses that can never be used. Every attempt checks the address that it connects to. */
 function checkUrl({ privateAddresses }: WebhooksDeps, text: string): void {
-  const url = URL.parse(text);
-  if (url === null) throw new Refusal('invalid_request', 'url must be a URL.');
-  if (url.protocol !== 'https:' && !(privateAddresses && url.protocol === 'http:')) {
-    throw new Refusal('invalid_request', 'url must begin with https://.');
-  }
-  if (url.username !== '' || url.password !== '') throw new Refusal('invalid_request', 'url must have no user in it.');
-  if (url.hash !== '') throw new Refusal('invalid_request', 'url must have no fragment.');
+  const fault = destinationFault(text, privateAddresses);
+  if (fault !== null) throw new Refusal('invalid_request', `url ${fault}.`);
+  if (new URL(text).hash !== '') throw new Refusal('invalid_request', 'url must have no fragment.');
 }
 
 /** Waits for the end of a delivery. The first look sees an end whose notification came before it. */
