@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ChannelChange } from '@lodge/store/channels';
 import { execute } from '@lodge/testkit/postgres';
-import { agentWithChannel, inbound, leasesOf, openAccess } from '../../../store/src/testing/channel-fixture.ts';
+import {
+  agentWithChannel,
+  inbound,
+  leasesOf,
+  openAccess,
+  slackChange,
+} from '../../../store/src/testing/channel-fixture.ts';
 import { admitAll, firstAccount, newAgent } from '../../../store/src/testing/fixture.ts';
 import { testStore } from '../../../store/src/testing/test-store.ts';
 import { storeChannel } from './put.ts';
@@ -12,15 +18,8 @@ const other = await another();
 const accountId = await firstAccount(store.database);
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
 const put = (change: ChannelChange, { database } = store) => storeChannel(database, change);
-const change = (agentId: string, given: Partial<ChannelChange> = {}): ChannelChange => ({
-  accountId,
-  agentId,
-  channel: 'slack',
-  enabled: true,
-  access: openAccess,
-  credentials: [{ name: 'appToken', sealed: 's1', last4: '1111' }],
-  ...given,
-});
+const change = (agentId: string, given: Partial<ChannelChange> = {}): ChannelChange =>
+  slackChange({ accountId, agentId, ...given });
 const conflict = { code: 'channel_conflict' };
 const noAgent = { code: 'agent_not_found' };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execute } from '@lodge/testkit/postgres';
-import { agentWithChannel, inbound, leasesOf, openAccess } from '../testing/channel-fixture.ts';
+import { agentWithChannel, inbound, leasesOf, slackChange } from '../testing/channel-fixture.ts';
 import { admitAll, firstAccount, newAgent } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 import { channelsOf, findChannel } from './channel-row.ts';
@@ -13,15 +13,8 @@ const { database, store, another } = await testStore();
 const other = await another();
 const accountId = await firstAccount(store.database);
 const agent = async (): Promise<string> => (await store.agents.create(newAgent(accountId), admitAll)).id;
-const change = (agentId: string, given: Partial<ChannelChange> = {}): ChannelChange => ({
-  accountId,
-  agentId,
-  channel: 'slack',
-  enabled: true,
-  access: openAccess,
-  credentials: [{ name: 'appToken', sealed: 's1', last4: '1111' }],
-  ...given,
-});
+const change = (agentId: string, given: Partial<ChannelChange> = {}): ChannelChange =>
+  slackChange({ accountId, agentId, ...given });
 
 test("a channel is found and removed in its account's agent alone", async () => {
   const id = await agent();

@@ -13,6 +13,17 @@ export const openAccess: ChannelAccess = {
   perSenderHourly: 1_000,
 };
 
+/** A put of a Slack channel with one credential. */
+export const slackChange = (
+  given: Pick<ChannelChange, 'accountId' | 'agentId'> & Partial<ChannelChange>,
+): ChannelChange => ({
+  channel: 'slack',
+  enabled: true,
+  access: openAccess,
+  credentials: [{ name: 'appToken', sealed: 's1', last4: '1111' }],
+  ...given,
+});
+
 /** Creates an agent with a Telegram channel to which anybody may write. */
 export async function agentWithChannel(
   store: TestStore,
