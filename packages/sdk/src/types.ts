@@ -51,7 +51,7 @@ export interface AccountSpend {
 
 export interface AddSkill {
   git?: {
-    /** Of the repository, by https. Private addresses are refused unless the operator allows them. */
+    /** The address of the repository, by https. Private addresses are refused unless the operator allows them. */
     url: string;
     /** A branch, a tag or a whole commit; by default the repository's own branch. */
     ref?: string | undefined;
@@ -758,7 +758,7 @@ export interface CreateAgent {
     /** Names, `*.name` for every name below one (of at least two parts), and public IPv4 addresses or blocks of /8 to /32. Only with `allowlist`. Kept in lower case and in ASCII, an address as a block. */
     allow?: readonly string[] | undefined;
   } | null | undefined;
-  /** What root installs in the agent's machine, for all its programs. It happens behind the reply: `settings_pending` is true until then. Given as a whole: a list that is left out is empty. */
+  /** Packages that root installs in the agent's machine, for all its programs. It happens behind the reply: `settings_pending` is true until then. The lists are given as a whole: one that is left out is empty. */
   packages?: {
     /** Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`. */
     apt?: readonly string[] | undefined;
@@ -1810,7 +1810,7 @@ export interface OfferedModel {
   } | null;
 }
 
-/** What is installed in the agent's machine beside the programs of its image, by root. */
+/** Packages that root installs in the agent's machine beside the programs of its image. */
 export interface Packages {
   /** Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`. */
   apt: string[];
@@ -2226,9 +2226,9 @@ export interface Skill {
   digest: string;
   source: SkillSource;
   requires: SkillRequires;
-  /** Of the review, the worst first, at most 32. */
+  /** The findings of the review, the worst first, at most 32. */
   findings: SkillFinding[];
-  /** Of all its files. */
+  /** The size of all its files. */
   bytes: number;
   /** How many files it has. */
   files: number;
@@ -2260,7 +2260,7 @@ export interface SkillList {
   next_cursor: null;
 }
 
-/** What it says it needs, in the words of OpenClaw and Hermes. */
+/** Programs and variables that the skill says it needs, in the words of OpenClaw and Hermes. */
 export interface SkillRequires {
   programs: string[];
   variables: string[];
@@ -2268,7 +2268,7 @@ export interface SkillRequires {
 
 export interface SkillSource {
   kind: 'upload' | 'git' | 'hub';
-  /** Of the repository. */
+  /** The address of the repository. */
   url?: string;
   /** The branch, tag or commit that was asked for. */
   ref?: string;
@@ -2295,9 +2295,9 @@ export interface SkillVersion {
   digest: string;
   source: SkillSource;
   requires: SkillRequires;
-  /** Of the review, the worst first, at most 32. */
+  /** The findings of the review, the worst first, at most 32. */
   findings: SkillFinding[];
-  /** Of all its files. */
+  /** The size of all its files. */
   bytes: number;
   files: {
     path: string;

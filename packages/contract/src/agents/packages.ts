@@ -20,14 +20,14 @@ export const Packages = Type.Object(
   {
     title: 'Packages',
     additionalProperties: false,
-    description: "What is installed in the agent's machine beside the programs of its image, by root.",
+    description: "Packages that root installs in the agent's machine beside the programs of its image.",
   },
 );
 
 export const PackagesInput = Type.Partial(Packages, {
   additionalProperties: false,
   description:
-    "What root installs in the agent's machine, for all its programs. It happens behind the reply: `settings_pending` is true until then. Given as a whole: a list that is left out is empty.",
+    "Packages that root installs in the agent's machine, for all its programs. It happens behind the reply: `settings_pending` is true until then. The lists are given as a whole: one that is left out is empty.",
   examples: [{ apt: ['ffmpeg'], pip: ['pandas==2.3.1'], npm: ['prettier@3'] }],
 });
 export type PackagesInput = Static<typeof PackagesInput>;

@@ -20,7 +20,7 @@ export const SkillFinding = Type.Object(
 const SkillSource = Type.Object(
   {
     kind: oneOf(['upload', 'git', 'hub']),
-    url: Type.Optional(Type.String({ description: 'Of the repository.' })),
+    url: Type.Optional(Type.String({ description: 'The address of the repository.' })),
     ref: Type.Optional(Type.String({ description: 'The branch, tag or commit that was asked for.' })),
     path: Type.Optional(
       Type.String({ description: "The skill's folder in the repository; empty: the repository itself." }),
@@ -38,7 +38,7 @@ const SkillRequires = Type.Object(
   {
     title: 'SkillRequires',
     additionalProperties: false,
-    description: 'What it says it needs, in the words of OpenClaw and Hermes.',
+    description: 'Programs and variables that the skill says it needs, in the words of OpenClaw and Hermes.',
   },
 );
 
@@ -49,9 +49,9 @@ const facts = {
   source: SkillSource,
   requires: SkillRequires,
   findings: Type.Array(SkillFinding, {
-    description: `Of the review, the worst first, at most ${skillBounds.findings}.`,
+    description: `The findings of the review, the worst first, at most ${skillBounds.findings}.`,
   }),
-  bytes: Type.Integer({ description: 'Of all its files.' }),
+  bytes: Type.Integer({ description: 'The size of all its files.' }),
 };
 
 /** A skill as its latest version is. */
@@ -102,7 +102,8 @@ const git = Type.Object(
       minLength: 1,
       maxLength: 2_000,
       pattern: patterns.webUrl,
-      description: 'Of the repository, by https. Private addresses are refused unless the operator allows them.',
+      description:
+        'The address of the repository, by https. Private addresses are refused unless the operator allows them.',
       examples: ['https://github.com/anthropics/skills'],
     }),
     ref: Type.Optional(

@@ -120,8 +120,8 @@ export interface Agents {
   /** Whether all settings, egress rules and packages of the row are in effect, in the machine too. */
   inEffect(row: AgentRow): boolean;
   /**
-   * Waits until the settings are in effect, packages apart, the agent has no running machine to take them, `timeoutMs` passed or `signal`
-   * aborted. Returns the row as it then is.
+   * Waits until the settings are in effect, packages apart, the agent has no running machine to take them, `timeoutMs`
+   * passed or `signal` aborted. Returns the row as it then is.
    */
   awaitInEffect(accountId: string, id: string, timeoutMs: number, signal: AbortSignal): Promise<AgentRow>;
   /**

@@ -327,7 +327,7 @@ class Egress(Reply):
 
 
 class Packages(Reply):
-    """What is installed in the agent's machine beside the programs of its image, by root."""
+    """Packages that root installs in the agent's machine beside the programs of its image."""
 
     apt: list[str]
     """Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`."""
@@ -1777,7 +1777,7 @@ class Size(Reply):
 class SkillSource(Reply):
     kind: Literal["upload", "git", "hub"] | str
     url: str | None = None
-    """Of the repository."""
+    """The address of the repository."""
     ref: str | None = None
     """The branch, tag or commit that was asked for."""
     path: str | None = None
@@ -1792,7 +1792,7 @@ class SkillSource(Reply):
 
 
 class SkillRequires(Reply):
-    """What it says it needs, in the words of OpenClaw and Hermes."""
+    """Programs and variables that the skill says it needs, in the words of OpenClaw and Hermes."""
 
     programs: list[str]
     variables: list[str]
@@ -1811,9 +1811,9 @@ class Skill(Reply):
     source: SkillSource
     requires: SkillRequires
     findings: list[SkillFinding]
-    """Of the review, the worst first, at most 32."""
+    """The findings of the review, the worst first, at most 32."""
     bytes: int
-    """Of all its files."""
+    """The size of all its files."""
     files: int
     """How many files it has."""
     created_at: datetime
@@ -1847,9 +1847,9 @@ class SkillVersion(Reply):
     source: SkillSource
     requires: SkillRequires
     findings: list[SkillFinding]
-    """Of the review, the worst first, at most 32."""
+    """The findings of the review, the worst first, at most 32."""
     bytes: int
-    """Of all its files."""
+    """The size of all its files."""
     files: list[SkillVersionFile]
     created_at: datetime
 

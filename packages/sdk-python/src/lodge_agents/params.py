@@ -160,8 +160,8 @@ class CreateAgentEgress(TypedDict, total=False):
 
 
 class CreateAgentPackages(TypedDict, total=False):
-    """What root installs in the agent's machine, for all its programs. It happens behind the reply:
-    `settings_pending` is true until then. Given as a whole: a list that is left out is empty.
+    """Packages that root installs in the agent's machine, for all its programs. It happens behind the reply:
+    `settings_pending` is true until then. The lists are given as a whole: one that is left out is empty.
     """
 
     apt: Sequence[str]
@@ -337,7 +337,7 @@ class PutConnectionAuth(TypedDict, total=False):
 
 class AddSkillGit(TypedDict, total=False):
     url: Required[str]
-    """Of the repository, by https. Private addresses are refused unless the operator allows them."""
+    """The address of the repository, by https. Private addresses are refused unless the operator allows them."""
     ref: str
     """A branch, a tag or a whole commit; by default the repository's own branch."""
     path: str

@@ -148,9 +148,9 @@ class AsyncAgentsOperations(AsyncResource):
                 `metadata`.
             metadata: Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`.
             egress: What the agent's machine may reach; given as a whole. Without `mode` it is `public`.
-            packages: What root installs in the agent's machine, for all its programs. It happens behind the
-                reply: `settings_pending` is true until then. Given as a whole: a list that is left out is
-                empty.
+            packages: Packages that root installs in the agent's machine, for all its programs. It happens
+                behind the reply: `settings_pending` is true until then. The lists are given as a whole: one
+                that is left out is empty.
             models: Models that the agent may call beside its own and its members', each as
                 `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key
                 for; under a spend limit, any with a known price.
