@@ -75,6 +75,7 @@ agents:
     lifecycle: {idle_timeout_seconds: 600}
     spend_limit: {daily_usd: '10.50', action: block}
     egress: {mode: allowlist, allow: [Example.com, 1.2.3.4]}
+    packages: {apt: [jq], pip: [pandas==2.3.1]}
     peers: [grace]
     metadata: {ticket: '4711'}
     instructions: {file: ada.md}

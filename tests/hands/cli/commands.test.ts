@@ -77,6 +77,35 @@ describe('commands', () => {
     assert.equal((await person.lodge(['agents', 'show', 'ada'])).code, 4);
   });
 
+  test('each option of packages replaces its list and leaves the others', async () => {
+    const packagesOf = async (...args: string[]): Promise<unknown> => {
+      const { stdout, stderr } = await person.lodge(['agents', ...args, '--json']);
+      return stderr === '' ? JSON.parse(stdout).packages : stderr;
+    };
+    await writeFile(
+      join(person.home, 'busy.json'),
+      JSON.stringify({ model, packages: { apt: ['bc'], npm: ['yarn'] } }),
+    );
+    assert.deepEqual(
+      await packagesOf('create', 'busy', '--input', 'busy.json', '--apt', 'jq=1.6-2.1', '--apt', 'ffmpeg'),
+      { apt: ['jq=1.6-2.1', 'ffmpeg'], pip: [], npm: ['yarn'] },
+    );
+    const both = { apt: ['jq=1.6-2.1', 'ffmpeg'], pip: ['pandas==2.3.1'], npm: ['yarn'] };
+    assert.deepEqual(await packagesOf('update', 'busy', '--pip', 'pandas==2.3.1'), both);
+    assert.match(
+      (await person.lodge(['agents', 'show', 'busy'])).stdout,
+      /^packages\tjq=1.6-2.1, ffmpeg, pandas==2.3.1, yarn$/m,
+    );
+    assert.deepEqual(await packagesOf('update', 'busy', '--reset', 'packages.apt'), { ...both, apt: [] });
+    assert.deepEqual(await packagesOf('update', 'busy', '--reset', 'packages', '--npm', 'prettier@3'), {
+      apt: [],
+      pip: [],
+      npm: ['prettier@3'],
+    });
+    assert.deepEqual(await packagesOf('update', 'busy', '--reset', 'packages'), { apt: [], pip: [], npm: [] });
+    assert.match(String(await packagesOf('update', 'busy', '--apt', '--purge')), /packages/);
+  });
+
   test('two agents of one name are told apart by their ids', async () => {
     for (const name of ['twin', 'twin', 'twins'])
       await send(world.url, 'POST', '/v1/agents?wait=false', { key: world.key, body: { name, model } });

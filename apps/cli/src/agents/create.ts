@@ -7,6 +7,7 @@ import { CommandError, exitCodes, usageError } from '../failure.ts';
 import type { On, Run } from '../run.ts';
 import { withProgress } from '../terminal/progress.ts';
 import { safeLine } from '../terminal/safe.ts';
+import { listsOf, packagesField } from './packages.ts';
 import { agentLine } from './shown.ts';
 import { addSettings, settingsBody } from './settings.ts';
 import type { Settings } from './settings.ts';
@@ -41,14 +42,17 @@ export function define(command: Command, on: On): void {
       'lodge agents create ada --model openai/gpt-5 --llm-key openai=env:OPENAI_API_KEY',
       'take the key from a variable',
     ],
+    ['lodge agents create ada --input agent.json --apt ffmpeg --pip pandas==2.3.1', 'with packages in its machine'],
     ['lodge agents create --input agent.json --json', 'make what a file of the API describes'],
   ).action(on(createAgent));
 }
 
 async function createAgent(run: Run, options: CreateOptions, name: string | undefined): Promise<void> {
   const lodge = await run.lodge();
+  const settings = await settingsBody(run, options);
   const body = {
-    ...(await settingsBody(run, options)),
+    ...settings,
+    ...packagesField(listsOf(options), settings['packages']),
     ...(name !== undefined && { name }),
     ...(options.runtime !== undefined && { runtime_kind: options.runtime }),
     ...(options.checkKeys && { check_keys: true }),

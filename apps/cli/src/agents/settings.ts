@@ -5,9 +5,11 @@ import { usageError } from '../failure.ts';
 import type { Run } from '../run.ts';
 import { readLlmKeys } from '../secrets.ts';
 import type { LlmKey } from '../secrets.ts';
+import { addPackages } from './packages.ts';
+import type { PackageOptions } from './packages.ts';
 import { given, integer, pairs, readObject, readText, several } from '../values.ts';
 
-export interface Settings {
+export interface Settings extends PackageOptions {
   readonly model?: string;
   readonly description?: string;
   readonly instructions?: string;
@@ -30,7 +32,7 @@ export interface Settings {
 const maxSeconds = 31_536_000;
 
 export function addSettings(command: Command): Command {
-  return command
+  return addPackages(command)
     .option('--model <name>', 'model, such as anthropic/claude-sonnet-5')
     .option(
       '--llm-key <provider[=source]>',

@@ -39,7 +39,7 @@ export const agentColumns = (out: Output): readonly Column<Agent>[] => [
 /** All packages in one line; null when there are none. */
 function packagesOf({ packages }: Agent): string | null {
   const lists = [packages.apt, packages.pip, packages.npm];
-  return lists.flatMap((list) => list.map(safeLine)).join(', ') || null;
+  return lists.flatMap((list) => list.map((name) => safeLine(name))).join(', ') || null;
 }
 
 /** All of an agent that a person looks for. */

@@ -8,6 +8,7 @@ import { examples } from '../examples.ts';
 import { usageError } from '../failure.ts';
 import type { On, Run } from '../run.ts';
 import { several } from '../values.ts';
+import { listsOf, packagesField, resettableLists } from './packages.ts';
 import { addSettings, settingsBody } from './settings.ts';
 import type { Settings } from './settings.ts';
 import { agentFields } from './shown.ts';
@@ -30,6 +31,7 @@ const resettable = [
   'metadata',
   'spend_limit',
   'egress',
+  ...resettableLists,
   'models',
   'peers',
   'llm_keys',
@@ -53,29 +55,37 @@ export function define(command: Command, on: On): void {
     ['lodge agents update ada --size large', 'give it a larger machine'],
     ['lodge agents update ada --llm-key anthropic=file:key.txt', "replace a provider's key"],
     ['lodge agents update ada --instructions-file ada.md', 'say anew who it is'],
+    ['lodge agents update ada --apt ffmpeg --apt jq', "replace the list of Debian's packages in its machine"],
+    ['lodge agents update ada --reset packages.apt', 'remove these packages'],
     ['lodge agents update ada --reset spend_limit', 'remove its spend limit'],
   ).action(on(updateAgent));
 }
 
 async function updateAgent(run: Run, options: UpdateOptions, meant: string): Promise<void> {
   const body = await settingsBody(run, options);
+  const reset = options.reset ?? [];
+  const lists = listsOf(options, reset);
   const removed = (options.removeLlmKey ?? []).map((provider) => ({ provider, api_key: null }));
   const change = {
     ...body,
-    ...Object.fromEntries((options.reset ?? []).map((field) => [field, null])),
+    ...Object.fromEntries(reset.filter((field) => !field.includes('.')).map((field) => [field, null])),
     ...(options.name !== undefined && { name: options.name }),
     ...(removed.length > 0 && { llm_keys: [...((body['llm_keys'] as object[] | undefined) ?? []), ...removed] }),
     ...without(body, 'labels', options.removeLabel),
     ...without(body, 'metadata', options.removeMetadata),
   };
-  if (Object.keys(change).length === 0)
+  if (Object.keys(change).length === 0 && lists === undefined)
     throw usageError('Nothing to change was given.', 'lodge agents update --help lists what can be.');
-  const { id } = await agentOf(run, meant);
+  const { id, packages } = await agentOf(run, meant);
+  const others = Object.hasOwn(change, 'packages') ? (change as UpdateAgent).packages : packages;
   const lodge = await run.lodge();
-  const agent = await lodge.agents.update(id, change as UpdateAgent, run.call);
+  const whole = { ...change, ...packagesField(lists, others) } as UpdateAgent;
+  const agent = await lodge.agents.update(id, whole, run.call);
   run.out.result(agent, () => agentFields(run.out, agent));
   if (agent.settings_pending && !run.out.isJson)
-    run.out.note('The machine takes this over within seconds while it runs, else at its next start.');
+    run.out.note(
+      `The machine takes this over within ${lists ? 'minutes' : 'seconds'} while it runs, else at its next start.`,
+    );
 }
 
 /** Returns the pairs of a field, with null for those that are removed. */
