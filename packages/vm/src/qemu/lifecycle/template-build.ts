@@ -118,7 +118,9 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
     const image = imageOf(work);
     const madeOver = from?.madeOver ?? image.rootDisk;
     const { variant } = build;
-    const made = { image, madeOver, facts, variant, pace, madeWith: work.madeWith, diskBytes: bytes };
+    const { madeWith } = work;
+    const { counterKhz } = work.host;
+    const made = { image, madeOver, facts, variant, pace, madeWith, counterKhz, diskBytes: bytes };
     return await store.commit(draft, made, host.emulator.mapsReadOnly);
   } finally {
     if (process) await kill(process);
@@ -149,7 +151,7 @@ async function startGuest(
   signal: AbortSignal,
 ): Promise<{ readonly address: string; readonly machine: LaunchedMachine }> {
   const { host, slot, uid, build, from } = work;
-  const { accelerator, emulator, network } = host;
+  const { accelerator, counterKhz, emulator, network } = host;
   const image = imageOf(work);
   const namespace = await network.createNamespace(slot, { tapOwner: uid, brokerPort: build.brokerPort });
   if (from) await copyFiles(from, draft, uid);
@@ -159,6 +161,7 @@ async function startGuest(
       directory,
       line: {
         accelerator: accelerator.accelerator,
+        counterKhz,
         name: `lodge-${host.instance}-template`,
         kernel: image.kernel,
         initrd: image.initrd,

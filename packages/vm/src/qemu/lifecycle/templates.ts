@@ -7,7 +7,9 @@ import { chooseAccelerator } from '../machine/accelerator.ts';
 import type { AcceleratorAnswer } from '../machine/accelerator.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import { bootVcpus, qemuCommandLine } from '../machine/command-line.ts';
+import { architecture } from '../machine/architecture.ts';
 import type { Accelerator } from '../machine/architecture.ts';
+import { counterKhz, isSameRate } from '../machine/counter-rate.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { inspectEmulator } from '../machine/emulator.ts';
 import type { Emulator } from '../machine/emulator.ts';
@@ -21,7 +23,7 @@ import type { TemplateToGoOnFrom } from './template-build.ts';
 import { HostPace } from '../../pace.ts';
 import { OwnTemplates } from '../saved/own-templates.ts';
 import { TemplateChecks } from '../saved/template-checks.ts';
-import type { StoredTemplate } from '../saved/template-shelf.ts';
+import type { StoredTemplate, TemplateShelf } from '../saved/template-shelf.ts';
 import { templateHash, TemplateStore } from '../saved/template-store.ts';
 import { toVmError } from '../../waiting.ts';
 import type { VmHost } from './vm-start.ts';
@@ -35,6 +37,8 @@ const longestBuildMs = 2 * 60 * 60_000;
 interface Toolchain {
   readonly emulator: Emulator;
   readonly accelerator: AcceleratorAnswer;
+  /** Rate of the counter of emulated guests, kHz; null where they learn it from their processor. */
+  readonly counterKhz: number | null;
 }
 
 /** An image by its id, with the parts that show which accelerator works. */
@@ -68,7 +72,7 @@ export class Templates {
   /** Looks a template up without a trace. */
   async look(request: TemplateRequest): Promise<Template | null> {
     const hash = await this.hashOf(request);
-    const found = hash && ((await this.own.find(hash)) ?? (await this.cache.find(hash)));
+    const found = hash && ((await this.found(this.own, hash)) ?? (await this.found(this.cache, hash)));
     return found ? found.template : null;
   }
 
@@ -76,9 +80,9 @@ export class Templates {
   async find(request: TemplateRequest): Promise<Template | null> {
     const hash = await this.hashOf(request);
     if (!hash) return null;
-    const own = await this.own.find(hash);
+    const own = await this.found(this.own, hash);
     if (own) return this.handOut(own.template);
-    const cached = await this.cache.find(hash);
+    const cached = await this.found(this.cache, hash);
     return cached && this.taken(cached.template.id);
   }
 
@@ -93,11 +97,19 @@ export class Templates {
     const found = (await look()) ?? ((await this.own.take(id)) ? await look() : null);
     if (!found) throw new VmError('template_missing', `template ${id} is not there, or not as it was made`);
     this.pace.note(found.template);
-    const { emulator, accelerator } = await this.means(found);
-    if (from === 'clone' && found.madeWith !== madeWith(emulator, accelerator)) {
-      throw new VmError('template_missing', `template ${id} was saved by ${found.madeWith} and does not load here`);
+    const means = await this.means(found);
+    if (from === 'clone' && (found.madeWith !== madeWith(means) || !hasRate(found, means))) {
+      const counter = found.counterKhz === null ? '' : ` with a counter of ${found.counterKhz} kHz`;
+      const how = `${found.madeWith}${counter}`;
+      throw new VmError('template_missing', `template ${id} was saved by ${how} and does not load here`);
     }
     return found;
+  }
+
+  /** The newest whole template of that hash, if its clones' clocks are right on this host. */
+  private async found(shelf: TemplateShelf, hash: string): Promise<StoredTemplate | null> {
+    const found = await shelf.find(hash);
+    return found && hasRate(found, await this.means(found)) ? found : null;
   }
 
   /** Learns the host's pace from the templates of this Lodge. */
@@ -150,8 +162,7 @@ export class Templates {
    */
   async stateOf(templateId: string): Promise<{ readonly stateKey: string; readonly savedOn: SavedOn }> {
     const means = await this.means(await this.kernelOf(templateId));
-    const { emulator, accelerator } = means;
-    const saved = await savedOn(madeWith(emulator, accelerator), accelerator.accelerator);
+    const saved = await savedOn(madeWith(means), means.accelerator.accelerator, means.counterKhz);
     return { stateKey: templateHash(await this.stateFacts(means)), savedOn: saved };
   }
 
@@ -172,7 +183,7 @@ export class Templates {
     const onBusy = (): void => build.progress('waiting for another process that makes the same template');
     const unlock = await lock(`template ${this.cache.root} ${hash}`, { timeoutMs: longestBuildMs, signal, onBusy });
     try {
-      const made = (await this.cache.find(hash)) ?? (await this.make(build, hash, cgroups, signal));
+      const made = (await this.found(this.cache, hash)) ?? (await this.make(build, hash, cgroups, signal));
       const own = await this.taken(made.template.id);
       if (own) return own;
       throw new VmError('template_missing', `template ${made.template.id} was lost as it was made`);
@@ -203,10 +214,7 @@ export class Templates {
       await passableFolder(this.options.cacheDir);
       await assertTemplateRoom(this.options);
       const work = { host, store, hash, buildsRoot, slot, uid: uidBase + slot, build, from };
-      const made = await buildTemplate(
-        { ...work, madeWith: madeWith(host.emulator, host.accelerator), log: this.options.log },
-        signal,
-      );
+      const made = await buildTemplate({ ...work, madeWith: madeWith(host), log: this.options.log }, signal);
       const seconds = Math.round((performance.now() - started) / 1000);
       log.info({ template: made.template.id, seconds, pace: made.template.pace }, 'template made');
       return made;
@@ -237,9 +245,10 @@ export class Templates {
     return templateHash([image.id, variant, ...(await this.stateFacts(await this.means(image)))]);
   }
 
-  private async stateFacts({ emulator, accelerator }: Toolchain): Promise<string[]> {
-    const processor = accelerator.accelerator === 'kvm' ? await processorFacts() : '';
-    return [madeWith(emulator, accelerator), processor, ...layout(accelerator.accelerator)];
+  private async stateFacts(means: Toolchain): Promise<string[]> {
+    const { accelerator } = means.accelerator;
+    const processor = accelerator === 'kvm' ? await processorFacts() : '';
+    return [madeWith(means), processor, ...layout(accelerator, means.counterKhz !== null)];
   }
 
   private async kernelOf(templateId: string): Promise<Pick<Image, 'kernel' | 'initrd'>> {
@@ -277,25 +286,32 @@ export class Templates {
     const { accelerator: setting, cacheDir, log } = this.options;
     const emulator = await inspectEmulator();
     const accelerator = await chooseAccelerator({ setting, cacheDir, image, emulatorVersion: emulator.version });
+    const isGuessed = accelerator.accelerator === 'tcg' && architecture.counterParameter !== null;
+    const rate = isGuessed ? await counterKhz(cacheDir) : null;
+    const { reason } = accelerator;
     log.info(
-      { emulator: emulator.version, accelerator: accelerator.accelerator, reason: accelerator.reason },
+      { emulator: emulator.version, accelerator: accelerator.accelerator, reason, counter_khz: rate },
       'emulator',
     );
-    return { emulator, accelerator };
+    return { emulator, accelerator, counterKhz: rate };
   }
 }
 
 /** Device state loads where it was saved: by the same QEMU with the same accelerator. */
-export function madeWith(emulator: Emulator, accelerator: AcceleratorAnswer): string {
+function madeWith({ emulator, accelerator }: Toolchain): string {
   return `${emulator.version} (${accelerator.accelerator})`;
 }
 
-/** The machine's devices: any change here makes older templates unloadable. Paths are not part of it. */
-function layout(accelerator: Accelerator): string[] {
+/**
+ * The machine's devices: any change here makes older templates unloadable. Paths are not part of it, nor is the counter's
+ * rate, which two hosts measure a little differently (`isSameRate`).
+ */
+function layout(accelerator: Accelerator, isTold: boolean): string[] {
   const path = { kernel: '', initrd: '', disk: '', qmpSocket: '' };
   return qemuCommandLine({
     ...path,
     accelerator,
+    counterKhz: isTold ? 0 : null,
     name: '',
     memory: null,
     tap: '',
@@ -303,6 +319,10 @@ function layout(accelerator: Accelerator): string[] {
     incoming: false,
     vcpus: bootVcpus,
   });
+}
+
+function hasRate(found: StoredTemplate, means: Toolchain): boolean {
+  return isSameRate(found.counterKhz, means.counterKhz);
 }
 
 function imageLock(rootDisk: string): string {

@@ -88,8 +88,9 @@ async function sourceOf(
     throw refused(error.message);
   };
   const { stateKey, savedOn: here } = await templates.stateOf(template.id).catch(unlessThere);
-  if (snapshot.stateKey !== stateKey) {
-    const why = foreign(snapshot.savedOn, here) ?? 'it was saved by another emulator, or with other devices';
+  const difference = foreign(snapshot.savedOn, here);
+  if (snapshot.stateKey !== stateKey || difference !== null) {
+    const why = difference ?? 'it was saved by another emulator, or with other devices';
     throw new VmError('snapshot_foreign', `the snapshot cannot be loaded: ${why}`);
   }
   await templates.startable(template.id, snapshot.base === 'template' ? 'clone' : 'boot').catch(unlessThere);

@@ -36,6 +36,8 @@ export interface VmHost {
   readonly cgroups: Cgroups;
   readonly emulator: Emulator;
   readonly accelerator: AcceleratorAnswer;
+  /** Rate of the counter of emulated guests, kHz; null where they learn it from their processor. */
+  readonly counterKhz: number | null;
   /** Port of the LLM broker on the host. */
   readonly brokerPort: number;
   readonly mbitPerVcpu: number | null;
@@ -78,7 +80,7 @@ export interface StartedVm extends LaunchedMachine {
 /** Starts a VM. Rejects only when none of its work is still running; the caller removes what was made. */
 export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal): Promise<StartedVm> {
   const { directory, slot, uid, template, source } = start;
-  const { network, cgroups, accelerator } = host;
+  const { network, cgroups, accelerator, counterKhz } = host;
   const timings: Record<string, number> = {};
   const cgroup = directory.agentId;
   const [namespace] = await allSettledOrThrow([
@@ -91,6 +93,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
     directory,
     line: {
       accelerator: accelerator.accelerator,
+      counterKhz,
       name: `lodge-${host.instance}-${directory.agentId}`,
       kernel: template.kernel,
       initrd: template.initrd,

@@ -25,6 +25,8 @@ export interface Architecture {
   readonly console: string;
   /** Parameters, each with a space after it. */
   readonly kernelParameters: string;
+  /** The parameter that tells an emulated kernel the rate of its counter. Null: the processor tells it. */
+  readonly counterParameter: string | null;
   /** Guest-physical address of the memory that a guest boots with. */
   readonly memoryAddress: number;
 }
@@ -39,6 +41,7 @@ const x64: Architecture = {
   pluggedProcessor: (accelerator) => (accelerator === 'kvm' ? 'host-x86_64-cpu' : 'max-x86_64-cpu'),
   console: 'ttyS0',
   kernelParameters: 'no_timer_check tsc=reliable ',
+  counterParameter: 'tsc_early_khz',
   memoryAddress: 0,
 };
 
@@ -50,6 +53,7 @@ const arm64: Architecture = {
   pluggedProcessor: null,
   console: 'ttyAMA0',
   kernelParameters: '',
+  counterParameter: null,
   memoryAddress: 2 ** 30,
 };
 

@@ -7,6 +7,7 @@ import type { CommandLine } from './command-line.ts';
 
 const base: CommandLine = {
   accelerator: 'tcg',
+  counterKhz: null,
   name: 'vm',
   kernel: '/image/vmlinuz',
   initrd: '/image/initrd',

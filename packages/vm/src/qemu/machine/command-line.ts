@@ -32,6 +32,8 @@ export interface MemoryFile {
 
 export interface CommandLine {
   readonly accelerator: Accelerator;
+  /** Rate of the emulated counter, kHz (`counter-rate.ts`); null where the guest learns it from its processor. */
+  readonly counterKhz: number | null;
   /** The name in process lists. */
   readonly name: string;
   readonly kernel: string;
@@ -142,7 +144,7 @@ function disk(path: string): string[] {
   ].flat();
 }
 
-function kernelParameters({ accelerator, credentialDigest }: CommandLine, kind: Architecture): string {
+function kernelParameters({ accelerator, counterKhz, credentialDigest }: CommandLine, kind: Architecture): string {
   return [
     `console=${kind.console} quiet rw ${kind.kernelParameters}memhp_default_state=online_movable`,
     // A panicked guest restarts, and its QEMU does not (`witness.ts`), so the host learns of it.
@@ -151,6 +153,7 @@ function kernelParameters({ accelerator, credentialDigest }: CommandLine, kind: 
     'cryptomgr.notests=1',
     // Emulated processors do not speculate.
     ...(accelerator === 'tcg' ? ['mitigations=off'] : []),
+    ...(counterKhz === null ? [] : [`${kind.counterParameter}=${counterKhz}`]),
     ...(credentialDigest === null ? [] : [`${credentialParameter}=${credentialDigest}`]),
   ].join(' ');
 }

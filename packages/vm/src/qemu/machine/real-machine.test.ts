@@ -35,6 +35,7 @@ beforeEach(async () => {
     disk,
     qmpSocket,
     accelerator: 'kvm',
+    counterKhz: null,
     memory: null,
     credentialDigest: null,
     incoming: false,

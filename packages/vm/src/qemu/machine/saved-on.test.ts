@@ -44,8 +44,19 @@ test('other microcode or another kernel is noticed, and no reason to refuse', ()
 
 test('under emulation nothing of the host’s processor is written down', async () => {
   const saved = await savedOn('QEMU 10.0 (tcg)', 'tcg');
-  assert.deepEqual(saved, { madeWith: 'QEMU 10.0 (tcg)', processor: null });
+  assert.deepEqual(saved, { madeWith: 'QEMU 10.0 (tcg)', processor: null, counterKhz: null });
   assert.deepEqual([foreign(saved, saved), updated(saved, saved)], [null, null]);
+});
+
+test('under emulation a counter of another rate is told, and one that differs as measurements do is the same', async () => {
+  const at = (khz: number): Promise<SavedOn> => savedOn('QEMU 10.0 (tcg)', 'tcg', khz);
+  assert.match(
+    foreign(await at(2_596_100), await at(2_994_300))!,
+    /ran at 2596100 kHz, and this host's runs at 2994300/,
+  );
+  assert.equal(foreign(await at(2_596_100), await at(2_594_200)), null);
+  const untold: SavedOn = { madeWith: 'QEMU 10.0 (tcg)', processor: null };
+  assert.notEqual(foreign(untold, await at(2_596_100)), null, 'nothing is known of an older one');
 });
 
 test('a processor that tells little is one all the same', () => {

@@ -1,6 +1,6 @@
 /**
  * The facts of a host when device state was saved on it, to explain why it does not load. Under emulation the processor has
- * no part in it: the emulated one is the same on every host.
+ * no part in it, as the emulated one is the same on every host, but for the rate of its counter.
  *
  * Another emulator, accelerator or processor is another machine for the guest, so its state is not loaded. Other microcode
  * or another host kernel is not, as long as the processor offers the same: hosts are updated, and the state is tried.
@@ -9,12 +9,15 @@ import { readFile } from 'node:fs/promises';
 import { release } from 'node:os';
 import { createHash } from 'node:crypto';
 import type { Accelerator } from './architecture.ts';
+import { isSameRate } from './counter-rate.ts';
 
 export interface SavedOn {
   /** Version line and accelerator. */
   readonly madeWith: string;
   /** Set under KVM alone, else null. */
   readonly processor: HostProcessor | null;
+  /** Rate of the guest's counter, kHz; null or absent where its processor tells it. */
+  readonly counterKhz?: number | null;
 }
 
 export interface HostProcessor {
@@ -27,8 +30,12 @@ export interface HostProcessor {
   readonly kernel: string;
 }
 
-export async function savedOn(madeWith: string, accelerator: Accelerator): Promise<SavedOn> {
-  return { madeWith, processor: accelerator === 'kvm' ? hostProcessor(await cpuInfo()) : null };
+export async function savedOn(
+  madeWith: string,
+  accelerator: Accelerator,
+  counterKhz: number | null = null,
+): Promise<SavedOn> {
+  return { madeWith, processor: accelerator === 'kvm' ? hostProcessor(await cpuInfo()) : null, counterKhz };
 }
 
 /** Model and features of the host's processor: device state saved on one may not load on another. */
@@ -49,6 +56,8 @@ export function hostProcessor(text: string, kernel = release()): HostProcessor {
 export function foreign(saved: SavedOn | undefined, here: SavedOn): string | null {
   if (saved === undefined) return null;
   if (saved.madeWith !== here.madeWith) return `it was saved by ${saved.madeWith}, and this host has ${here.madeWith}`;
+  const [rate, rateHere] = [saved.counterKhz ?? null, here.counterKhz ?? null];
+  if (!isSameRate(rate, rateHere)) return `its counter ran at ${rate} kHz, and this host's runs at ${rateHere} kHz`;
   const [was, is] = [saved.processor, here.processor];
   if (was === null || is === null || was.features === is.features) return null;
   return was.model === is.model

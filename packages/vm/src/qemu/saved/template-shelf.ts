@@ -21,6 +21,8 @@ export interface Manifest {
   readonly variant?: string;
   /** QEMU and accelerator, the only ones that load it. */
   readonly madeWith: string;
+  /** Rate of the guest's counter, kHz; null or absent where its processor tells it. */
+  readonly counterKhz?: number | null;
   readonly diskBytes: number;
   /** The host's pace when it was made; absent from older templates. */
   readonly pace?: number;
@@ -43,6 +45,7 @@ export interface StoredTemplate {
   readonly template: Template;
   readonly files: TemplateFiles;
   readonly madeWith: string;
+  readonly counterKhz: number | null;
   readonly diskBytes: number;
   readonly kernel: string;
   readonly initrd: string;
@@ -101,11 +104,13 @@ export class TemplateShelf {
     return readManifest(join(this.root, id));
   }
 
-  protected stored(id: string, { imageId, facts, variant, madeWith, diskBytes, pace }: Manifest): StoredTemplate {
+  protected stored(id: string, manifest: Manifest): StoredTemplate {
+    const { imageId, facts, variant, madeWith, counterKhz = null, diskBytes, pace } = manifest;
     return {
       template: { id, imageId, facts, ...(variant !== undefined && { variant }), pace: keptPace(pace) },
       files: { memory: this.file(id, 'memory'), disk: this.file(id, 'disk'), devices: this.file(id, 'devices') },
       madeWith,
+      counterKhz,
       diskBytes,
       kernel: this.file(id, 'kernel'),
       initrd: this.file(id, 'initrd'),
