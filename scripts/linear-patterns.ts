@@ -56,6 +56,7 @@ const made: Readonly<Record<string, string>> = {
   'apps/server/src/config/spend.ts': 'a pattern of the contract, which is checked as such',
   'apps/server/src/http/reply/agent-record.ts': 'a pattern of the contract, which is checked as such',
   'apps/server/src/http/routes/uploads/shared.ts': 'a pattern of the contract, which is checked as such',
+  'apps/web/src/pages/agent/settings/kinds.ts': 'patterns of the contract, which are checked as such',
   'apps/cli/src/apply/file/check.ts': 'patterns of the contract, which are checked as such',
 };
 

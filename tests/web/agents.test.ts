@@ -268,6 +268,25 @@ test('settings are saved by group, and say when they are in effect', async () =>
   );
 });
 
+test('packages are named in three lists, and the card says whether they are installed', async () => {
+  const packages = page.getByRole('form', { name: 'Packages' });
+  await field('Python packages', packages).fill('pandas==2.3.1\nhttp://example.com/x.whl');
+  await button('Save', packages).click();
+  await packages.getByText('“http://example.com/x.whl” must be a name of a Python package').waitFor();
+  await field('Python packages', packages).fill(' pandas==2.3.1 \n\n');
+  await field('Debian packages', packages).fill('jq\nffmpeg');
+  await button('Save', packages).click();
+  await button('Save', packages).waitFor({ state: 'detached' });
+  const { body } = await owner.call('GET', `/agents/${agentId}`);
+  assert.deepEqual(body['packages'], { apt: ['jq', 'ffmpeg'], pip: ['pandas==2.3.1'], npm: [] });
+  // The guest here has no installer.
+  await packages.getByText('The machine did not answer.').waitFor();
+  await look(page, 'settings-packages');
+  await owner.call('PATCH', `/agents/${agentId}`, { packages: { npm: ['yarn'] } });
+  await packages.getByText('yarn', { exact: true }).waitFor();
+  assert.equal(await field('Debian packages', packages).inputValue(), '', 'the lists of somebody else');
+});
+
 test('a change of somebody else is told before anything is saved, and nothing that was typed is lost', async () => {
   const about = page.getByRole('form', { name: 'About' });
   const instructions = page.getByRole('form', { name: 'Instructions' });

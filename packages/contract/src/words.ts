@@ -5,10 +5,15 @@ export {
   channelTitles,
   defaultRuntimeKind,
   errorCodes,
+  maxPackageLength,
+  maxPackages,
   ofEachRuntime,
+  packageForms,
+  packageManagers,
+  packagePatterns,
   runtimeKindAliases,
   runtimeKinds,
   scopeMeanings,
   scopesOfRole,
 } from '@lodge/domain';
-export type { ErrorCode, Scope } from '@lodge/domain';
+export type { ErrorCode, PackageManager, Scope } from '@lodge/domain';

@@ -1,4 +1,6 @@
 /** The groups of settings: the record's fields as forms have them, and the requests that change them. */
+import { maxPackageLength, maxPackages, packageForms, packageManagers, packagePatterns } from '@lodge/contract/words';
+import type { PackageManager } from '@lodge/contract/words';
 import type { Agent } from '@lodge/sdk';
 import { checks } from '../../../components/form/checks.ts';
 import { labelsProblem, pairsOf, recordOf } from '../../../components/form/pairs-field.tsx';
@@ -157,6 +159,27 @@ export const peers: Kind<Peers> = {
   },
   patch: ({ who, ids }) => ({ peers: who === 'all' ? ['*'] : who === 'none' ? [] : ids }),
   check: ({ who, ids }) => ({ ids: who === 'some' && ids.length === 0 ? 'Choose at least one agent.' : undefined }),
+};
+
+export type Packages = Record<PackageManager, string>;
+const ofManagers = <T>(of: (manager: PackageManager) => T): Record<PackageManager, T> =>
+  Object.fromEntries(packageManagers.map((manager) => [manager, of(manager)])) as Record<PackageManager, T>;
+
+function packagesProblem(manager: PackageManager, text: string): string | undefined {
+  const entries = lines(text);
+  if (entries.length > maxPackages) return `Name at most ${maxPackages} packages.`;
+  const pattern = new RegExp(packagePatterns[manager], 'u');
+  const wrong = entries.find((entry) => entry.length > maxPackageLength || !pattern.test(entry));
+  return wrong === undefined ? undefined : `“${wrong.slice(0, 60)}” ${packageForms[manager]}.`;
+}
+
+export const packages: Kind<Packages> = {
+  id: 'packages',
+  name: 'Packages',
+  of: (agent) => ofManagers((manager) => agent.packages[manager].join('\n')),
+  // A request has all three lists.
+  patch: (now) => ({ packages: ofManagers((manager) => lines(now[manager])) }),
+  check: (now) => ofManagers((manager) => packagesProblem(manager, now[manager])),
 };
 
 export type Dashboard = { dashboard: boolean };

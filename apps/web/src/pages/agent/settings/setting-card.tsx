@@ -11,6 +11,7 @@ import type { Setting, Values } from './use-setting.ts';
 const effects = {
   live: 'In effect at once.',
   soon: 'In effect within seconds while it runs, else at its next start.',
+  packages: 'Installed within minutes while it runs, else at its next start.',
   size: 'In effect at once where the running machine can take it, else at its next start.',
 } as const;
 

@@ -11,6 +11,7 @@ import { DangerZone } from './danger-zone.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { DashboardCard, LimitCard, SizeCard, SleepCard } from './machine-cards.tsx';
 import { ModelCard } from './model-card.tsx';
+import { PackagesCard } from './packages-card.tsx';
 import { PeersCard } from './peers-card.tsx';
 import { settingsQuery } from './queries.ts';
 import type { Versioned } from './queries.ts';
@@ -91,6 +92,7 @@ function groupsOf(record: Versioned, mayDelete: boolean): readonly Group[] {
     { id: 'keys', label: 'Keys', card: <KeysCard agent={agent} /> },
     { id: 'spend-limit', label: 'Spend limit', card: <LimitCard record={record} /> },
     { id: 'machine', label: 'Machine', card: <SizeCard record={record} /> },
+    { id: 'packages', label: 'Packages', card: <PackagesCard record={record} /> },
     { id: 'sleep', label: 'Sleep', card: <SleepCard record={record} /> },
     { id: 'peers', label: 'Peers', card: <PeersCard record={record} /> },
     ...(abilitiesOf(agent.runtime_kind).dashboardPort !== null
