@@ -55,5 +55,6 @@ export const plainSettings: AgentSettings = {
   model: 'm',
   instructions: null,
   dashboard: false,
+  env: {},
   members: [],
 };

@@ -64,6 +64,7 @@ const agentFields = [
   'lifecycle',
   'spend_limit',
   'egress',
+  'env',
   'packages',
   'models',
   'dashboard',

@@ -19,6 +19,7 @@ export * from './workspace/files.ts';
 export * from './workspace/uploads.ts';
 export * from './agents/egress.ts';
 export * from './agents/packages.ts';
+export * from './agents/variables.ts';
 export * from './agents/instructions.ts';
 export * from './account/keys.ts';
 export * from './account/host.ts';

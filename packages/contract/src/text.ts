@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static, TSchema, TSchemaOptions, TUnsafe } from 'typebox';
-import { packageForms, packageManagers, packagePatterns } from '@lodge/domain';
+import { packageForms, packageManagers, packagePatterns, variableNamePattern } from '@lodge/domain';
 import { patterns } from './patterns.ts';
 
 export { patterns } from './patterns.ts';
@@ -10,6 +10,7 @@ export const timestampMeaning = 'must be a timestamp such as 2026-01-31T12:00:00
 export const patternMeanings: Readonly<Record<string, string>> = {
   [patterns.timestamp]: timestampMeaning,
   ...Object.fromEntries(packageManagers.map((manager) => [packagePatterns[manager], packageForms[manager]])),
+  [variableNamePattern]: 'must be letters, digits and underscores, with no digit first',
   [patterns.usd]: 'must be a positive amount such as "12.50", with at most 6 decimals',
   [patterns.text]: 'must not contain NUL or unpaired surrogates',
   [patterns.cursor]: 'must be a next_cursor as it was given',

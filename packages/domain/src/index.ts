@@ -19,6 +19,7 @@ export * from './usage.ts';
 export * from './agent-tools/index.ts';
 export * from './agents/agent.ts';
 export * from './agents/capacity.ts';
+export * from './agents/env.ts';
 export * from './agents/idleness.ts';
 export * from './agents/next-step.ts';
 export * from './agents/operation.ts';

@@ -347,6 +347,7 @@ function agentSettings(agent: AgentRow, offer: Offer): AgentSettings {
     model: agent.model,
     instructions: agent.instructions,
     dashboard: agent.dashboard,
+    env: agent.env,
     members: agent.members.map(({ name, model, instructions }) => ({
       name,
       model,

@@ -76,7 +76,7 @@ export interface Agent {
   description: string | null;
   /** Who the agent is and how it works. */
   instructions: string | null;
-  /** Whether the machine has yet to take over instructions, members, dashboard, egress or packages as they are now: within seconds while it runs, packages within minutes, else at its next start. */
+  /** Whether the machine has yet to take over instructions, members, dashboard, egress, variables or packages as they are now: within seconds while it runs, packages within minutes, else at its next start. */
   settings_pending: boolean;
   status: 'provisioning' | 'running' | 'paused' | 'stopped' | 'error';
   /** Why the agent is in its status; always set in `error`. */
@@ -120,6 +120,8 @@ export interface Agent {
   lifecycle: Lifecycle;
   spend_limit: SpendLimit | null;
   egress: Egress;
+  /** Plain variables of the commands, terminals and tools in the agent’s machine, by name. */
+  env: Record<string, string>;
   packages: Packages;
   /** Why the packages are not installed; null while nothing has failed. It is tried again. */
   packages_error: string | null;
@@ -758,6 +760,8 @@ export interface CreateAgent {
     /** Names, `*.name` for every name below one (of at least two parts), and public IPv4 addresses or blocks of /8 to /32. Only with `allowlist`. Kept in lower case and in ASCII, an address as a block. */
     allow?: readonly string[] | undefined;
   } | null | undefined;
+  /** Plain variables of the commands, terminals and tools in the agent’s machine, by name. The agent reads them: secrets belong in connections. Names that change how programs are found, loaded or trusted are refused. */
+  env?: Record<string, string> | null | undefined;
   /** Packages that root installs in the agent's machine, for all its programs. It happens behind the reply: `settings_pending` is true until then. The lists are given as a whole: one that is left out is empty. */
   packages?: {
     /** Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`. */
@@ -2448,6 +2452,8 @@ export interface UpdateAgent {
   /** Pairs to set or, with null, to remove; others stay. Null removes all. */
   metadata?: Record<string, string | null> | null | undefined;
   spend_limit?: SpendLimitInput | null | undefined;
+  /** Replaces all variables; null: none. */
+  env?: Record<string, string> | null | undefined;
   /** Replaces all three lists; what is no longer in one is removed. Null: none. */
   packages?: {
     /** Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`. */

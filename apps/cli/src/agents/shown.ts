@@ -61,6 +61,7 @@ export function agentFields(out: Output, agent: Agent): string {
     ['address', cell(agent.url)],
     ['channels', agent.channels.map(({ channel, status }) => safeLine(`${channel} (${status})`)).join(', ') || null],
     ['egress', cell(agent.egress.mode)],
+    ['variables', Object.keys(agent.env).map(safeLine).join(', ') || null],
     ['packages', packagesOf(agent)],
     ['packages failed', cell(agent.packages_error)],
     [

@@ -2,7 +2,7 @@
 import type { Agent, CreateAgent, UpdateAgent } from '@lodge/sdk';
 import { StoredSecret, asNew, differences, revealed } from './diff.ts';
 import type { FieldChange } from './diff.ts';
-import { egressForm, inForm, packagesForm, spendForm, textForm } from './forms.ts';
+import { egressForm, inForm, packagesForm, spendForm, textForm, variablesForm } from './forms.ts';
 import { filesKey } from './files.ts';
 import { Secret } from './file/secret.ts';
 import { isThere } from './section-table.ts';
@@ -13,7 +13,7 @@ import { runtimes } from '../words.ts';
 import type { RuntimeName } from '../words.ts';
 
 const fields =
-  'name model description size labels metadata lifecycle spend_limit egress packages models dashboard instructions llm_keys'.split(
+  'name model description size labels metadata lifecycle spend_limit egress env packages models dashboard instructions llm_keys'.split(
     ' ',
   );
 
@@ -33,6 +33,7 @@ function wantedValues(agent: WantedAgent): Values {
   return inForm(mentioned, {
     spend_limit: spendForm,
     egress: egressForm,
+    env: variablesForm,
     packages: packagesForm,
     instructions: textForm,
     description: textForm,
@@ -57,6 +58,7 @@ export function presentValues(agent: Agent): Values {
     instructions: textForm(instructions),
     spend_limit: spendForm(agent.spend_limit),
     egress: egressForm(agent.egress),
+    env: agent.env,
     packages: packagesForm(agent.packages),
     dashboard: agent.dashboard_url !== null,
     llm_keys: Object.fromEntries(keys),

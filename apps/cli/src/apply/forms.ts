@@ -30,6 +30,9 @@ export const packagesForm = (packages: unknown): Values => {
   return { apt, pip, npm };
 };
 
+/** Null is none. */
+export const variablesForm = (env: unknown): unknown => env ?? {};
+
 /** A name in lower case and ASCII; an address is a block of one. */
 function addressForm(entry: string): string {
   const lower = entry.trim().toLowerCase();

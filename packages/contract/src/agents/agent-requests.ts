@@ -14,6 +14,7 @@ import { SpendLimitInput } from '../account/spend.ts';
 import { EgressInput } from './egress.ts';
 import { ChannelsInput, VerifyQuery } from './channel-input.ts';
 import { PackagesInput } from './packages.ts';
+import { VariablesInput } from './variables.ts';
 import { Instructions } from './instructions.ts';
 import { goesWith, withRules } from '../rules.ts';
 import { LabelKey, Labels, Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
@@ -120,6 +121,7 @@ export const CreateAgent = Type.Object(
     channels: Type.Optional(ChannelsInput),
     spend_limit: Type.Optional(nullable(SpendLimitInput)),
     egress: Type.Optional(nullable(EgressInput)),
+    env: Type.Optional(nullable(VariablesInput)),
     packages: Type.Optional(nullable(PackagesInput)),
     models: Type.Optional(nullable(modelNames())),
     peers: Type.Optional(nullable(peerIds(' None by default.'))),

@@ -3,6 +3,7 @@ import type { Static } from 'typebox';
 import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames, ownTexts, peerIds } from './agent-requests.ts';
 import { EgressInput } from './egress.ts';
 import { PackagesInput } from './packages.ts';
+import { VariablesInput } from './variables.ts';
 import { kindsWith, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
 import { SpendLimitInput } from '../account/spend.ts';
@@ -75,6 +76,7 @@ export const UpdateAgent = Type.Object(
         description: 'Replaces the whole limit; null: the limit of the deployment, if it has one.',
       }),
     ),
+    env: Type.Optional(nullable({ ...VariablesInput, description: 'Replaces all variables; null: none.' })),
     packages: Type.Optional(
       nullable({
         ...PackagesInput,

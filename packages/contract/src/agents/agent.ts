@@ -12,6 +12,7 @@ import {
 import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
 import { Packages } from './packages.ts';
+import { Variables } from './variables.ts';
 import { SecretFingerprint } from '../fingerprints.ts';
 import { Labels, Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
 
@@ -102,7 +103,7 @@ export const Agent = Type.Object(
     instructions: nullable(Type.String({ description: 'Who the agent is and how it works.' })),
     settings_pending: Type.Boolean({
       description:
-        'Whether the machine has yet to take over instructions, members, dashboard, egress or packages as they are now: within seconds while it runs, packages within minutes, else at its next start.',
+        'Whether the machine has yet to take over instructions, members, dashboard, egress, variables or packages as they are now: within seconds while it runs, packages within minutes, else at its next start.',
     }),
     status: oneOf(agentStatuses),
     status_reason: nullable(StatusReason),
@@ -126,6 +127,7 @@ export const Agent = Type.Object(
     lifecycle: Lifecycle,
     spend_limit: nullable(SpendLimit),
     egress: Egress,
+    env: Variables,
     packages: Packages,
     packages_error: nullable(
       Type.String({

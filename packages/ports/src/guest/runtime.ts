@@ -1,4 +1,5 @@
 import { NamedError } from '@lodge/domain';
+import type { Variables } from '@lodge/domain';
 import type { LogLevel } from '../agents/agent-logs.ts';
 import type { LlmApi } from '../llm/llm.ts';
 import type { CarriedData, RuntimeFacts } from '../vm/vm-driver.ts';
@@ -17,6 +18,8 @@ export interface AgentSettings {
   readonly model: string;
   readonly instructions: string | null;
   readonly dashboard: boolean;
+  /** Variables of the agent's commands. None of them is a secret. */
+  readonly env: Variables;
   /** Further agents in the same guest, by name. */
   readonly members: readonly MemberSettings[];
 }

@@ -14,6 +14,7 @@ const settings: AgentSettings = {
   model: 'm',
   instructions: null,
   dashboard: false,
+  env: {},
   members: [],
 };
 const token = 'abcdef0123456789'.repeat(4);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentRuntime } from '@lodge/ports';
 import { bearer } from '../gateway/calls.ts';
+import { applyEnvironment, environmentInGuest } from '../environment.ts';
 import { guestCalls } from '../guest-calls.ts';
 import { until } from '../guest-runtime.ts';
 import {
@@ -30,7 +31,7 @@ const resumeTimeoutMs = 60_000;
 /**
  * Hermes Agent as an agent's runtime.
  *
- * Only the instructions and the dashboard of an agent lie in its guest. Each request chooses provider API and context window
+ * Only the instructions, the variables and the dashboard of an agent lie in its guest. Each request chooses provider API and context window
  * by its `model`, and the broker chooses the model itself. A change of an agent's model takes effect with its next request.
  *
  * Tools for a model: `terminal {command}` runs a shell command in the workspace as the agent's user, without approval;
@@ -61,10 +62,14 @@ export function createHermesRuntime(): AgentRuntime {
       await runtime.guest.sync(true, { signal });
       return facts;
     },
-    inGuest: ({ instructions, dashboard }) =>
-      instructions === null && !dashboard ? null : { instructions, dashboard },
-    async apply(guest, facts, { instructions, dashboard }, signal) {
+    inGuest({ instructions, dashboard, env }) {
+      const variables = environmentInGuest(env);
+      if (instructions === null && !dashboard && variables.env === undefined) return null;
+      return { instructions, dashboard, ...variables };
+    },
+    async apply(guest, facts, { instructions, dashboard, env }, signal) {
       const runtime = hermesOf(guest, facts);
+      await applyEnvironment(runtime.guest, env, signal);
       await applyInstructions(runtime, instructions, signal);
       await applyDashboard(runtime, guest.address, dashboard, signal);
       await runtime.guest.sync(false, { signal });

@@ -2,7 +2,8 @@
  * Keeps the agent's instructions within SOUL.md, from which Hermes reads its identity: a separate block behind the text of
  * the agent or its owner.
  */
-import { GuestError, maxExecTimeoutMs, ReplyTooLongError } from '@lodge/guest';
+import { GuestError, maxExecTimeoutMs } from '@lodge/guest';
+import { isNoText } from '../environment.ts';
 import { workspacePath } from './config.ts';
 import type { HermesGuest } from './gateway.ts';
 
@@ -54,10 +55,6 @@ export async function applyInstructions(
   if (wanted !== text) await guest.writeFile(path, wanted, { mode: 0o644, owner: 'agent' }, { signal });
   await run(guest, ['/opt/hermes/bin/python', '-c', forgetPrompts], signal);
 }
-
-/** Whether the file is too long or not a regular file. */
-const isNoText = (error: unknown): boolean =>
-  error instanceof ReplyTooLongError || (error instanceof GuestError && [409, 413].includes(error.status ?? 0));
 
 async function run(guest: HermesGuest['guest'], argv: readonly string[], signal: AbortSignal): Promise<void> {
   const { exitCode, stderr } = await guest.exec(

@@ -32,6 +32,7 @@ const settings = (rest: Partial<AgentSettings> = {}): AgentSettings => ({
   model: 'acme/m',
   instructions: null,
   dashboard: false,
+  env: {},
   members: [],
   ...rest,
 });

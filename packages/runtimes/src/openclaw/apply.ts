@@ -1,4 +1,5 @@
 import type { AgentSettings } from '@lodge/ports';
+import { applyEnvironment, environmentInGuest } from '../environment.ts';
 import { keepOwnerText } from '../owner-text.ts';
 import { authProfiles, authProfilesName, mainAgent, workspaceOf } from './config.ts';
 import { bringMembers } from './members.ts';
@@ -8,22 +9,24 @@ import type { OpenclawGuest } from './gateway.ts';
 const settingsVersion = 1;
 
 /** Returns the settings that lie in the guest. Model and provider are chosen with each request. */
-export function inGuest({ instructions, members }: AgentSettings): object | null {
-  if (instructions === null && members.length === 0) return null;
+export function inGuest({ instructions, members, env }: AgentSettings): object | null {
+  const variables = environmentInGuest(env);
+  if (instructions === null && members.length === 0 && variables.env === undefined) return null;
   const memberSettings = members.map((member) => [member.name, member.instructions]);
-  return { settingsVersion, instructions, members: memberSettings };
+  return { settingsVersion, instructions, members: memberSettings, ...variables };
 }
 
 /**
- * Applies instructions and members. Instructions go into `SOUL.md` in the workspace, which OpenClaw reads with every turn. A
+ * Applies variables, instructions and members. Instructions go into `SOUL.md` in the workspace, which OpenClaw reads with every turn. A
  * member has its instructions before it can be spoken to.
  */
 export async function applySettings(
   runtime: OpenclawGuest,
-  { instructions, members }: AgentSettings,
+  { instructions, members, env }: AgentSettings,
   signal: AbortSignal,
 ): Promise<void> {
   const { guest } = runtime;
+  await applyEnvironment(guest, env, signal);
   await keepOwnerText(guest, `${workspaceOf(mainAgent)}/SOUL.md`, instructions, signal);
   for (const member of members) {
     const workspace = workspaceOf(member.name);

@@ -15,6 +15,7 @@ const settings: AgentSettings = {
   model: 'acme/m',
   instructions: null,
   dashboard: false,
+  env: {},
   members: [],
 };
 const token = 'abcdef0123456789'.repeat(4);

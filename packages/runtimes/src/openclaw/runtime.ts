@@ -18,7 +18,7 @@ const suspendTimeoutMs = 60_000;
 /**
  * OpenClaw as an agent's runtime.
  *
- * Only instructions and members are written into an agent's guest (`apply.ts`). A header of each request chooses provider
+ * Only instructions, members and variables are written into an agent's guest (`apply.ts`). A header of each request chooses provider
  * API and context window, and the broker chooses the model itself. A change of an agent's model takes effect with its next
  * request.
  *

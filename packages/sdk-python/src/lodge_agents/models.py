@@ -345,8 +345,8 @@ class Agent(Reply):
     instructions: str | None
     """Who the agent is and how it works."""
     settings_pending: bool
-    """Whether the machine has yet to take over instructions, members, dashboard, egress or packages as they are
-    now: within seconds while it runs, packages within minutes, else at its next start.
+    """Whether the machine has yet to take over instructions, members, dashboard, egress, variables or packages
+    as they are now: within seconds while it runs, packages within minutes, else at its next start.
     """
     status: Literal["provisioning", "running", "paused", "stopped", "error"] | str
     status_reason: AgentStatusReason | None
@@ -370,6 +370,8 @@ class Agent(Reply):
     lifecycle: Lifecycle
     spend_limit: SpendLimit | None
     egress: Egress
+    env: dict[str, str]
+    """Plain variables of the commands, terminals and tools in the agent’s machine, by name."""
     packages: Packages
     packages_error: str | None
     """Why the packages are not installed; null while nothing has failed. It is tried again."""

@@ -7,6 +7,7 @@ export const agentTables = {
   columns: {
     'agents.desired': "'running' | 'deleted'",
     'agents.egress': 'JsonColumn<domain.EgressRules>',
+    'agents.env': 'JsonColumn<domain.Variables>',
     'agents.keep_awake': "domain.Lifecycle['keepAwake']",
     'agents.labels': 'JsonColumn<Record<string, string>>',
     'agents.members': 'JsonColumn<readonly MemberJson[]>',

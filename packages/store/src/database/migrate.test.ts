@@ -76,6 +76,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0041_work.sql',
     '0042_skills.sql',
     '0043_packages.sql',
+    '0044_variables.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

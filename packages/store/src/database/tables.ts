@@ -103,6 +103,7 @@ export interface Agents {
   egress: Generated<JsonColumn<domain.EgressRules>>;
   egressApplied: Generated<number>;
   egressVersion: Generated<number>;
+  env: Generated<JsonColumn<domain.Variables>>;
   executionId: string | null;
   generation: Generated<number>;
   host: string | null;
@@ -1032,5 +1033,6 @@ export const columnsOf = {
     'packages',
     'packages_applied',
     'packages_error',
+    'env',
   ],
 };

@@ -1,5 +1,6 @@
 import { AgentParams } from '@lodge/contract';
 import type { ChatQuery } from '@lodge/contract';
+import type { Variables } from '@lodge/domain';
 import { bounded } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -10,6 +11,8 @@ import type { GuestAccess } from '../needs.ts';
 
 export interface LiveGuest {
   readonly guest: GuestClient;
+  /** The owner's variables, which commands have. */
+  readonly env: Variables;
   /** Aborts when the reply is over, however it ended. */
   readonly signal: AbortSignal;
 }
@@ -31,5 +34,5 @@ export async function liveGuest(
     live.release();
     throw signal.reason;
   }
-  return { guest: guestAt(live.guest), signal };
+  return { guest: guestAt(live.guest), env: live.row.env, signal };
 }

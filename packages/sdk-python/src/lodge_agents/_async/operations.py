@@ -114,6 +114,7 @@ class AsyncAgentsOperations(AsyncResource):
         channels: params.ChannelsInput | NotGiven = NOT_GIVEN,
         spend_limit: params.SpendLimitInput | None | NotGiven = NOT_GIVEN,
         egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
+        env: Mapping[str, str] | None | NotGiven = NOT_GIVEN,
         packages: params.CreateAgentPackages | None | NotGiven = NOT_GIVEN,
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
@@ -148,6 +149,9 @@ class AsyncAgentsOperations(AsyncResource):
                 `metadata`.
             metadata: Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`.
             egress: What the agent's machine may reach; given as a whole. Without `mode` it is `public`.
+            env: Plain variables of the commands, terminals and tools in the agent’s machine, by name. The
+                agent reads them: secrets belong in connections. Names that change how programs are found,
+                loaded or trusted are refused.
             packages: Packages that root installs in the agent's machine, for all its programs. It happens
                 behind the reply: `settings_pending` is true until then. The lists are given as a whole: one
                 that is left out is empty.
@@ -181,6 +185,7 @@ class AsyncAgentsOperations(AsyncResource):
                     "channels": channels,
                     "spend_limit": spend_limit,
                     "egress": egress,
+                    "env": env,
                     "packages": packages,
                     "models": models,
                     "peers": peers,
@@ -285,6 +290,7 @@ class AsyncAgentsOperations(AsyncResource):
         labels: Mapping[str, str | None] | None | NotGiven = NOT_GIVEN,
         metadata: Mapping[str, str | None] | None | NotGiven = NOT_GIVEN,
         spend_limit: params.SpendLimitInput | None | NotGiven = NOT_GIVEN,
+        env: Mapping[str, str] | None | NotGiven = NOT_GIVEN,
         packages: params.CreateAgentPackages | None | NotGiven = NOT_GIVEN,
         egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
@@ -296,10 +302,10 @@ class AsyncAgentsOperations(AsyncResource):
         """Change an agent.
 
         Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in
-        effect at once, without a restart; so are instructions and egress, for which the reply waits a bounded
-        time: `settings_pending` says whether they are. Packages are installed behind the reply. Connections
-        that new egress rules do not allow end. A size that the running machine cannot take is taken with the
-        next start: until then `machine` differs from `size`.
+        effect at once, without a restart; so are instructions, egress and variables, for which the reply
+        waits a bounded time: `settings_pending` says whether they are. Packages are installed behind the
+        reply. Connections that new egress rules do not allow end. A size that the running machine cannot take
+        is taken with the next start: until then `machine` differs from `size`.
 
         Scope: `agents:write`.
 
@@ -317,6 +323,7 @@ class AsyncAgentsOperations(AsyncResource):
             lifecycle: What is left out stays as it is; null resets a field, or all of them.
             labels: Pairs to set or, with null, to remove; others stay. Null removes all.
             metadata: Pairs to set or, with null, to remove; others stay. Null removes all.
+            env: Replaces all variables; null: none.
             packages: Replaces all three lists; what is no longer in one is removed. Null: none.
             egress: Replaces the rules as a whole; null: every public address.
             models: Models that the agent may call beside its own and its members', each as
@@ -345,6 +352,7 @@ class AsyncAgentsOperations(AsyncResource):
                     "labels": labels,
                     "metadata": metadata,
                     "spend_limit": spend_limit,
+                    "env": env,
                     "packages": packages,
                     "egress": egress,
                     "models": models,

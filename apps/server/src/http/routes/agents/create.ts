@@ -14,7 +14,7 @@ import type { AgentRow } from '@lodge/store/agents';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { channelInputs } from '../channels/input.ts';
 import type { ChannelNeeds } from '../channels/shared.ts';
-import { egressOf, instructionsOf, packagesOf, sizeOf, trimName } from './fields.ts';
+import { egressOf, instructionsOf, packagesOf, sizeOf, trimName, variablesOf } from './fields.ts';
 import { agentHeaders, agentPath, agentReply } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import { clientGone } from '../../pipeline/client-gone.ts';
@@ -114,6 +114,7 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     instructions: instructionsOf(body),
     spendLimit: spendLimitOf(body.spend_limit ?? null),
     egress: egressOf(body.egress),
+    env: variablesOf(body.env),
     packages: packagesOf(body.packages),
     peers: body.peers ?? [],
   };

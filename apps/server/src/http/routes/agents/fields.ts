@@ -1,9 +1,9 @@
 /** Parts that create and PATCH share. */
-import { Refusal, checkedEgress, checkedPackages } from '@lodge/domain';
+import { Refusal, checkedEgress, checkedPackages, checkedVariables } from '@lodge/domain';
 import { domainToASCII } from 'node:url';
 import { maxInstructionBytes } from '@lodge/contract';
 import type { EgressInput, PackagesInput } from '@lodge/contract';
-import type { EgressRules, Packages, SizeName } from '@lodge/domain';
+import type { EgressRules, Packages, SizeName, Variables } from '@lodge/domain';
 import type { FastifyRequest } from 'fastify';
 
 /**
@@ -47,3 +47,6 @@ function inAscii(entry: string): string {
 
 /** Packages in their stored form. Refuses with the field's name. */
 export const packagesOf = (given: PackagesInput | null | undefined): Packages => checkedPackages(given ?? {});
+
+/** Variables in their stored form. Refuses with the field's name. */
+export const variablesOf = (given: Variables | null | undefined): Variables => checkedVariables(given ?? {});

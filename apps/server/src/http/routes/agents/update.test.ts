@@ -67,7 +67,7 @@ test('200: every field is taken as it was given, null resets it to its default, 
   for (const text of [answer.text, logged.join(), kept]) assert.ok(!text.includes('sk-secret'));
 
   const names = ['description', 'model', 'size', 'lifecycle', 'metadata', 'llm_keys', 'labels', 'egress', 'models'];
-  const nulls = [...names, 'packages', 'peers', 'spend_limit', 'instructions'].map((name) => [name, null]);
+  const nulls = [...names, 'env', 'packages', 'peers', 'spend_limit', 'instructions'].map((name) => [name, null]);
   const reset = await patch(Object.fromEntries(nulls));
   assert.equal(reset.status, 200, reset.text);
   const lifecycleBefore = { ...before.lifecycle, idle_timeout_seconds: 45 };
@@ -86,6 +86,13 @@ test('200: egress is replaced as a whole, shows in the record, and has the reply
   assert.notEqual(answer.headers['etag'], before);
   const models = await patch({ models: ['openai/m'] });
   assert.deepEqual([models.body.models, models.body.egress.mode], [['openai/m'], 'none']);
+});
+
+test('200: variables are replaced as a whole, and null is none', async () => {
+  const { patch } = await withAgent({ env: { TZ: 'Europe/Berlin', OLD: '1' } });
+  assert.deepEqual((await patch({ env: { TZ: 'UTC' } })).body.env, { TZ: 'UTC' });
+  assert.deepEqual((await patch({ name: 'Other' })).body.env, { TZ: 'UTC' });
+  assert.deepEqual((await patch({ env: null })).body.env, {});
 });
 
 test('200: packages are replaced as a whole behind the reply, and null is none', async () => {
@@ -126,6 +133,16 @@ test('400: each wrong field is named', async () => {
     [{ status: 'running' }, /^status is not a known field/],
     [{ spend_limit: { daily_usd: '5' } }, /^spend_limit\.action is required/],
     [{ instructions: 'x'.repeat(32_769) }, /^instructions must have at most 32768/],
+    [{ env: ['A=b'] }, /^env must be an object/],
+    [{ env: { A: 1 } }, /^env\.A must be a string/],
+    [{ env: { '1A': 'x' } }, /^env\.1A must be letters, digits and underscores/],
+    [{ env: { 'A=B': 'x' } }, /^env.* must be letters, digits and underscores/],
+    [{ env: { A: 'x\0' } }, /^env\.A must not contain NUL/],
+    [{ env: { A: 'ä'.repeat(2_049) } }, /^env\.A must have at most 4096 bytes/],
+    [{ env: { A: 'x'.repeat(4_097) } }, /^env\.A must have at most 4096 characters/],
+    [{ env: Object.fromEntries(Array.from({ length: 65 }, (_, n) => [`V${n}`, ''])) }, /^env must have at most 64/],
+    [{ env: { LD_PRELOAD: '/tmp/x.so' } }, /^env\.LD_PRELOAD cannot be set, as it loads/],
+    [{ env: { https_proxy: 'http://a' } }, /^env\.https_proxy cannot be set/],
     [{ packages: { gem: [] } }, /^packages\.gem is not a known field/],
     [{ packages: { apt: 'jq' } }, /^packages\.apt must be an array/],
     [{ packages: { apt: ['--reinstall'] } }, /^packages\.apt\[0\] must be a name of a Debian package/],

@@ -2,7 +2,7 @@ import { Agent, AgentParams, IfMatchHeaders, UpdateAgent } from '@lodge/contract
 import { defaultLifecycle, defaultSize } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { UpdateAgentInput } from '@lodge/engine';
-import { egressOf, instructionsOf, packagesOf, sizeOf, trimName } from './fields.ts';
+import { egressOf, instructionsOf, packagesOf, sizeOf, trimName, variablesOf } from './fields.ts';
 import { agentHeaders, agentReply, checkAgentId } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
@@ -17,7 +17,7 @@ const schema = {
   tags: ['Agents'],
   summary: 'Change an agent',
   description:
-    'Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in effect at once, without a restart; so are instructions and egress, for which the reply waits a bounded time: `settings_pending` says whether they are. Packages are installed behind the reply. Connections that new egress rules do not allow end. A size that the running machine cannot take is taken with the next start: until then `machine` differs from `size`.',
+    'Only what is given changes; null resets a field to its default. Model, keys and lifecycle are in effect at once, without a restart; so are instructions, egress and variables, for which the reply waits a bounded time: `settings_pending` says whether they are. Packages are installed behind the reply. Connections that new egress rules do not allow end. A size that the running machine cannot take is taken with the next start: until then `machine` differs from `size`.',
   params: AgentParams,
   headers: IfMatchHeaders,
   body: UpdateAgent,
@@ -45,8 +45,8 @@ export function updateAgentRoute(app: App, context: AgentReplies & Waiting): voi
         check: (present) => checkIfMatch(request.headers['if-match'], present),
         note: changeNote(request, { type: 'agent.updated', data: { fields: Object.keys(body) } }),
       });
-      const { instructions, dashboard, egress } = body;
-      const inMachine = [instructions, dashboard, egress].some((field) => field !== undefined);
+      const { instructions, dashboard, egress, env } = body;
+      const inMachine = [instructions, dashboard, egress, env].some((field) => field !== undefined);
       return agentReply(reply, inMachine ? await afterEffect(context, reply, row) : row, context);
     },
   });
@@ -64,6 +64,7 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     dashboard: body.dashboard === null ? false : body.dashboard,
     spendLimit: body.spend_limit === undefined ? undefined : spendLimitOf(body.spend_limit),
     egress: body.egress === undefined ? undefined : egressOf(body.egress),
+    env: body.env === undefined ? undefined : variablesOf(body.env),
     packages: body.packages === undefined ? undefined : packagesOf(body.packages),
     peers: body.peers === null ? [] : body.peers,
   };

@@ -65,9 +65,10 @@ export function execRoute(app: App, context: Needs): void {
     config,
     handler: async (request, reply) => {
       const { body } = request;
-      const wanted = guestRequest(body);
+      const asked = guestRequest(body);
       if (body.user === 'root') await countRoot(context, request, reply);
-      const live = await liveGuest(context, request, reply, wanted.timeoutMs + marginMs);
+      const live = await liveGuest(context, request, reply, asked.timeoutMs + marginMs);
+      const wanted = { ...asked, env: { ...live.env, ...asked.env } };
       if (body.user === 'root') await recordRoot(context, request, 'exec');
       const startedAt = performance.now();
       if (body.stream === true) return stream(context, request, reply, { live, wanted, startedAt });
