@@ -9,6 +9,7 @@ import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createSecretBox } from '@lodge/access';
 import { createBroker, createPriceBook, parseOperatorProviders } from '@lodge/broker';
+import { createCallLedger } from '@lodge/engine';
 import { openStore } from '@lodge/store';
 import { Agent, request } from 'undici';
 
@@ -71,7 +72,7 @@ async function serveBroker(): Promise<number> {
     JSON.stringify([{ id: 'acme', base_url: options.provider, needs_key: true }]),
   );
   const store = await openStore({ connectionString: options.database!, log: silent });
-  const ledger = store.ledgerOf('bench');
+  const ledger = createCallLedger(store.database, 'bench');
   const broker = createBroker({
     directory: store.directoryOf('bench'),
     secrets: createSecretBox(Buffer.from(options.key!, 'base64')),

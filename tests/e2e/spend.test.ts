@@ -11,6 +11,7 @@ import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createCallLedger } from '@lodge/engine';
 import { createBroker, createPriceBook, parseOperatorProviders } from '@lodge/broker';
 import type { Broker } from '@lodge/broker';
 import { startStubLlm } from '@lodge/testkit/llm';
@@ -82,7 +83,7 @@ before(async () => {
       },
     },
     secrets: { seal: (text) => text, open: (text) => text, fingerprint: () => '' },
-    ledger: world.engine.watchCalls(world.store.ledgerOf('here')),
+    ledger: world.engine.watchCalls(createCallLedger(world.store.database, 'here')),
     providers,
     prices: createPriceBook(providers, new Map()),
     log: silent,

@@ -1,6 +1,7 @@
 /** Usage and cost over HTTP: what a bill-payer asks, on the real store, with agents on fake machines. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
+import { createCallLedger } from '@lodge/engine';
 import type { LlmCall } from '@lodge/ports';
 import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
@@ -18,7 +19,7 @@ let made = 0;
 
 function call(agentId: string, given: Partial<LlmCall> = {}): Promise<void> {
   made += 1;
-  return world.store.ledgerOf('test').close({
+  return createCallLedger(world.store.database, 'test').close({
     id: `call-${made}`,
     agentId,
     accountId: world.accountId,

@@ -4,7 +4,7 @@
  */
 import { createSecretBox } from '@lodge/access';
 import { createBroker, createPriceBook, parseOperatorProviders } from '@lodge/broker';
-import { createUsageKeeper } from '@lodge/engine';
+import { createCallLedger, createUsageKeeper } from '@lodge/engine';
 import { openStore } from '@lodge/store';
 import { host, modelOf, prices } from './metering-plan.ts';
 import type { ServerSettings } from './metering-plan.ts';
@@ -17,7 +17,7 @@ const log = {
   error: (fields: object, message: string) => console.error(message, fields),
 };
 const store = await openStore({ connectionString, log });
-const ledger = store.ledgerOf(host);
+const ledger = createCallLedger(store.database, host);
 const keeper = createUsageKeeper({
   database: store.database,
   ledger,

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
+import { createCallLedger } from '@lodge/engine';
 import { Lodge } from '@lodge/sdk';
 import type { OpenedLodge } from '@lodge/testkit/lodge';
 import { openLodge } from '@lodge/testkit/lodge';
@@ -47,7 +48,7 @@ async function spend(
   calls: readonly { model: string; daysAgo: number; usd: string }[],
 ): Promise<void> {
   const { id: accountId } = await sdk.account.get();
-  const ledger = lodge.parts.store.ledgerOf('test');
+  const ledger = createCallLedger(lodge.parts.store.database, 'test');
   for (const [index, { model, daysAgo, usd }] of calls.entries()) {
     await ledger.close({
       id: `${agentId}-${model}-${daysAgo}-${index}`,

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { openSecretBox } from '@lodge/access';
+import { createCallLedger } from '@lodge/engine';
 import { guestClient, noCredential } from '@lodge/guest';
 import { callContentContext } from '@lodge/ports';
 import type { AgentRuntime, LlmCall } from '@lodge/ports';
@@ -153,7 +154,7 @@ export const saying =
 
 /** Puts a call into the ledger, as the broker does when it ends. */
 export const spend = (place: TalkPlace, agentId: string, more: object = {}): Promise<void> =>
-  place.lodge.parts.store.ledgerOf('test').close(callOf(place, agentId, more));
+  createCallLedger(place.lodge.parts.store.database, 'test').close(callOf(place, agentId, more));
 
 /** Puts a call into the ledger whose contents were kept. */
 export async function record(place: TalkPlace, agentId: string): Promise<void> {
@@ -164,7 +165,7 @@ export async function record(place: TalkPlace, agentId: string): Promise<void> {
   };
   const secrets = await openSecretBox(place.lodge.parts.store.secrets, masterKey);
   const sealed = secrets.seal(JSON.stringify(content), callContentContext(call.id));
-  await place.lodge.parts.store.ledgerOf('test').close(call, { sealed, truncated: true });
+  await createCallLedger(place.lodge.parts.store.database, 'test').close(call, { sealed, truncated: true });
 }
 
 const callOf = (place: TalkPlace, agentId: string, more: object): LlmCall => ({

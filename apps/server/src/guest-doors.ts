@@ -3,7 +3,7 @@ import type { Doors } from '@lodge/broker';
 import { openConnections } from '@lodge/connections';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
 import { createAgentTools, createConnectionDirectory, createConnectionGrants, createSchedules } from '@lodge/engine';
-import type { ChannelParts, Engine } from '@lodge/engine';
+import type { ChannelParts, Engine, Spend } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import { logWriter } from '@lodge/store/logs';
@@ -15,6 +15,7 @@ import { version } from './version.ts';
 interface Needs {
   readonly store: Store;
   readonly engine: Engine;
+  readonly spend: Spend;
   readonly channels: ChannelParts;
   readonly secrets: SecretBox;
   readonly log: Log;
@@ -26,7 +27,7 @@ interface Opened extends Pick<ConnectionParts, 'tools' | 'consent' | 'clientDocu
 }
 
 export function openGuestDoors(config: Config, needs: Needs, closing: Closing): Opened {
-  const { store, engine, channels, secrets, log, oauthBounds } = needs;
+  const { store, engine, spend, channels, secrets, log, oauthBounds } = needs;
   const { database } = store;
   const connections = openConnections({
     directory: createConnectionDirectory(database),
@@ -48,7 +49,7 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     database,
     files: channels.files,
     guestFiles: channels.guestFiles,
-    spend: store.spend,
+    spend,
     schedules: createSchedules({ database, agents: engine.agents }),
     log,
   });

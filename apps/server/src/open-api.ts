@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAccounts, createApiKeyVerifier, storedKeys } from '@lodge/engine';
-import type { Accounts, Engine } from '@lodge/engine';
+import type { Accounts, Engine, Spend } from '@lodge/engine';
 import type { ClientDocuments, ConnectionConsent, Cryptography, Log, SecretBox } from '@lodge/ports';
 import { openSkillReader } from '@lodge/skills';
 import type { Store } from '@lodge/store';
@@ -23,6 +23,7 @@ import { version } from './version.ts';
 export interface ApiParts extends Pick<LodgeOptions, 'guestAt' | 'api' | 'bounds'> {
   readonly store: Store;
   readonly engine: Engine;
+  readonly spend: Spend;
   readonly consent: ConnectionConsent;
   readonly clientDocuments: ClientDocuments;
   readonly metrics: Metrics | null;
@@ -46,7 +47,7 @@ export async function openApi(
   parts: ApiParts,
   closing: (() => Promise<unknown> | void)[],
 ): Promise<OpenApi> {
-  const { store, engine, metrics, secrets, tls, log } = parts;
+  const { store, engine, spend, metrics, secrets, tls, log } = parts;
   const { database, changes } = store;
   const { agents, channels, runTurn, host } = engine;
   const verifier = verifierOf(parts);
@@ -74,10 +75,10 @@ export async function openApi(
       store: store.limits,
       rates: rateSettings(config),
       quotas: { agents: config.maxAgents, running: config.maxRunning },
-      spend: store.spend,
+      spend,
     },
     network: networkSettings(config, tls),
-    spend: store.spend,
+    spend,
     pages: builtPages(),
     documents: fileURLToPath(new URL('../../docs/dist', import.meta.url)),
     ready: async () => {

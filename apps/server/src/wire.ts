@@ -8,9 +8,11 @@ import { cryptography, openSecretBox } from '@lodge/access';
 import {
   Meter,
   checkDefaultModel,
+  createCallLedger,
   createEngine,
   createEventKeeper,
   createLogCollector,
+  createSpend,
   createUsageKeeper,
 } from '@lodge/engine';
 import { openGuestDoors } from './guest-doors.ts';
@@ -115,7 +117,7 @@ interface Assembled extends Pick<Lodge, 'baseUrl' | 'firstKey' | 'ownerLink' | '
 
 async function assemble(config: Config, options: LodgeOptions, closing: Closing): Promise<Assembled> {
   const { log, host, bounds = {}, ...given } = options;
-  const store = await startStore(config, host, log, closing);
+  const store = await startStore(host, log, closing);
   const metrics = await metricsOf(config);
   watchLoop(metrics, log, closing);
   const secrets = await openSecretBox(store.secrets, host.masterKey);
@@ -123,6 +125,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   if (tryOut !== null) closing.push(() => tryOut.close());
   const { providers, prices } = openProviders(config, tryOut);
   const keyChecker = openKeyChecker(config, providers, closing);
+  const spend = createSpend(store.database, spendDefaults(config));
   const { driver } = host;
   const record = (reading: VmReading) => store.database.transaction((trx) => recordReading(trx, reading));
   const meter = new Meter({ driver, record, log });
@@ -133,6 +136,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const engine = createEngine({
     ...shared,
     ...engineSettings(config, store, bounds),
+    spend,
     beforeEnd: (agentId) => meter.readLast(agentId),
     images: host.images,
     versions: host.versions,
@@ -148,9 +152,9 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   if (options.onTemplateProgress) engine.onTemplateProgress(options.onTemplateProgress);
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
   const delivering = openDelivering(config, { store, secrets, log, holder });
-  const guests = { store, engine, channels, secrets, log, ...(bounds.oauth && { oauthBounds: bounds.oauth }) };
+  const guests = { store, engine, spend, channels, secrets, log, ...(bounds.oauth && { oauthBounds: bounds.oauth }) };
   const { doors, tools, ...seenDoors } = openGuestDoors(config, guests, closing);
-  const seen = { ...seenDoors, store, engine, metrics, secrets, cryptography, tls: host.tls, log };
+  const seen = { ...seenDoors, store, engine, spend, metrics, secrets, cryptography, tls: host.tls, log };
   const { baseUrl, endRequests, accounts, app } = await openApi(config, { ...given, bounds, ...seen }, closing);
   const firstKey = await ensureFirstKey(store.database, join(ownFolderOf(config), 'first-key'));
   const ownerLink = await ensureOwnerLink(store.database, join(ownFolderOf(config), 'owner-link'));
@@ -160,9 +164,9 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     await driver.start();
     closing.push(() => driver.stop());
     const stored = await startMetering(config, { store, holder, log }, closing);
-    const counted = metrics ? metrics.watchCalls(stored, providers) : stored;
-    const ledger = engine.watchCalls(counted);
-    const known = { directory: store.directoryOf(holder), secrets, prices, providers, ledger, log, doors };
+    const ledger = engine.watchCalls(metrics ? metrics.watchCalls(stored, providers) : stored);
+    const directory = store.directoryOf(holder, spend.defaults);
+    const known = { directory, secrets, prices, providers, ledger, log, doors };
     closing.push(await serveGuests(config, known, engine, driver.brokerHost));
     for (const part of [engine, meter, logCollector, eventKeeper, delivering]) {
       part.start();
@@ -203,7 +207,6 @@ function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
 function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
   return {
     changes: store.changes,
-    spend: store.spend,
     packages: createGuestPackages(mirrorsOf(config), { toolMs: config.packagesTimeoutMs }),
     packagesThroughHost: areThroughHost(config),
     hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
@@ -236,7 +239,8 @@ async function startMetering(
   { store, holder, log }: Pick<Running, 'store' | 'log'> & { readonly holder: string },
   closing: Closing,
 ): Promise<CallLedger> {
-  const ledger = store.ledgerOf(holder);
+  const options = { spendDefaults: spendDefaults(config), contentBytes: contentBytes(config) };
+  const ledger = createCallLedger(store.database, holder, options);
   const contents = { maxAgeMs: config.llmContentDays * dayMs, maxBytes: contentBytes(config) };
   const calls = { maxCalls: config.llmCallMax, maxAgeMs: config.llmCallDays * dayMs };
   const keeper = createUsageKeeper({ database: store.database, ledger, log, contents, calls });
@@ -292,10 +296,9 @@ async function openMetrics(
   closing.push(() => listener.close());
 }
 
-async function startStore(config: Config, { connectionString }: Host, log: Log, closing: Closing): Promise<Store> {
+async function startStore({ connectionString }: Host, log: Log, closing: Closing): Promise<Store> {
   await migrate({ connectionString });
-  const bounds = { spendDefaults: spendDefaults(config), callContentBytes: contentBytes(config) };
-  const store = await openStore({ connectionString, log, ...bounds });
+  const store = await openStore({ connectionString, log });
   closing.push(() => store.close());
   return store;
 }

@@ -15,11 +15,14 @@ export interface SpendLimit {
   readonly action: 'block' | 'pause';
 }
 
-/** The deployment's limits, for agents and accounts without their own. */
-export interface SpendDefaults {
+/** The limits of an agent and of its account. */
+export interface SpendLimits {
   readonly agent: SpendLimit | null;
   readonly account: SpendLimit | null;
 }
+
+/** The deployment's limits, for agents and accounts without their own. */
+export type SpendDefaults = SpendLimits;
 
 export const noSpendDefaults: SpendDefaults = { agent: null, account: null };
 
@@ -36,6 +39,24 @@ export interface SpendStanding {
   readonly spentUsd: string;
   /** Estimates of the other calls in progress. */
   readonly inFlightUsd: string;
+}
+
+/** One limit in its window that contains a certain time. */
+export interface AppliedLimit extends Omit<SpendStanding, 'spentUsd' | 'inFlightUsd'> {
+  /** Start of the window. */
+  readonly starts: Date;
+}
+
+/** Returns the limits that apply to an agent's calls at a time: its own and its account's, else the deployment's. */
+export function appliedLimits(own: SpendLimits, defaults: SpendDefaults, at: Date): AppliedLimit[] {
+  return (['agent', 'account'] as const).flatMap((scope) => {
+    const limit = own[scope] ?? defaults[scope];
+    return spendPeriods.flatMap((period) => {
+      const limitUsd = limitOf(limit, period);
+      if (limit === null || limitUsd === null) return [];
+      return [{ scope, period, starts: spendWindow(period, at).start, limitUsd, action: limit.action }];
+    });
+  });
 }
 
 export function limitOf(limit: SpendLimit | null, period: SpendPeriod): string | null {

@@ -1,3 +1,6 @@
+export { createCallLedger } from './spend/ledger.ts';
+export { createSpend } from './spend/spend.ts';
+export type { Spend } from './spend/spend.ts';
 export { createUsageKeeper } from './usage/keeper.ts';
 export { Meter } from './usage/meter.ts';
 export { createEventKeeper } from './events/keeper.ts';

@@ -36,7 +36,6 @@ export * from './events/change-note.ts';
 export * from './events/events.ts';
 export * from './http/idempotency.ts';
 export * from './http/rate-limits.ts';
-export * from './llm/spend.ts';
 export * from './log.ts';
 export * from './llm/usage.ts';
 export * from './skills/skill-reader.ts';

@@ -1,9 +1,6 @@
-import { noSpendDefaults } from '@lodge/domain';
 import type { SpendDefaults } from '@lodge/domain';
 import type {
   AgentDirectory,
-  CallLedger,
-  CallSweeper,
   DataKeyStore,
   EventStore,
   IdempotencyStore,
@@ -11,7 +8,6 @@ import type {
   Log,
   MailboxNotices,
   SealedValueStore,
-  SpendStore,
   StoredSizes,
   UsageStore,
 } from '@lodge/ports';
@@ -24,23 +20,21 @@ import type { Database } from './database/database.ts';
 import { storedSizes } from './database/sizes.ts';
 import { idempotencyIn } from './http/idempotency.ts';
 import { limitsIn } from './http/rate-limits.ts';
-import { callLedgerIn } from './llm/llm-calls.ts';
 import { agentDirectoryIn } from './llm/agent-directory.ts';
 import { secretsIn } from './accounts/secrets.ts';
-import { spendIn } from './llm/spend.ts';
 import { usageIn } from './usage/usage.ts';
 
 export interface Store {
   /** For statements of the store's functions. */
   readonly database: Database;
   readonly events: EventStore;
-  /** Returns the agents whose VMs are on this host, by its control plane's name (`holder`). */
-  directoryOf(host: string): AgentDirectory;
-  /** Returns the ledger in which this process writes the calls of the host's agents. */
-  ledgerOf(host: string): CallLedger & CallSweeper;
+  /**
+   * Returns the agents whose VMs are on this host, by its control plane's name (`holder`). `defaults` are the deployment's
+   * spend limits; none without them.
+   */
+  directoryOf(host: string, defaults?: SpendDefaults): AgentDirectory;
   readonly usage: UsageStore;
   readonly limits: LimitStore;
-  readonly spend: SpendStore;
   readonly idempotency: IdempotencyStore;
   readonly secrets: DataKeyStore & SealedValueStore;
   readonly mailboxNotices: MailboxNotices;
@@ -56,15 +50,10 @@ export interface Store {
 
 export interface StoreConfig extends DatabaseConfig {
   readonly log: Log;
-  /** No limits by default. */
-  readonly spendDefaults?: SpendDefaults;
-  /** Most bytes stored for the contents of one account's calls; unbounded by default. */
-  readonly callContentBytes?: number;
 }
 
 /** Opens the stores on a migrated database, and listens for changes. Rejects when the database does not answer. */
 export async function openStore(config: StoreConfig): Promise<Store> {
-  const { spendDefaults = noSpendDefaults, callContentBytes = Infinity } = config;
   const database = openDatabase(config, config.log);
   const changes = new Changes(config, config.log);
   try {
@@ -77,11 +66,9 @@ export async function openStore(config: StoreConfig): Promise<Store> {
   return {
     database,
     events: eventsIn(database, changes),
-    directoryOf: (host) => agentDirectoryIn(database, host, spendDefaults),
-    ledgerOf: (host) => callLedgerIn(database, host, { spendDefaults, contentBytes: callContentBytes }),
+    directoryOf: (host, defaults) => agentDirectoryIn(database, host, defaults),
     usage: usageIn(database),
     limits: limitsIn(database),
-    spend: spendIn(database, spendDefaults),
     idempotency: idempotencyIn(database),
     secrets: secretsIn(database),
     mailboxNotices: mailboxNotices(database, changes),

@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Accounts, Agents, Host, RunTurn, SignedIn } from '@lodge/engine';
+import type { Accounts, Agents, Host, RunTurn, SignedIn, Spend } from '@lodge/engine';
 import type {
   ApiKeyVerifier,
   EventStore,
@@ -8,7 +8,6 @@ import type {
   Log,
   Principal,
   SecretBox,
-  SpendStore,
   UsageStore,
 } from '@lodge/ports';
 import type { GuestClient } from '@lodge/guest';
@@ -67,7 +66,7 @@ export interface HttpAppOptions extends Reached {
   readonly verifier: ApiKeyVerifier;
   readonly events: EventStore;
   readonly accounts: Accounts;
-  readonly spend: SpendStore;
+  readonly spend: Spend;
   readonly usage: UsageStore;
   readonly host: Host;
   /** Without it no proxy is trusted and no other origin is allowed. */

@@ -1,7 +1,8 @@
 import type { Json, OwnToolName, OwnTools, ToolArguments, ToolFields } from '@lodge/domain';
-import type { ChannelFiles, GuestFiles, Log, SpendStore, ToolSource } from '@lodge/ports';
+import type { ChannelFiles, GuestFiles, Log, ToolSource } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
 import type { Agents, AskedTurn } from '../agents/agents.ts';
+import type { Spend } from '../spend/spend.ts';
 import type { RunTurn } from '../turns/run-turn.ts';
 import type { ToolSchedules } from './schedule-tools.ts';
 import type { ToolGuest } from './tool-guest.ts';
@@ -13,7 +14,7 @@ export interface AgentToolsDeps {
   readonly database: Database;
   readonly files: ChannelFiles;
   readonly guestFiles: GuestFiles;
-  readonly spend: Pick<SpendStore, 'ofAgent'>;
+  readonly spend: Pick<Spend, 'ofAgent'>;
   /** Without them the agent has no tools for schedules. */
   readonly schedules?: ToolSchedules;
   /** Tools of further sources. */

@@ -8,10 +8,11 @@ import type { Admission, OperationCause } from '@lodge/domain';
 import type { ChangeNote } from '@lodge/ports';
 import {
   beginOfAgent,
+  deleteKeys,
   factsOfAgent,
-  hasKey,
   holdCreates,
   insertAgent,
+  insertKeys,
   lockAgent,
   markDeleted,
   othersRunning,
@@ -20,7 +21,7 @@ import {
   writeAgent,
 } from '@lodge/store/agents';
 import type { AgentChange, AgentFacts, AgentRow, Committed, NewAgent } from '@lodge/store/agents';
-import type { Database } from '@lodge/store/database';
+import type { Database, Transaction } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
 import { putChannel } from '../channels/put.ts';
 
@@ -100,7 +101,11 @@ export async function changeAgent(
     const change = changesIn(row, decide(row));
     const fields = Object.keys(change);
     if (fields.length === 0) return row;
-    const changed = await writeAgent(trx, id, change);
+    const { llmKeys, ...own } = change;
+    if (llmKeys !== undefined) await replaceKeys(trx, row, llmKeys);
+    // Rules that were put on a machine's network are known by their version.
+    await writeAgent(trx, id, { ...own, ...(own.egress !== undefined && { egressVersion: row.egressVersion + 1 }) });
+    const changed = await selectAgent(trx, id);
     await writeNote(trx, { accountId, agentId: id }, { type: 'agent.updated', data: { fields } }, note);
     return changed;
   });
@@ -113,6 +118,23 @@ function changesIn(row: AgentRow, { llmKeys, ...rest }: AgentChange): AgentChang
   );
   const isSame = llmKeys?.length === row.llmKeys.length && llmKeys.every(hasKey(row.llmKeys));
   return { ...Object.fromEntries(changed), ...(llmKeys !== undefined && !isSame && { llmKeys }) };
+}
+
+type Keys = NonNullable<AgentChange['llmKeys']>;
+
+/** Whether these keys have this one, unchanged. */
+const hasKey = (all: Keys) => (key: Keys[number]) =>
+  all.some(({ provider, sealed }) => provider === key.provider && sealed === key.sealed);
+
+/** Replaces the agent's keys. An unchanged key keeps its time of creation. */
+async function replaceKeys(trx: Transaction, { id, llmKeys: there }: AgentRow, keys: Keys): Promise<void> {
+  const gone = there.filter((key) => !hasKey(keys)(key));
+  const added = keys.filter((key) => !hasKey(there)(key));
+  if (gone.length > 0) {
+    const providers = gone.map(({ provider }) => provider);
+    await deleteKeys(trx, id, providers);
+  }
+  await insertKeys(trx, id, added);
 }
 
 /** Sets desired `deleted` and a new generation. Null when the account has no such agent. Repeating it changes nothing. */

@@ -2,10 +2,11 @@ import type { HostMemory, RuntimeKind } from '@lodge/domain';
 import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
 import type { DriverInUse } from '../lifecycle/endings.ts';
 import type { MemoryRelief } from '../lifecycle/idle/memory.ts';
-import type { AgentRuntime, AgentSettings, KeyChecker, Log, Provider, SecretBox, SpendStore } from '@lodge/ports';
+import type { AgentRuntime, AgentSettings, KeyChecker, Log, Provider, SecretBox } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import type { Store } from '@lodge/store';
 import type { Database } from '@lodge/store/database';
+import type { Spend } from '../spend/spend.ts';
 import type { Turns } from '../turns/loop-guard.ts';
 import type { Templates } from '../templates/templates.ts';
 import type { KeepAwakeLeases } from '../turns/keep-awake.ts';
@@ -22,7 +23,7 @@ export interface AgentsDeps {
   readonly secrets: SecretBox;
   /** Without it no key is ever checked. */
   readonly keyChecker?: KeyChecker;
-  readonly spend: Pick<SpendStore, 'asleep'>;
+  readonly spend: Pick<Spend, 'asleep'>;
   readonly turns: Turns;
   readonly settingsOf: (agent: AgentRow) => AgentSettings;
   readonly log: Log;

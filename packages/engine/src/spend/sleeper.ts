@@ -3,13 +3,14 @@
  * memory: an agent that a restart forgets shows itself with its next model call, which is refused as well.
  */
 import { Rounds } from '../periodic.ts';
-import type { Log, SpendStore } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
 import { beginOperation } from '../agents/decisions.ts';
+import type { Spend } from './spend.ts';
 
 export interface SleeperDeps {
   readonly database: Database;
-  readonly spend: Pick<SpendStore, 'asleep'>;
+  readonly spend: Pick<Spend, 'asleep'>;
   readonly log: Log;
 }
 

@@ -1,7 +1,8 @@
-import type { Log, SpendStore } from '@lodge/ports';
+import type { Log } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
 import { appendAgentEvent } from '@lodge/store/events';
 import { Sleeper } from './sleeper.ts';
+import type { Spend } from './spend.ts';
 import { defaultLoopBounds, Turns } from '../turns/loop-guard.ts';
 import type { LoopBounds } from '../turns/loop-guard.ts';
 
@@ -9,13 +10,13 @@ export interface SpendingDeps {
   readonly database: Database;
   readonly log: Log;
   /** Without it there are no spend limits. */
-  readonly spend?: Pick<SpendStore, 'asleep' | 'note'>;
+  readonly spend?: Pick<Spend, 'asleep' | 'note'>;
   /** When model calls count as a loop (`defaultLoopBounds`). */
   readonly loopBounds?: LoopBounds;
 }
 
 export interface Spending {
-  readonly spend: Pick<SpendStore, 'asleep'>;
+  readonly spend: Pick<Spend, 'asleep'>;
   readonly turns: Turns;
   readonly sleeper: Sleeper;
 }

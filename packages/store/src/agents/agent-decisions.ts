@@ -4,8 +4,8 @@ import type { LlmKeyRow } from '@lodge/ports';
 import { sql } from 'kysely';
 import { isKeptAwake } from './agent-activity.ts';
 import { agentColumns, agentJson, now, toAgentRow } from './agent-row.ts';
-import type { AgentRow } from './agent-row.ts';
-import type { AgentChange, AgentFacts } from './facts.ts';
+import type { AgentFields, AgentRow } from './agent-row.ts';
+import type { AgentFacts } from './facts.ts';
 import { selectAgent } from './selecting.ts';
 import type { Transaction } from '../database/database.ts';
 
@@ -42,22 +42,12 @@ export async function beginOfAgent(
   return (await selectAgent(trx, id))!;
 }
 
-export async function writeAgent(
-  trx: Transaction,
-  id: string,
-  { llmKeys, ...fields }: AgentChange,
-): Promise<AgentRow | null> {
-  if (llmKeys !== undefined) await replaceKeys(trx, id, llmKeys);
+export async function writeAgent(trx: Transaction, id: string, fields: AgentFields): Promise<void> {
   await trx
     .updateTable('agents')
-    .set((eb) => ({
-      ...agentColumns(fields),
-      ...(fields.egress !== undefined && { egressVersion: eb('egressVersion', '+', 1) }),
-      updatedAt: now,
-    }))
+    .set({ ...agentColumns(fields), updatedAt: now })
     .where('id', '=', id)
     .execute();
-  return selectAgent(trx, id);
 }
 
 /** False when the account has no such agent, or the wish is there already. */
@@ -82,24 +72,10 @@ export async function insertKeys(trx: Transaction, agentId: string, keys: readon
     .execute();
 }
 
-type SealedKey = Pick<NewKey, 'provider' | 'sealed'>;
-
-/** Whether these keys have this one, unchanged. */
-export const hasKey = (all: readonly SealedKey[]) => (key: SealedKey) =>
-  all.some(({ provider, sealed }) => provider === key.provider && sealed === key.sealed);
-
-/** Replaces the keys. An unchanged key keeps its time of creation. */
-async function replaceKeys(trx: Transaction, agentId: string, keys: readonly NewKey[]): Promise<void> {
-  const there = await trx.selectFrom('llmKeys').select(['provider', 'sealed']).where('agentId', '=', agentId).execute();
-  const gone = there.filter((key) => !hasKey(keys)(key)).map(({ provider }) => provider);
+export async function deleteKeys(trx: Transaction, agentId: string, providers: readonly string[]): Promise<void> {
   await trx
     .deleteFrom('llmKeys')
     .where('agentId', '=', agentId)
-    .where('provider', '=', sql<string>`any(${gone}::text[])`)
+    .where('provider', '=', sql<string>`any(${providers}::text[])`)
     .execute();
-  await insertKeys(
-    trx,
-    agentId,
-    keys.filter((key) => !hasKey(there)(key)),
-  );
 }

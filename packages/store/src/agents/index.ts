@@ -1,6 +1,6 @@
 export { endKeepAwake, evictableAgents, idleAgents, prolongKeepAwake, takeKeepAwake } from './agent-activity.ts';
 export { countAgents, holders, othersRunning, readCommitted, sizesHeld } from './agent-capacity.ts';
-export { beginOfAgent, factsOfAgent, hasKey, markDeleted, writeAgent } from './agent-decisions.ts';
+export { beginOfAgent, deleteKeys, factsOfAgent, insertKeys, markDeleted, writeAgent } from './agent-decisions.ts';
 export type { AgentRow } from './agent-row.ts';
 export { hideAgent, writeFacts, writeTransition } from './agent-transitions.ts';
 export type { Transited } from './agent-transitions.ts';

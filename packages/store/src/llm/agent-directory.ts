@@ -1,3 +1,4 @@
+import { noSpendDefaults } from '@lodge/domain';
 import type { SpendDefaults } from '@lodge/domain';
 import type { AgentDirectory, BrokerAgent } from '@lodge/ports';
 import { sql } from 'kysely';
@@ -7,7 +8,7 @@ import type { Database, Queries } from '../database/database.ts';
 export const agentDirectoryIn = (
   database: Database,
   host: string,
-  { agent, account }: SpendDefaults,
+  { agent, account }: SpendDefaults = noSpendDefaults,
 ): AgentDirectory => ({
   async byAddress(address) {
     const found = await database.repeatable((db) => agentAt(db, host, address));

@@ -4,57 +4,38 @@
  * knows it by its session and turns it into the second. The calls of a host that never comes back are ended by the others,
  * once none can be in progress any more.
  */
-import { randomUUID } from 'node:crypto';
 import type { SpendDefaults } from '@lodge/domain';
-import type {
-  CallLedger,
-  CallSweeper,
-  LlmCall,
-  LlmCallDetail,
-  LlmCallPosition,
-  LlmCallRow,
-  OpenCall,
-  SealedContent,
-} from '@lodge/ports';
+import type { LlmCall, LlmCallDetail, LlmCallPosition, LlmCallRow, OpenCall, SealedContent } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { QueryCreator, RawBuilder, Selectable } from 'kysely';
-import type { Database, Queries } from '../database/database.ts';
+import type { Queries, Transaction } from '../database/database.ts';
 import type { DB, LlmCalls } from '../database/tables.ts';
-import { admitSpend, isUnlimited } from './spend.ts';
+import { isUnlimited } from './spend.ts';
 
 /** The broker gives up a call, and the attempts to write its row, in half of this time. */
 const longestCall = sql`interval '1 hour'`;
 
-interface LedgerOptions {
-  readonly spendDefaults: SpendDefaults;
-  /** Most bytes stored for the contents of one account's calls. */
-  readonly contentBytes: number;
+/**
+ * Opens a call to which no spend limit applies, and says whether it did. Every model call waits for this, so one statement
+ * decides and writes. Only where it wrote nothing does the engine decide, in a transaction.
+ */
+export const openUnlimitedCall = (
+  db: Queries,
+  call: OpenCall,
+  holder: string,
+  defaults: SpendDefaults,
+): Promise<boolean> => insertOpenCall(db, call, holder, sql`where ${isUnlimited(call, defaults)}`);
+
+export async function openCall(trx: Transaction, call: OpenCall, holder: string): Promise<void> {
+  await insertOpenCall(trx, call, holder, sql``);
 }
 
-/** The ledger of this process, which writes the calls of the host's agents. */
-export function callLedgerIn(
-  database: Database,
-  host: string,
-  { spendDefaults, contentBytes }: LedgerOptions,
-): CallLedger & CallSweeper {
-  const holder = `${host}#${randomUUID()}`;
-  return {
-    // Every call waits for this, so it is one statement when no spend limit applies.
-    async open(call) {
-      const unlimited = sql`where ${isUnlimited(call, spendDefaults)}`;
-      if (await database.repeatable((db) => openCall(db, call, holder, unlimited))) return null;
-      return database.transaction(async (trx) => {
-        const refusal = await admitSpend(trx, call, spendDefaults);
-        if (refusal === null) await openCall(trx, call, holder, sql``);
-        return refusal;
-      });
-    },
-    close: (call, content = null) => database.repeatable((db) => closeCall(db, call, content, contentBytes)),
-    sweep: () => database.repeatable((db) => endLeftCalls(db, host, holder)),
-  };
-}
-
-async function openCall(db: Queries, call: OpenCall, holder: string, where: RawBuilder<unknown>): Promise<boolean> {
+async function insertOpenCall(
+  db: Queries,
+  call: OpenCall,
+  holder: string,
+  where: RawBuilder<unknown>,
+): Promise<boolean> {
   const { inputTokens, outputTokens, costUsd } = call.estimate;
   const { numAffectedRows } = await sql`
     insert into llm_calls_open (
@@ -68,8 +49,16 @@ async function openCall(db: Queries, call: OpenCall, holder: string, where: RawB
   return numAffectedRows === 1n;
 }
 
-/** Closes a call in one statement, which is repeated when its answer was lost. */
-async function closeCall(db: Queries, call: LlmCall, content: SealedContent | null, maxBytes: number): Promise<void> {
+/**
+ * Closes a call in one statement, which is repeated when its answer was lost. It decides about the contents too, so that a call
+ * costs no second one.
+ */
+export async function closeCall(
+  db: Queries,
+  call: LlmCall,
+  content: SealedContent | null,
+  maxBytes: number,
+): Promise<void> {
   await (content === null ? db : db.with('kept', (cte) => keepContent(cte, call, content, maxBytes)))
     .with('closed', (cte) => cte.deleteFrom('llmCallsOpen').where('id', '=', call.id))
     .insertInto('llmCalls')
@@ -101,7 +90,7 @@ async function closeCall(db: Queries, call: LlmCall, content: SealedContent | nu
 }
 
 /** Ends the calls of this host's processes before this one, and those of any host that cannot be in progress any more. */
-async function endLeftCalls(db: Queries, host: string, holder: string): Promise<number> {
+export async function endLeftCalls(db: Queries, host: string, holder: string): Promise<number> {
   const { numAffectedRows } = await sql`
     with ended as (
       delete from llm_calls_open

@@ -4,12 +4,11 @@
 import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noSpendDefaults } from '@lodge/domain';
 import { execute } from '@lodge/testkit/postgres';
 import { admitAll, finishedCall, firstAccount, newAgent, openCall } from '../testing/fixture.ts';
 import { testStore } from '../testing/test-store.ts';
 import { connectClient } from '../database/connection.ts';
-import { callLedgerIn } from './llm-calls.ts';
+import { withAgents } from '../testing/agents-fixture.ts';
 import { updateAccount } from '../accounts/accounts.ts';
 import type { ContentBounds } from '@lodge/ports';
 import { forgetContents, pruneCalls } from './call-prune.ts';
@@ -105,7 +104,7 @@ test('what is older than wanted is deleted, however much, and the rest is not', 
 
 test('an account keeps so many bytes of what was said; the agent with most gives way, and no other', async () => {
   const maxBytes = 80_000;
-  const bounded = callLedgerIn(store.database, 'h', { spendDefaults: noSpendDefaults, contentBytes: maxBytes });
+  const bounded = withAgents(store, { contentBytes: maxBytes }).ledgerOf('h');
   await execute(database.connectionString, 'delete from llm_call_contents');
   const [quiet, loud] = [await newAgentOf(), await newAgentOf()];
   const say = async (agent: typeof quiet, name: string, count: number): Promise<void> => {

@@ -1,8 +1,13 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
-import type { EndedOperation, RelayStore } from '@lodge/ports';
+import { noSpendDefaults } from '@lodge/domain';
+import type { SpendDefaults } from '@lodge/domain';
+import type { CallLedger, CallSweeper, EndedOperation, RelayStore } from '@lodge/ports';
 import { createTurns } from '../../../engine/src/channels/answering/turns.ts';
 import type { ChannelTurns } from '../../../engine/src/channels/answering/turns.ts';
 import { createRelayStore } from '../../../engine/src/channels/relaying/relay-store.ts';
+import { createCallLedger } from '../../../engine/src/spend/ledger.ts';
+import { createSpend } from '../../../engine/src/spend/spend.ts';
+import type { Spend } from '../../../engine/src/spend/spend.ts';
 import * as decisions from '../../../engine/src/agents/decisions.ts';
 import * as observing from '../../../engine/src/lifecycle/observing.ts';
 import * as agents from '../agents/index.ts';
@@ -51,11 +56,22 @@ export interface TestStore extends Store {
   readonly channels: ReturnType<typeof channelsFixture>;
   readonly channelTurns: ChannelTurns;
   readonly relay: RelayStore;
+  readonly spend: Spend;
+  ledgerOf(host: string): CallLedger & CallSweeper;
   onOperationEnded(listener: (operation: EndedOperation) => void): void;
 }
 
-/** The store with its agents and channels. */
-export function withAgents(store: Store): TestStore {
+/** As of `createSpend` and `createCallLedger`. */
+interface CallOptions {
+  readonly spendDefaults?: SpendDefaults;
+  readonly contentBytes?: number;
+}
+
+/** The store with its agents, channels and model calls. */
+export function withAgents(
+  store: Store,
+  { spendDefaults = noSpendDefaults, contentBytes }: CallOptions = {},
+): TestStore {
   const listeners: ((operation: EndedOperation) => void)[] = [];
   const tell = (operation: EndedOperation) => listeners.forEach((listener) => listener(operation));
   return {
@@ -64,8 +80,13 @@ export function withAgents(store: Store): TestStore {
     channels: channelsFixture(store),
     channelTurns: createTurns(store),
     relay: createRelayStore(store),
+    spend: createSpend(store.database, spendDefaults),
+    ledgerOf: (host) =>
+      createCallLedger(store.database, host, { spendDefaults, ...(contentBytes && { contentBytes }) }),
+    directoryOf: (host) => store.directoryOf(host, spendDefaults),
     onOperationEnded: (listener) => void listeners.push(listener),
   };
 }
 
-export const openTestStore = async (config: StoreConfig): Promise<TestStore> => withAgents(await openStore(config));
+export const openTestStore = async (config: StoreConfig & CallOptions): Promise<TestStore> =>
+  withAgents(await openStore(config), config);

@@ -2,7 +2,7 @@
 import { limitOf, spendWindow } from '@lodge/domain';
 import type { AccountSpend, SpendLimit as WireLimit } from '@lodge/contract';
 import type { SpendLimit, SpendPeriod } from '@lodge/domain';
-import type { SpendStore } from '@lodge/ports';
+import type { Spend } from '@lodge/engine';
 
 export function spendLimitOf(given: WireLimit | null): SpendLimit | null {
   if (given === null) return null;
@@ -16,7 +16,7 @@ export function spendLimitRecord(limit: SpendLimit | null): WireLimit | null {
 
 /** The account's spending in the current windows, beside its limit. */
 export async function spendStanding(
-  spend: SpendStore,
+  spend: Spend,
   accountId: string,
   now: Date,
 ): Promise<Omit<AccountSpend, 'spend_limit'>> {

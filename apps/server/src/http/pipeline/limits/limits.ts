@@ -1,5 +1,6 @@
 import { Refusal, maxMessagesPerMinute, networkOf } from '@lodge/domain';
-import type { LimitStore, Log, PrincipalSource, SpendStore } from '@lodge/ports';
+import type { Spend } from '@lodge/engine';
+import type { LimitStore, Log, PrincipalSource } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { RateLimiter } from './limiter.ts';
 import type { Standing } from './limiter.ts';
@@ -23,7 +24,7 @@ export interface LimitSettings {
   readonly rates: RateSettings;
   /** The quotas of an account. */
   readonly quotas: { readonly agents: number; readonly running: number };
-  readonly spend: SpendStore;
+  readonly spend: Spend;
 }
 
 declare module 'fastify' {

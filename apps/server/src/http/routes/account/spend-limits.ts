@@ -1,6 +1,5 @@
 import { AccountSpend, Nothing, patterns, SetSpendLimit } from '@lodge/contract';
-import type { Accounts } from '@lodge/engine';
-import type { SpendStore } from '@lodge/ports';
+import type { Accounts, Spend } from '@lodge/engine';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
 import { spendLimitOf, spendLimitRecord, spendStanding } from '../../reply/spend-limit.ts';
@@ -8,7 +7,7 @@ import { callerOf, signedIn, tags } from './replies.ts';
 
 interface Needs {
   readonly accounts: Pick<Accounts, 'account' | 'setSpendLimit'>;
-  readonly spend: SpendStore;
+  readonly spend: Spend;
 }
 
 /** `GET /v1/account/spend`, `PUT /v1/account/people/:id/spend-limit`. */

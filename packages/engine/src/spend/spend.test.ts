@@ -4,11 +4,18 @@ import { test } from 'node:test';
 import type { SpendLimit } from '@lodge/domain';
 import type { CallRefusal, LlmCall, OpenCall } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
-import { admitAll, finishedCall, firstAccount, newAgent, openCall, silent } from '../testing/fixture.ts';
-import { testStore } from '../testing/test-store.ts';
-import { updateAccount } from '../accounts/accounts.ts';
-import { logPage } from '../logs/index.ts';
-import { openTestStore } from '../testing/agents-fixture.ts';
+import {
+  admitAll,
+  finishedCall,
+  firstAccount,
+  newAgent,
+  openCall,
+  silent,
+} from '../../../store/src/testing/fixture.ts';
+import { testStore } from '../../../store/src/testing/test-store.ts';
+import { updateAccount } from '@lodge/store/accounts';
+import { logPage } from '@lodge/store/logs';
+import { openTestStore } from '../../../store/src/testing/agents-fixture.ts';
 
 const { database, store } = await testStore();
 const accountId = await firstAccount(store.database);
