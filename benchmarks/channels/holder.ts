@@ -76,6 +76,7 @@ async function connected(of: Platform, account: number): Promise<void> {
   const host: ConnectionHost = {
     received: async () => undefined,
     admits: async () => true,
+    pressed: async () => ({ say: '', close: false }),
     at: async () => undefined,
     keep: async () => undefined,
     changed(state: ConnectionState) {

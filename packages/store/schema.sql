@@ -367,12 +367,18 @@ CREATE TABLE channel_answers (
   state text NOT NULL DEFAULT 'queued'::text,
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
   ended_at timestamp(3) with time zone,
+  choices jsonb,
+  edits text,
   CONSTRAINT channel_answers_pkey PRIMARY KEY (id),
+  CONSTRAINT channel_answers_choices_check CHECK ((jsonb_typeof(choices) = 'array'::text) IS NOT FALSE),
   CONSTRAINT channel_answers_ended CHECK ((state = 'queued'::text) = (ended_at IS NULL)),
   CONSTRAINT channel_answers_state_check CHECK (state = ANY (ARRAY['queued'::text, 'sent'::text, 'failed'::text, 'unknown'::text])),
-  CONSTRAINT channel_answers_conversation_fkey FOREIGN KEY (conversation) REFERENCES channel_conversations(id) ON DELETE CASCADE
+  CONSTRAINT channel_answers_conversation_fkey FOREIGN KEY (conversation) REFERENCES channel_conversations(id) ON DELETE CASCADE,
+  CONSTRAINT channel_answers_edits_fkey FOREIGN KEY (edits) REFERENCES channel_answers(id) ON DELETE CASCADE
 );
 CREATE INDEX channel_answers_by_end ON channel_answers USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX channel_answers_choices ON channel_answers USING btree (conversation) WHERE choices IS NOT NULL;
+CREATE INDEX channel_answers_edits ON channel_answers USING btree (edits) WHERE edits IS NOT NULL;
 CREATE INDEX channel_answers_of_conversation ON channel_answers USING btree (conversation);
 
 CREATE TABLE channel_credentials (
@@ -516,7 +522,7 @@ CREATE TABLE channel_parts (
   unclear_since timestamp(3) with time zone,
   CONSTRAINT channel_parts_pkey PRIMARY KEY (id),
   CONSTRAINT channel_parts_answer_id_position_key UNIQUE (answer_id, "position"),
-  CONSTRAINT channel_parts_kind_check CHECK (kind = ANY (ARRAY['markdown'::text, 'text'::text, 'file'::text])),
+  CONSTRAINT channel_parts_kind_check CHECK (kind = ANY (ARRAY['markdown'::text, 'text'::text, 'file'::text, 'edit'::text])),
   CONSTRAINT channel_parts_state_check CHECK (state = ANY (ARRAY['waiting'::text, 'sending'::text, 'sent'::text, 'failed'::text, 'unknown'::text, 'dropped'::text])),
   CONSTRAINT channel_parts_answer_id_fkey FOREIGN KEY (answer_id) REFERENCES channel_answers(id) ON DELETE CASCADE
 );

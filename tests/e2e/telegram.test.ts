@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startTelegramStub } from '@lodge/testkit/telegram';
 import type { StubBot, TelegramStub } from '@lodge/testkit/telegram';
+import { closeChoices, queueInConversation } from '../../packages/engine/src/channels/conversations.ts';
 import { until } from '../../packages/testkit/src/plane/plane.ts';
 import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
@@ -80,6 +81,31 @@ test('a file that a user sends lies in the workspace when the agent answers', as
   );
   const file = join(world.guest!.root, 'workspace/inbox', rows[0]!.id, 'notes.txt');
   assert.equal(readFileSync(file, 'utf8'), 'my notes');
+});
+
+test('choices are pressed through the relay, the person is told, and a decision replaces them', async () => {
+  const { conversation } = (await client.call('GET', `/agents/${agentId}/messages`)).body.data[0];
+  const to = { accountId: world.accountId, agentId, channel: 'telegram', conversationId: conversation.id } as const;
+  const choices = [{ token: 'yes-1', label: 'Allow' }];
+  const ask = () =>
+    world.store.database.transaction((trx) => queueInConversation(trx, to, { text: 'May I?', files: [], choices }));
+  const shown = () => [...bot.shown.values()].at(-1)!;
+  const queued = await ask();
+  assert.ok(typeof queued === 'object');
+  await until('it is asked', () => shown().buttons.length === 1, 60_000);
+  await world.store.database.transaction((trx) =>
+    closeChoices(trx, { channel: 'telegram', answerId: queued.id }, 'Allowed by Ann.'),
+  );
+  await until('it is replaced', () => shown().text === 'Allowed by Ann.' && shown().buttons.length === 0, 60_000);
+  await ask();
+  await until('it is asked again', () => shown().buttons.length === 1, 60_000);
+  const [stranger, friend] = [{ id: 6_100_000_000, name: 'Eve' }, {}].map((from) =>
+    bot.userPresses({ label: 'Allow', from }),
+  );
+  await until('both are told', () => bot.told.has(stranger!) && bot.told.has(friend!), 60_000);
+  assert.equal(bot.told.get(stranger!), 'You may not answer here.');
+  assert.equal(bot.told.get(friend!), 'This question is not known any more.');
+  await until('the buttons are gone', () => shown().buttons.length === 0, 60_000);
 });
 
 test('a flood of strangers makes no turn, and each is told a code at most once', { timeout: 180_000 }, async () => {

@@ -21,6 +21,7 @@ describePlatform(
     files: true,
     limitsSends: true,
     progress: true,
+    buttons: false,
     // A first direct message cannot be found: Discord lists none to bots.
     deafWithinMs: null,
     revokes: true,

@@ -23,6 +23,7 @@ describePlatform(
     files: true,
     limitsSends: true,
     progress: false,
+    buttons: false,
     deafWithinMs: 4_000,
     revokes: true,
   },

@@ -2,9 +2,19 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
+import { isChoiceToken } from '@lodge/domain';
 import type { Json } from '@lodge/domain';
 import { LeaseLost, maxInboundChars, maxInboundFiles } from '@lodge/ports';
-import type { ChannelSecrets, ConnectionHost, ConnectionState, InboundMessage, Log, Vault } from '@lodge/ports';
+import type {
+  ChannelSecrets,
+  ConnectionHost,
+  ConnectionState,
+  InboundMessage,
+  Log,
+  Press,
+  Pressed,
+  Vault,
+} from '@lodge/ports';
 
 /** The effect of a call of `received` or `at`. `hang`: it never settles. */
 export type CommitBehaviour = 'commit' | 'reject' | 'hang' | 'lease_lost';
@@ -50,6 +60,18 @@ export class TestHost implements ConnectionHost {
       if (!this.kept.messages.some(({ id }) => id === message.id)) this.kept.messages.push(message);
     }
     if (cursor !== undefined) this.kept.cursor = throughJson(cursor);
+  }
+
+  /** Presses of every call, committed or not. */
+  readonly presses: Press[] = [];
+  /** The engine's answer to a press. */
+  pressAnswer: Pressed = { say: 'It is allowed.', close: false };
+
+  async pressed(press: Press): Promise<Pressed> {
+    assertPress(press);
+    this.presses.push(press);
+    await this.outcome();
+    return this.pressAnswer;
   }
 
   /** Everybody may write but these senders. */
@@ -161,6 +183,13 @@ export class TestHost implements ConnectionHost {
 
 /** As Postgres gives it back. */
 const throughJson = (cursor: Json): Json => JSON.parse(JSON.stringify(cursor)) as Json;
+
+function assertPress({ token, sender, conversation, messageId }: Press): void {
+  assert.ok(isChoiceToken(token), 'token of a press');
+  assert.ok(messageId.length > 0 && messageId.length <= 200, 'message of a press');
+  assert.ok(conversation.id.length > 0 && conversation.id.length <= 200, 'conversation of a press');
+  assert.ok(sender.id.length > 0 && sender.id.length <= 200 && sender.name.length <= 200, 'sender of a press');
+}
 
 function assertBounded(message: InboundMessage): void {
   const { id, conversation, sender, text, files, replyTo, sentAt } = message;

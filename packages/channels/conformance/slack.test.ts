@@ -21,6 +21,7 @@ describePlatform(
     files: true,
     limitsSends: true,
     progress: true,
+    buttons: false,
     deafWithinMs: 3_000,
     revokes: true,
   },

@@ -3,6 +3,7 @@ import { describe, after, before } from 'node:test';
 import type { Abilities, PlatformUnderTest } from './under-test.ts';
 import { describeDelivery } from './suite-delivery.ts';
 import { describeMessages } from './suite-messages.ts';
+import { describePresses } from './suite-presses.ts';
 import { describeProgress } from './suite-progress.ts';
 import { describeSending } from './suite-sending.ts';
 import { describeTrouble } from './suite-trouble.ts';
@@ -29,5 +30,6 @@ export function describePlatform(name: string, abilities: Abilities, start: () =
     describeTrouble(context);
     describeSending(context);
     describeProgress(context);
+    describePresses(context);
   });
 }

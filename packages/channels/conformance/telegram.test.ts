@@ -15,6 +15,7 @@ describePlatform(
     files: true,
     limitsSends: true,
     progress: true,
+    buttons: true,
     deafWithinMs: 3_000,
     revokes: true,
   },
@@ -45,6 +46,16 @@ function accountOf(bot: StubBot): AccountUnderTest {
     sent: () => bot.sent.map(({ chatId, thread, text, file }) => ({ place: placeOf(chatId, thread), text, file })),
     shown: () => [...bot.shown.values()].map(({ text }) => text),
     rang: () => bot.sent.filter(({ isSilent }) => !isSilent).length,
+    buttons: () =>
+      [...bot.shown.values()]
+        .filter(({ buttons }) => buttons.length > 0)
+        .map(({ text, buttons }) => ({ text, labels: buttons.map((each) => each.text) })),
+    userPresses: async ({ label, by, isLate }) => {
+      const press = bot.userPresses({ label, ...(by && { from: { id: 5_000_000_777, name: 'Bob' } }) });
+      if (isLate) bot.expire(press);
+      return press;
+    },
+    told: (press) => bot.told.get(press) ?? null,
     typings: () => bot.actions.length,
     acknowledged: ({ id }) => bot.isConfirmed(Number(id)),
     calls: () => bot.requests,

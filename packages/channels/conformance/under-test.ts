@@ -24,6 +24,8 @@ export interface Abilities {
   readonly limitsSends: boolean;
   /** Sent messages can be edited and removed. */
   readonly progress: boolean;
+  /** Choices below a message can be pressed. */
+  readonly buttons: boolean;
   /** Time within which a deaf connection is noticed, because reception can be proved; null: it cannot. */
   readonly deafWithinMs: number | null;
   /** Credentials can be revoked while connected, and the connection learns within some seconds. */
@@ -46,6 +48,18 @@ export interface AccountUnderTest {
   shown?(): readonly string[];
   /** Messages of the agent that rang more people than those who read along; where there is progress. */
   rang?(): number;
+  /** The agent's messages with buttons as they stand now; where the platform has buttons. */
+  buttons?(): readonly { readonly text: string; readonly labels: readonly string[] }[];
+  /** A person presses a button of the last message that has one. Resolves with the stub's id of the press. */
+  userPresses?(press: {
+    readonly label: string;
+    /** Another person than the one who writes. */
+    readonly by?: 'another';
+    /** Nobody can be told any more what the press led to. */
+    readonly isLate?: true;
+  }): Promise<string>;
+  /** The sentence that the person was shown; null: none. */
+  told?(press: string): string | null;
   /** How often the agent showed that it is at work. */
   typings(): number;
   /** Whether the platform takes the message for delivered. */

@@ -14,6 +14,7 @@ const abilities = {
   limitsSends: false,
   // Edits are marked there, and a deleted message leaves a note.
   progress: false,
+  buttons: false,
   deafWithinMs: 6_000,
   // A device that is not paired yet has nothing to revoke: linking.test.ts has the case.
   revokes: false,

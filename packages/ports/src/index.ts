@@ -24,6 +24,7 @@ export * from './channels/mailbox-notices.ts';
 export * from './channels/opened-relay-store.ts';
 export * from './channels/platform-definition.ts';
 export * from './channels/platform.ts';
+export * from './channels/presses.ts';
 export * from './channels/relay-store.ts';
 export * from './hooks/hook-store.ts';
 export * from './connections/connection-consent.ts';

@@ -6,12 +6,15 @@ import type {
   ConnectionState,
   InboundMessage,
   Log,
+  Press,
+  Pressed,
   OpenedLease,
   OpenedRelayStore,
   Vault,
 } from '@lodge/ports';
 import type { Json } from '@lodge/domain';
 import { pause } from '../shared/backoff.ts';
+import { PressGate } from './press-gate.ts';
 
 const writeAgain = { firstMs: 200, maxMs: 5_000 };
 
@@ -37,6 +40,7 @@ export class Host implements ConnectionHost {
   private readonly ended = new AbortController();
   /** Pending until the account is known to be this channel's; earlier messages might be another channel's. */
   private readonly ours = Promise.withResolvers<void>();
+  private readonly gate = new PressGate();
   private state: ConnectionState | null = null;
   private isTelling = false;
   private isClosing = false;
@@ -67,6 +71,13 @@ export class Host implements ConnectionHost {
   async admits(message: Parameters<ConnectionHost['admits']>[0]): Promise<boolean> {
     await this.ours.promise;
     return this.write((store, lease) => store.admits(lease, message));
+  }
+
+  async pressed(press: Press): Promise<Pressed> {
+    const refused = this.gate.refuses(press.sender.id);
+    if (refused !== null) return refused;
+    await this.ours.promise;
+    return this.write((store, lease) => store.press(lease, press));
   }
 
   at(cursor: Json): Promise<void> {

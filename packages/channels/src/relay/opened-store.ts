@@ -40,6 +40,7 @@ export function openedStore(store: RelayStore, secrets: SecretBox): OpenedRelayS
     release: (...given) => store.release(...given),
     receive: (...given) => store.receive(...given),
     admits: (...given) => store.admits(...given),
+    press: (...given) => store.press(...given),
     moveTo: (...given) => store.moveTo(...given),
     faulted: (...given) => store.faulted(...given),
     vaultClear: (...given) => store.vaultClear(...given),

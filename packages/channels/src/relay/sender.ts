@@ -7,7 +7,16 @@
  */
 import { Places, backoffMs } from '@lodge/domain';
 import { maxAnswerParts, SendFailure } from '@lodge/ports';
-import type { Log, OpenedRelayStore, OutboundPart, PartToSend, Platform, RelayFiles } from '@lodge/ports';
+import type {
+  ChannelConnection,
+  Log,
+  OpenedRelayStore,
+  OutboundPart,
+  PartToSend,
+  Platform,
+  RelayFiles,
+  SendTarget,
+} from '@lodge/ports';
 import { pause } from '../shared/backoff.ts';
 import type { Held } from './held.ts';
 import type { HeldChannels } from './channels.ts';
@@ -93,8 +102,8 @@ export class Sender {
     if (isUnclear && !mayRepeat(held.platform, part)) return this.fail(part, 'unknown', part.unclear ? died : unclear);
     if (part.attempts >= maxTries) return this.fail(part, isUnclear ? 'unknown' : 'failed', 'It was tried too often.');
     if (content.kind === 'markdown') return this.render(held, part, content.markdown);
-    const outbound = await this.outboundOf(held, part, content);
-    if (outbound === null) return;
+    const work = await this.workOf(held, part, content);
+    if (work === null) return;
     let isOurs: boolean;
     try {
       isOurs = await store.sending(part, part.id);
@@ -105,7 +114,7 @@ export class Sender {
       );
       return;
     }
-    if (isOurs) await this.send(held, part, outbound);
+    if (isOurs) await this.send(held, part, work);
   }
 
   private async render(held: Held, part: PartToSend, markdown: string): Promise<void> {
@@ -120,12 +129,39 @@ export class Sender {
     await this.options.store.split(part, part.id, parts);
   }
 
-  private async outboundOf(
+  /** Null: the part has ended. */
+  private async workOf(
     held: Held,
     part: PartToSend,
     content: Exclude<PartToSend['content'], { readonly kind: 'markdown' }>,
+  ): Promise<Work | null> {
+    const to = targetOf(part);
+    if (content.kind === 'edit') return this.editOf(held, part, content);
+    const outbound = content.kind === 'text' ? textOf(content) : await this.fileOf(held, part, content);
+    return outbound && ((connection, signal) => connection.send(to, outbound, part.key, signal));
+  }
+
+  private async editOf(
+    held: Held,
+    part: PartToSend,
+    { messageId, markdown }: Extract<PartToSend['content'], { readonly kind: 'edit' }>,
+  ): Promise<Work | null> {
+    const [text] = held.platform.render(markdown);
+    if (messageId === null || text === undefined || held.connection?.closeChoices === undefined) {
+      await this.fail(part, 'failed', 'There is no message to change.');
+      return null;
+    }
+    return async (connection, signal) => {
+      await connection.closeChoices?.(targetOf(part), messageId, text, signal);
+      return { id: messageId };
+    };
+  }
+
+  private async fileOf(
+    held: Held,
+    part: PartToSend,
+    content: Extract<PartToSend['content'], { readonly kind: 'file' }>,
   ): Promise<OutboundPart | null> {
-    if (content.kind === 'text') return content;
     const { name, mediaType, bytes, key } = content;
     if (bytes > held.platform.limits.fileOutBytes) {
       await this.fail(
@@ -143,16 +179,14 @@ export class Sender {
     return { kind: 'file', name, mediaType, bytes, open };
   }
 
-  private async send(held: Held, part: PartToSend, outbound: OutboundPart): Promise<void> {
+  private async send(held: Held, part: PartToSend, work: Work): Promise<void> {
     const { store, timings } = this.options;
-    const { conversationId, conversationKind, replyTo, index, count, sentIds } = part;
-    const to = { conversationId, conversationKind, replyTo, index, count, sentIds };
-    const withinMs = outbound.kind === 'file' ? timings.sendFileMs : timings.sendMs;
+    const withinMs = part.content.kind === 'file' ? timings.sendFileMs : timings.sendMs;
     try {
       const { connection, signal } = held;
       if (connection === null || held.isEnding) throw new SendFailure('retry', 'The connection ended.');
       const within = AbortSignal.any([signal, AbortSignal.timeout(withinMs)]);
-      const { id } = await outcome(connection.send(to, outbound, part.key, within), within);
+      const { id } = await outcome(work(connection, within), within);
       await this.write(() => store.sent(part, part.id, id));
     } catch (error) {
       await this.notSent(held, part, error);
@@ -163,7 +197,7 @@ export class Sender {
     // Details that an adapter did not report are unknown.
     const failure = error instanceof SendFailure ? error : new SendFailure('unknown', unclear, { cause: error });
     const tries = part.attempts + 1;
-    const mayAgain = failure.outcome === 'retry' || (failure.outcome === 'unknown' && held.platform.sendsOnce);
+    const mayAgain = failure.outcome === 'retry' || (failure.outcome === 'unknown' && mayRepeat(held.platform, part));
     if (mayAgain && tries < maxTries) return this.later(part, failure, tries);
     const isUnclear = failure.outcome === 'unknown' || part.unclearForMs !== null;
     await this.fail(part, isUnclear ? 'unknown' : 'failed', failure.message);
@@ -186,8 +220,34 @@ export class Sender {
   }
 }
 
-const mayRepeat = ({ sendsOnce, sendsOnceForMs = Infinity }: Platform, { unclearForMs }: PartToSend): boolean =>
-  sendsOnce && (unclearForMs ?? 0) < sendsOnceForMs;
+/** An edit has the same effect once more. */
+const mayRepeat = (
+  { sendsOnce, sendsOnceForMs = Infinity }: Platform,
+  { unclearForMs, content }: PartToSend,
+): boolean => content.kind === 'edit' || (sendsOnce && (unclearForMs ?? 0) < sendsOnceForMs);
+
+/** One call of the connection. */
+type Work = (connection: ChannelConnection, signal: AbortSignal) => Promise<{ readonly id: string }>;
+
+const targetOf = ({ conversationId, conversationKind, replyTo, index, count, sentIds }: PartToSend): SendTarget => ({
+  conversationId,
+  conversationKind,
+  replyTo,
+  index,
+  count,
+  sentIds,
+});
+
+const textOf = ({
+  text,
+  format,
+  choices,
+}: Extract<PartToSend['content'], { readonly kind: 'text' }>): OutboundPart => ({
+  kind: 'text',
+  text,
+  format,
+  ...(choices && { choices }),
+});
 
 /** An adapter is bound by the signal. A call that ignores it blocks nothing for ever. */
 async function outcome<T>(sending: Promise<T>, signal: AbortSignal): Promise<T> {

@@ -17,10 +17,12 @@ import type {
   InboundMessage,
   OutboundPart,
   ProgressMessages,
+  RenderedText,
   SendTarget,
 } from '@lodge/ports';
 import { Backoff, pause } from '../shared/backoff.ts';
 import { committed } from '../shared/commit.ts';
+import { pressed } from '../shared/pressed.ts';
 import { BotApi, isToken, TelegramError } from './api.ts';
 import type { TelegramServer } from './api.ts';
 import { openFile } from './files.ts';
@@ -28,6 +30,7 @@ import { botOf, cursorOf, offsetOf } from './identity.ts';
 import type { Bot } from './identity.ts';
 import { messageOf } from './inbound.ts';
 import { Poller } from './poll.ts';
+import { PressAnswers, pressOf } from './presses.ts';
 import { TelegramProgress } from './progress.ts';
 import * as reasons from './reasons.ts';
 import { Sender } from './send.ts';
@@ -40,6 +43,7 @@ export class TelegramConnection implements ChannelConnection {
   private readonly server: TelegramServer;
   private readonly bot: BotApi;
   private readonly sender: Sender;
+  private readonly answers: PressAnswers;
   private readonly ending = new AbortController();
   private readonly backoff: Backoff;
   private readonly conflictBackoff: Backoff;
@@ -57,6 +61,7 @@ export class TelegramConnection implements ChannelConnection {
     this.bot = new BotApi(server, account.credentials['botToken'] ?? '');
     this.offset = offsetOf(account.cursor, this.bot.token);
     this.sender = new Sender(this.bot, timings);
+    this.answers = new PressAnswers(this.bot, timings, this.ending.signal);
     this.backoff = new Backoff(timings.backoff);
     this.conflictBackoff = new Backoff(timings.conflictBackoff);
     this.ended = this.run();
@@ -71,6 +76,10 @@ export class TelegramConnection implements ChannelConnection {
       return Promise.reject(new SendFailure('retry', 'The channel is not connected.'));
     }
     return this.sender.send(to, part, signal);
+  }
+
+  closeChoices(to: SendTarget, id: string, text: RenderedText, signal: AbortSignal): Promise<void> {
+    return this.sender.closeChoices(to, id, text, signal);
   }
 
   typing(to: Pick<SendTarget, 'conversationId' | 'replyTo'>, signal: AbortSignal): Promise<void> {
@@ -156,12 +165,26 @@ export class TelegramConnection implements ChannelConnection {
   private async take(updates: readonly Json[], poller: Poller): Promise<boolean> {
     const next = poller.offsetAfter(updates);
     if (next === null) return !this.isOver;
+    if (!(await this.takePresses(updates))) return false;
     const messages = updates.flatMap((update) => this.read(update));
     const cursor = cursorOf(this.bot.token, next);
     const tries = { backoff: new Backoff(this.timings.backoff), signal: this.ending.signal };
     if (!(await committed(this.host, messages, cursor, tries))) return false;
     this.offset = next;
     poller.committed(next);
+    return true;
+  }
+
+  /** One after another, before the batch is acknowledged. False: the connection was closed meanwhile. */
+  private async takePresses(updates: readonly Json[]): Promise<boolean> {
+    for (const update of updates) {
+      const given = pressOf(update);
+      if (given === null) continue;
+      const tries = { backoff: new Backoff(this.timings.backoff), signal: this.ending.signal };
+      const outcome = await pressed(this.host, given.press, tries);
+      if (outcome === null) return false;
+      this.answers.answer(given, outcome);
+    }
     return true;
   }
 

@@ -41,15 +41,15 @@ export function messageOf(update: Json, bot: BotIdentity, now: () => number = Da
   };
 }
 
-const integerOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? (value as number) : null);
+export const integerOf = (value: unknown): number | null => (Number.isSafeInteger(value) ? (value as number) : null);
 
-function kindOf(type: unknown): 'direct' | 'group' | null {
+export function kindOf(type: unknown): 'direct' | 'group' | null {
   if (type === 'private') return 'direct';
   return type === 'group' || type === 'supergroup' ? 'group' : null;
 }
 
 /** A sender for a whole chat (an anonymous administrator, a channel) cannot be told from others, and counts as a bot. */
-function senderOf(message: Json): InboundMessage['sender'] | null {
+export function senderOf(message: Json): InboundMessage['sender'] | null {
   const from = asObject(message['from']);
   const id = idOf(from?.['id']);
   if (!from || id === null) return null;

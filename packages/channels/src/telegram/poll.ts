@@ -111,7 +111,7 @@ export class Poller {
     const asked = {
       limit: this.limit,
       timeout,
-      allowed_updates: ['message' as const],
+      allowed_updates: ['message' as const, 'callback_query' as const],
       ...(this.offset !== null && { offset: this.offset }),
     };
     const longestMs = timeout * 1_000 + this.timings.pollSlackMs;

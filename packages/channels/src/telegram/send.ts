@@ -1,12 +1,13 @@
 import { InputFile } from 'grammy';
-import type { Json } from '@lodge/domain';
+import type { Choice, Json } from '@lodge/domain';
 import { SendFailure } from '@lodge/ports';
-import type { OutboundPart, SendTarget } from '@lodge/ports';
+import type { OutboundPart, RenderedText, SendTarget } from '@lodge/ports';
 import { upTo } from '../shared/bounded.ts';
 import { fileName } from '../shared/plain.ts';
 import { TelegramError } from './api.ts';
 import type { BotApi } from './api.ts';
 import { markdownFormat, richMarkdown } from './dialect.ts';
+import { keyboardOf, noKeyboard } from './presses.ts';
 import type { TelegramTimings } from './timings.ts';
 
 /** Source: core.telegram.org/bots/api#sending-files. */
@@ -19,6 +20,7 @@ interface Place {
   readonly options: {
     readonly message_thread_id?: number;
     readonly reply_parameters?: { readonly message_id: number; readonly allow_sending_without_reply: true };
+    readonly reply_markup?: ReturnType<typeof keyboardOf>;
   };
 }
 
@@ -50,6 +52,24 @@ export class Sender {
     }
   }
 
+  async closeChoices(to: SendTarget, id: string, text: RenderedText, signal: AbortSignal): Promise<void> {
+    const { chat } = placeOf(to);
+    if (!/^\d{1,16}$/.test(id)) throw new SendFailure('refused', 'This is no message of Telegram.');
+    const forms = text.format === markdownFormat && this.takesRich ? [{ markdown: richMarkdown(text.text) }] : [];
+    for (const form of [...forms, text.text]) {
+      try {
+        await this.bot.call(this.timings.callMs, signal, (api, ending) =>
+          api.editMessageText(chat, Number(id), form, { ...noKeyboard, ...withoutPreview }, ending),
+        );
+        return;
+      } catch (error) {
+        if (isClosed(error)) return;
+        // A form that Telegram does not take goes as plain text.
+        if (typeof form === 'string' || !isRefusalOfForm(error)) throw failureOf(error);
+      }
+    }
+  }
+
   async typing(to: Pick<SendTarget, 'conversationId'>, signal: AbortSignal): Promise<void> {
     try {
       const { chat, options } = placeOf({ ...to, conversationKind: 'direct', replyTo: null, index: 0 });
@@ -63,6 +83,12 @@ export class Sender {
 
   private async sendTo(place: Place, part: OutboundPart, signal: AbortSignal): Promise<{ readonly id: string }> {
     if (part.kind === 'file') return this.sendFile(place, part, signal);
+    const { choices } = part;
+    const below = choices === undefined ? place : withChoices(place, choices);
+    return this.sendText(below, part, signal);
+  }
+
+  private async sendText(place: Place, part: RenderedText, signal: AbortSignal): Promise<{ readonly id: string }> {
     if (part.format === markdownFormat && this.takesRich) {
       try {
         return await this.sendRich(place, part.text, signal);
@@ -93,7 +119,7 @@ export class Sender {
     text: string,
     signal: AbortSignal,
   ): Promise<{ readonly id: string }> {
-    const plain = { ...options, link_preview_options: { is_disabled: true } };
+    const plain = { ...options, ...withoutPreview };
     return idOfSent(
       await this.bot.call(this.timings.callMs, signal, (api, ending) => api.sendMessage(chat, text, plain, ending)),
     );
@@ -150,6 +176,19 @@ export class Sender {
 
 /** grammY writes it bare into a header of the form. */
 const headerName = (name: string): string => fileName(name.replaceAll(/["';=%\\\r\n]/g, '_'), 'file');
+
+const withoutPreview = { link_preview_options: { is_disabled: true } };
+
+const withChoices = ({ chat, options }: Place, choices: readonly Choice[]): Place => ({
+  chat,
+  options: { ...options, reply_markup: keyboardOf(choices) },
+});
+
+/** The message has the text and no keyboard already, or is gone. */
+const isClosed = (error: unknown): boolean =>
+  error instanceof TelegramError &&
+  error.code === 400 &&
+  ['message is not modified', 'message to edit not found'].some((words) => error.description.includes(words));
 
 const isRefusalOfForm = (error: unknown): error is TelegramError =>
   error instanceof TelegramError && (error.code === 400 || error.code === 404) && error.migratedTo === null;

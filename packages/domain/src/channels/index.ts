@@ -1,6 +1,7 @@
 export * from './access.ts';
 export * from './account.ts';
 export * from './channel.ts';
+export * from './choices.ts';
 export * from './commands.ts';
 export * from './message-ends.ts';
 export * from './outbound.ts';

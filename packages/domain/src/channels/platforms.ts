@@ -13,6 +13,8 @@ export interface PlatformRow {
   readonly waits?: { readonly code: 'pairing_needed' | 'consent_needed'; readonly message: string };
   /** Whether it shows a turn's progress, because a sent message can be edited and removed there. */
   readonly hasProgress: boolean;
+  /** Whether people can press choices below a message. Elsewhere the text names a code to answer with. */
+  readonly hasButtons: boolean;
   /** Shapes of its secrets, by a prefix that does not stand in the midst of a word. */
   readonly tokens?: readonly RegExp[];
   /** The shape of a secret that may stand in the midst of a word, with the flag `g`. */
@@ -36,12 +38,14 @@ export const platforms = {
       botToken: { example: 'xoxb-1-abc' },
     },
     hasProgress: true,
+    hasButtons: false,
     tokens: [/xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}/, /xapp-[A-Za-z0-9-]{8,}/],
   },
   discord: {
     title: 'Discord',
     credentials: { botToken: { example: 'MTA.abc.def' } },
     hasProgress: true,
+    hasButtons: false,
     tokens: [/[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}/],
     /** It begins with the bot's id in base64 and a dot. */
     accountOf: (token) => idIn(decoded(token.replace(/^Bot /, '').split('.', 1)[0]!)),
@@ -50,6 +54,7 @@ export const platforms = {
     title: 'Telegram',
     credentials: { botToken: { example: '123456:ABC' } },
     hasProgress: true,
+    hasButtons: true,
     /** It begins with digits, and stands in addresses behind `bot`. */
     looseToken: /(?<![0-9])[0-9]{6,12}:[A-Za-z0-9_-]{30,}/g,
     accountOf: (token) => (token.includes(':') ? idIn(token.split(':', 1)[0]!) : null),
@@ -62,6 +67,7 @@ export const platforms = {
       message: 'WhatsApp is not paired yet: scan the code, or type it on the phone.',
     },
     hasProgress: false,
+    hasButtons: false,
   },
   gmail: {
     title: 'Gmail',
@@ -72,6 +78,7 @@ export const platforms = {
       message: 'Nobody has consented yet: open the authorization URL and allow access to the mailbox.',
     },
     hasProgress: false,
+    hasButtons: false,
   },
 } as const satisfies Readonly<Record<string, PlatformRow>>;
 

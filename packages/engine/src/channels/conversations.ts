@@ -1,7 +1,7 @@
 /** Says something unasked in conversations that wrote to the agent before. The channel's access must allow each now. */
-import { maySpeakIn, Refusal } from '@lodge/domain';
+import { assertChoices, maySpeakIn, platformOf, Refusal } from '@lodge/domain';
 import type { ChannelAnswer, Delivery } from '@lodge/ports';
-import { countQueued, holdConversation, newestConversations, queueAnswer } from '@lodge/store/channels';
+import { countQueued, holdConversation, newestConversations, queueAnswer, queueEdit } from '@lodge/store/channels';
 import type { ChannelDestination, ConversationFacts } from '@lodge/store/channels';
 import type { Queries, Transaction } from '@lodge/store/database';
 
@@ -26,12 +26,13 @@ export async function sayInConversation(
   return 'queued';
 }
 
-/** Queues an answer as `sayInConversation` does, with files, unless `maxQueued` answers wait, and returns its id. */
+/** Queues an answer as `sayInConversation` does, with files and choices, unless `maxQueued` answers wait, and returns its id. */
 export async function queueInConversation(
   trx: Transaction,
   destination: ChannelDestination,
   answer: ChannelAnswer,
 ): Promise<{ readonly id: string } | Unsayable | 'full'> {
+  if (answer.choices !== undefined) assertChoices(answer.choices);
   const found = await openConversation(trx, destination);
   if (typeof found === 'string') return found;
   if ((await countQueued(trx, found.id, maxQueued)) >= maxQueued) return 'full';
@@ -46,6 +47,18 @@ const queueIn = (
   { agentId, channel }: ChannelDestination,
   answer: ChannelAnswer,
 ): Promise<string | null> => queueAnswer(trx, { conversation: id, agentId, channel, replyTo: null, answer });
+
+/**
+ * Takes the choices of a queued answer away, and replaces its last text, once. Does nothing where the platform has no buttons.
+ * Returns whether the replacement is queued.
+ */
+export async function closeChoices(
+  trx: Transaction,
+  { channel, answerId }: Pick<ChannelDestination, 'channel'> & { readonly answerId: string },
+  text: string,
+): Promise<boolean> {
+  return platformOf(channel).hasButtons && queueEdit(trx, answerId, text);
+}
 
 /** Returns null when the agent may say something there now. */
 export async function whyUnsayable(trx: Transaction, destination: ChannelDestination): Promise<Unsayable | null> {

@@ -3,7 +3,7 @@
  * wait when the turn begins are part of it, in order and within bounds. A command (`commandIn`) is claimed alone, and texts
  * are claimed up to the next command. A command does not wait for postponed texts: it comes before them.
  */
-import type { ChannelCommand, ChannelName, ConversationKind } from '@lodge/domain';
+import type { ChannelCommand, ChannelName, Choice, ConversationKind } from '@lodge/domain';
 
 export interface WaitingConversation {
   /** Lodge's own id. */
@@ -67,6 +67,8 @@ export interface ChannelAnswer {
     readonly bytes: number;
     readonly key: string;
   }[];
+  /** Buttons below the text, where the platform has them. */
+  readonly choices?: readonly Choice[];
 }
 
 /** A command that waits and is answered beside the turns. */

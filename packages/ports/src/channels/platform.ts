@@ -5,9 +5,10 @@
  * An adapter keeps its connection for ever. It reconnects by itself with backoff and jitter, proves where it can that the
  * platform still delivers, and reports each change of state. It gives up (`error`) only when a person must act.
  */
-import type { ChannelIdentity, ChannelName, ChannelReason, ConversationKind, Json } from '@lodge/domain';
+import type { ChannelIdentity, ChannelName, ChannelReason, Choice, ConversationKind, Json } from '@lodge/domain';
 import { NamedError } from '@lodge/domain';
 import type { Log } from '../log.ts';
+import type { Press, Pressed } from './presses.ts';
 
 export interface Platform {
   readonly channel: ChannelName;
@@ -95,6 +96,11 @@ export interface ConnectionHost {
    * costly to fetch: a message that would not pass is committed with `isUnread`, and its body is never fetched.
    */
   admits(message: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>): Promise<boolean>;
+  /**
+   * Commits a press, and returns what to tell the person. The adapter answers its platform only after this resolves. A repeated
+   * press changes nothing. Rejects when nothing was committed.
+   */
+  pressed(press: Press): Promise<Pressed>;
   /** Commits a position without messages. */
   at(cursor: Json): Promise<void>;
   /** Reports a state. Never rejects, returns at once, and the last report counts. */
@@ -189,7 +195,8 @@ export interface RenderedText {
 }
 
 export type OutboundPart =
-  | ({ readonly kind: 'text' } & RenderedText)
+  /** `choices` are pressed below the text; an adapter without buttons leaves them out. */
+  | ({ readonly kind: 'text'; readonly choices?: readonly Choice[] } & RenderedText)
   | {
       readonly kind: 'file';
       readonly name: string;
@@ -218,6 +225,11 @@ export interface ChannelConnection {
   send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }>;
   /** Shows that the agent is at work. A failure does not matter. */
   typing(to: Pick<SendTarget, 'conversationId' | 'replyTo'>, signal: AbortSignal): Promise<void>;
+  /**
+   * Replaces a message with choices by a text without any. Repeating it is a success, as is a message that is gone. Rejects with
+   * a `SendFailure`. Present when the platform has buttons.
+   */
+  closeChoices?(to: SendTarget, id: string, text: RenderedText, signal: AbortSignal): Promise<void>;
   /** Present when the platform's limits have `progress`. */
   readonly progress?: ProgressMessages;
   /**

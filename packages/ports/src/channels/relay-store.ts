@@ -1,6 +1,7 @@
 /** The store as a relay uses it, for the channels that it holds. The lease's number fences every write. */
-import type { ChannelName, ChannelAccess, ConversationKind, Json } from '@lodge/domain';
+import type { ChannelName, ChannelAccess, Choice, ConversationKind, Json } from '@lodge/domain';
 import type { ConnectionState, InboundMessage } from './platform.ts';
+import type { Press, Pressed } from './presses.ts';
 
 /** A channel that only this relay may connect, until the lease ends by the database's clock. */
 export interface Lease {
@@ -53,6 +54,11 @@ export interface RelayStore {
   receive(lease: LeaseRef, messages: readonly InboundMessage[], cursor?: Json): Promise<void>;
   /** Whether `receive` would let a message like this become a turn under the present access. Throws `LeaseLost`. */
   admits(lease: LeaseRef, message: Pick<InboundMessage, 'conversation' | 'sender' | 'addressed'>): Promise<boolean>;
+  /**
+   * Commits the effect of a press, if the channel's access admits its sender, and the message stands in this conversation with
+   * this choice. Throws `LeaseLost`.
+   */
+  press(lease: LeaseRef, press: Press): Promise<Pressed>;
   /** Throws `LeaseLost`. */
   moveTo(lease: LeaseRef, cursor: Json): Promise<void>;
   /**
@@ -172,7 +178,15 @@ export interface PartToSend extends LeaseRef {
   readonly count: number;
   readonly sentIds: readonly string[];
   readonly content:
-    | { readonly kind: 'text'; readonly text: string; readonly format: string | null }
+    | {
+        readonly kind: 'text';
+        readonly text: string;
+        readonly format: string | null;
+        /** The choices of the answer, with its last text. */
+        readonly choices: readonly Choice[] | null;
+      }
+    /** Replaces a sent message with choices; null: that one was not sent. */
+    | { readonly kind: 'edit'; readonly markdown: string; readonly messageId: string | null }
     /** A whole answer that is not yet split into parts. */
     | { readonly kind: 'markdown'; readonly markdown: string }
     | {

@@ -19,7 +19,7 @@ export * from './conversations.ts';
 export { appendEnds } from './message-ends.ts';
 export { lockMessage, messagePage, selectMessage, sendAgain, turnAgain } from './messages.ts';
 export type { ChannelMessage, MessagePlace, MessageQuery } from './messages.ts';
-export { queueAnswer } from './queue.ts';
+export { queueAnswer, queueEdit } from './queue.ts';
 export * as relayRows from './relay.ts';
 export { decideSender, senderDecidedBy, sendersOf } from './senders.ts';
 export type { ChannelPlace, ChannelSender } from './senders.ts';

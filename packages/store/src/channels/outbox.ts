@@ -18,7 +18,8 @@ import { storable } from './text.ts';
 type Content = Pick<
   Selectable<ChannelParts>,
   'kind' | 'text' | 'format' | 'fileName' | 'mediaType' | 'bytes' | 'fileKey'
->;
+> &
+  Pick<Selectable<ChannelAnswers>, 'choices'> & { readonly edited: string | null };
 
 export async function partsToSend(
   db: Queries,
@@ -41,7 +42,8 @@ export async function partsToSend(
     )
     select p.id, p.id as key, p.agent_id, p.channel, p.number, v.conversation_id, v.kind as conversation_kind, a.reply_to,
       others.index::int, others.count::int, others.sent_ids, p.kind, p.text, p.format, p.file_name, p.media_type, p.bytes,
-      p.file_key, p.attempts, p.state = 'sending' as unclear,
+      p.file_key, case when ${isLastText} then a.choices end as choices, case when p.kind = 'edit' then ${editedId} end as edited,
+      p.attempts, p.state = 'sending' as unclear,
       (extract(epoch from clock_timestamp() - coalesce(p.unclear_since, case when p.state = 'sending' then coalesce(p.sending_at, p.due_at) end)) * 1000)::float8
         as unclear_for_ms
     from due p
@@ -54,18 +56,32 @@ export async function partsToSend(
     ) others
     order by p.due_at, p.seq
   `.execute(db);
-  return rows.map(({ kind, text, format, fileName, mediaType, bytes, fileKey, ...part }) => ({
+  return rows.map(({ kind, text, format, fileName, mediaType, bytes, fileKey, choices, edited, ...part }) => ({
     ...part,
-    content: contentOf({ kind, text, format, fileName, mediaType, bytes, fileKey }),
+    content: contentOf({ kind, text, format, fileName, mediaType, bytes, fileKey, choices, edited }),
   }));
 }
+
+/** Whether a part `p` of an answer `a` carries the answer's choices. */
+const isLastText = sql<SqlBool>`
+  a.choices is not null and p.kind = 'text' and not exists (
+    select from channel_parts o where o.answer_id = a.id and o.kind = 'text' and o.position > p.position
+  )
+`;
+
+/** The message that an answer `a` edits. */
+const editedId = sql<string | null>`(
+  select o.platform_id from channel_parts o where o.answer_id = a.edits and o.kind = 'text' order by o.position desc limit 1
+)`;
 
 function contentOf(row: Content): PartToSend['content'] {
   switch (row.kind) {
     case 'markdown':
       return { kind: 'markdown', markdown: row.text! };
     case 'text':
-      return { kind: 'text', text: row.text!, format: row.format };
+      return { kind: 'text', text: row.text!, format: row.format, choices: row.choices };
+    case 'edit':
+      return { kind: 'edit', markdown: row.text!, messageId: row.edited };
     case 'file':
       return {
         kind: 'file',

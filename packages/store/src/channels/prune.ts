@@ -23,8 +23,10 @@ const pendingDays = pairingBounds.endsAfterMs / 86_400_000;
 const strangerDays = 1;
 /** Days for which answers to no message are kept, such as a stranger's code. */
 const noticeDays = 1;
+/** Days for which choices can be pressed. */
+const choiceDays = 8;
 /** Older ones went with their messages, or in an earlier round. */
-const noticeUntilDays = 7;
+const noticeUntilDays = 14;
 
 /** Returns whether there may be more to do. */
 type Step = (trx: Transaction) => Promise<boolean>;
@@ -131,6 +133,7 @@ const pruneNotices: Step = (trx) =>
       delete from channel_answers where id in (
         select a.id from channel_answers a
         where ${aged('a.ended_at', noticeDays)} and not (${aged('a.ended_at', noticeUntilDays)})
+          and (a.choices is null or ${aged('a.ended_at', choiceDays)})
           and not exists (select from channel_messages m where m.answer_id = a.id)
         order by a.ended_at limit ${step}
       )

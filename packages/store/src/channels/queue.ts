@@ -37,8 +37,11 @@ export async function queueAnswer(
   if (parts.length === 0) return null;
   const { rows } = await sql<{ id: string }>`
     with answer as (
-      insert into channel_answers (conversation, reply_to, text)
-      values (${conversation}, ${replyTo && storableJson(replyTo)}::jsonb, ${text})
+      insert into channel_answers (conversation, reply_to, text, choices)
+      values (
+        ${conversation}, ${replyTo && storableJson(replyTo)}::jsonb, ${text},
+        ${answer.choices ? storableJson(answer.choices) : null}::jsonb
+      )
       returning id, seq
     ), parts as (
       insert into channel_parts (
@@ -53,4 +56,29 @@ export async function queueAnswer(
     select id from answer, pg_notify('channel_work', ${agentId})
   `.execute(trx);
   return rows[0]!.id;
+}
+
+/**
+ * Queues the text that replaces a message with choices, after everything that was queued before in its conversation. Returns
+ * whether there was such an answer that is not replaced yet.
+ */
+export async function queueEdit(trx: Transaction, answerId: string, text: string): Promise<boolean> {
+  const { rows } = await sql<{ agentId: string }>`
+    with edited as (
+      select a.id, a.conversation, v.agent_id, v.channel
+      from channel_answers a join channel_conversations v on v.id = a.conversation
+      where a.id = ${answerId} and a.choices is not null
+        and not exists (select from channel_answers e where e.edits = a.id)
+      for no key update of a
+    ), answer as (
+      insert into channel_answers (conversation, text, edits)
+      select conversation, ${storable(text)}, id from edited returning id, seq
+    ), parts as (
+      insert into channel_parts (answer_id, agent_id, channel, conversation, seq, position, kind, text)
+      select answer.id, edited.agent_id, edited.channel, edited.conversation, answer.seq, 0, 'edit', ${storable(text)}
+      from answer, edited
+    )
+    select agent_id from edited, pg_notify('channel_work', agent_id)
+  `.execute(trx);
+  return rows.length > 0;
 }

@@ -4,6 +4,7 @@ import type { LeaseRef } from '@lodge/ports';
 import type { Queries, Transaction } from '../database/database.ts';
 import { storableJson } from './text.ts';
 
+export { factsOfPress } from './choices.ts';
 export { faulted } from './faults.ts';
 export { fetched, filesToFetch, unneededFiles } from './files.ts';
 export { keepMessages } from './kept-messages.ts';

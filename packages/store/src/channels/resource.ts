@@ -30,6 +30,7 @@ export const channelTables = {
     { table: 'channels', column: 'pairing_sealed', key: ['agent_id', 'channel'], context: channelPairingContext },
   ],
   columns: {
+    'channel_answers.choices': 'JsonColumn<readonly domain.Choice[]>',
     'channel_answers.reply_to': 'JsonColumn<domain.Json>',
     'channel_answers.state': "'queued' | 'sent' | 'failed' | 'unknown'",
     'channel_conversations.channel': 'domain.ChannelName',
@@ -42,7 +43,7 @@ export const channelTables = {
     'channel_messages.reply_to': 'JsonColumn<domain.Json>',
     'channel_messages.state': 'domain.MessageState',
     'channel_parts.channel': 'domain.ChannelName',
-    'channel_parts.kind': "'markdown' | 'text' | 'file'",
+    'channel_parts.kind': "'markdown' | 'text' | 'file' | 'edit'",
     'channel_parts.state': "'waiting' | 'sending' | 'sent' | 'failed' | 'unknown' | 'dropped'",
     'channel_seen.channel': 'domain.ChannelName',
     'channel_senders.channel': 'domain.ChannelName',

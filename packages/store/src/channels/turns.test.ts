@@ -42,7 +42,7 @@ async function sendAll(lease: Lease): Promise<readonly string[]> {
       continue;
     }
     assert.equal(await relay.sending(lease, part.id), true);
-    texts.push(part.content.kind === 'text' ? part.content.text : part.content.name);
+    texts.push(part.content.kind === 'file' ? part.content.name : (part.content as { text: string }).text);
     await relay.sent(lease, part.id, `p-${part.id}`);
   }
 }

@@ -186,8 +186,10 @@ export interface Attempts {
 }
 
 export interface ChannelAnswers {
+  choices: JsonColumn<readonly domain.Choice[]> | null;
   conversation: string;
   createdAt: Generated<Timestamp>;
+  edits: string | null;
   endedAt: Timestamp | null;
   id: Generated<string>;
   replyTo: JsonColumn<domain.Json> | null;
@@ -293,7 +295,7 @@ export interface ChannelParts {
   fileName: string | null;
   format: string | null;
   id: Generated<string>;
-  kind: 'markdown' | 'text' | 'file';
+  kind: 'markdown' | 'text' | 'file' | 'edit';
   mediaType: string | null;
   platformId: string | null;
   position: number;

@@ -9,6 +9,7 @@ export const platformEdits: readonly Edit[] = [
     title: 'Pigeon',
     credentials: { botToken: { example: 'coo-1' } },
     hasProgress: false,
+    hasButtons: false,
     tokens: [/coo-[a-z]{8,}/],
   },`,
   },

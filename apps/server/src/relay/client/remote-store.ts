@@ -37,6 +37,7 @@ export function remoteStore(channel: Channel, calls: Calls): OpenedRelayStore {
     },
     admits: (lease, { conversation, sender, addressed }) =>
       call('admits', { lease: of(lease), message: { conversation, sender, addressed } }),
+    press: (lease, press) => call('press', { lease: of(lease), press }),
     moveTo: (lease, cursor) => call('moveTo', { lease: of(lease), cursor }),
     changed: (lease, state, code, accountKey) =>
       call('changed', { lease: of(lease), state, code, accountKey: accountKey ?? null }),

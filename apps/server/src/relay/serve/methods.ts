@@ -16,6 +16,7 @@ import {
   json,
   longText,
   messages,
+  press,
   secretText,
   shortText,
   state,
@@ -82,6 +83,7 @@ const leaseMethods = {
   receive: method({ lease, messages, cursor: optional(json) }, ({ store, holdings }, call) =>
     store.receive(holdings.of(call.lease), call.messages, call.cursor ?? undefined),
   ),
+  press: method({ lease, press }, ({ store, holdings }, call) => store.press(holdings.of(call.lease), call.press)),
   admits: method({ lease, message: askedMessage }, ({ store, holdings }, call) =>
     store.admits(holdings.of(call.lease), call.message),
   ),

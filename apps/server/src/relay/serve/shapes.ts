@@ -1,7 +1,7 @@
 /** The values in a message of a relay process, which counts as hostile. */
-import { channelReasonCodes, conversationKinds, isJsonObject } from '@lodge/domain';
+import { channelReasonCodes, conversationKinds, isChoiceToken, isJsonObject } from '@lodge/domain';
 import type { ChannelReason, Json } from '@lodge/domain';
-import type { ConnectionState, InboundMessage, Verified } from '@lodge/ports';
+import type { ConnectionState, InboundMessage, Press, Verified } from '@lodge/ports';
 import { boolean, integer, listOf, object, oneOf, optional, picked, ShapeError, text } from '@lodge/domain/shapes';
 import type { Shape } from '@lodge/domain/shapes';
 
@@ -58,6 +58,21 @@ const asked = {
 };
 /** The fields that decide about access. */
 export const askedMessage = picked(asked);
+
+const token: Shape<string> = (value, name) => {
+  const given = text(64)(value, name);
+  if (!isChoiceToken(given)) throw new ShapeError(`${name} must be a token`);
+  return given;
+};
+
+const nameText = text(200);
+
+export const press: Shape<Press> = picked({
+  token,
+  sender: picked({ id: nameText, name: nameText, isBot: boolean }),
+  conversation: picked({ id: nameText, kind: oneOf(...conversationKinds) }),
+  messageId: nameText,
+});
 
 // The compiler reports a new field of a message that is missing here.
 const wholeMessage = picked({

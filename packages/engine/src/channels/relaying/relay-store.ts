@@ -1,8 +1,10 @@
 /** The database as relays ask for it. They are processes of their own, so this is a port, and each call is one transaction. */
-import type { RelayStore } from '@lodge/ports';
+import type { LeaseRef, Press, RelayStore } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import { relayRows as rows } from '@lodge/store/channels';
 import type { Database, Queries, Transaction } from '@lodge/store/database';
+import { press } from './pressing.ts';
+import type { TakeChosen } from './pressing.ts';
 import { admits, receive } from './receiving.ts';
 import { sendFailed, sent } from './sending.ts';
 import { failUnsent } from './unsent.ts';
@@ -19,7 +21,11 @@ const callsOf = (database: Database) => ({
       database.repeatable((db) => work(db, ...given)),
 });
 
-export function createRelayStore({ database, changes }: Pick<Store, 'database' | 'changes'>): RelayStore {
+/** `take`: decides about presses; by default every choice is one that is not known any more. */
+export function createRelayStore(
+  { database, changes }: Pick<Store, 'database' | 'changes'>,
+  take?: TakeChosen,
+): RelayStore {
   const { within, repeatable } = callsOf(database);
   return {
     wanted: repeatable(rows.wanted),
@@ -28,6 +34,7 @@ export function createRelayStore({ database, changes }: Pick<Store, 'database' |
     release: within(rows.release),
     admits: within(admits),
     receive: within(receive),
+    press: within((trx, lease: LeaseRef, given: Press) => press(trx, lease, given, take)),
     moveTo: within(async (trx, lease, cursor) => {
       await rows.lockCurrent(trx, lease);
       await rows.writeCursor(trx, lease, cursor);

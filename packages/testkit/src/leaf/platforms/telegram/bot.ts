@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { Chats } from './chats.ts';
 import { ApiRefusal } from './types.ts';
-import type { ApiFailure, SentByBot, Trouble, UserMessage, Written } from './types.ts';
+import type { ApiFailure, Button, ButtonPress, SentByBot, Trouble, UserMessage, Written } from './types.ts';
 
 interface Update {
   readonly update_id: number;
@@ -11,6 +11,14 @@ interface Update {
 interface Poll {
   readonly limit: number;
   readonly reply: (updates: readonly Update[] | ApiRefusal) => void;
+}
+
+interface PollRequest {
+  readonly offset: number;
+  readonly limit: number;
+  readonly timeoutS: number;
+  /** Null: as before. */
+  readonly allowed: readonly string[] | null;
 }
 
 export interface BotOptions {
@@ -35,6 +43,8 @@ export class StubBot {
   readonly edits: string[] = [];
   /** Called with each of them as it comes. */
   onSent: ((message: SentByBot) => void) | null = null;
+  /** Sentences by the ids of the presses that they answer. */
+  readonly told = new Map<string, string>();
   /** Chats in which it showed that it types, oldest first. */
   readonly actions: number[] = [];
   /** Methods that were called, polls included, oldest first: the last ten thousand. */
@@ -51,6 +61,11 @@ export class StubBot {
   private last: Update | null = null;
   private again: Update | null = null;
   private poll: Poll | null = null;
+  private nextQuery = 1;
+  /** Presses that can be answered. */
+  private readonly queries = new Set<string>();
+  /** Kinds of updates that the last poll asked for; null: all. */
+  private allowed: readonly string[] | null = null;
   private readonly failures: { readonly method: string; readonly failure: ApiFailure }[] = [];
   private readonly cuts: string[] = [];
   private readonly replies = new Set<ServerResponse>();
@@ -75,9 +90,62 @@ export class StubBot {
     return { updateId: update.update_id, messageId: content.message_id, chatId, thread };
   }
 
+  /** Returns the id of the press. */
+  userPresses({ label, data, messageId, from, extra }: ButtonPress): string {
+    const messages = [...this.shown.values()];
+    const message =
+      messageId === undefined
+        ? messages.findLast(({ buttons }) => buttons.length > 0)
+        : messages.find((each) => each.messageId === messageId);
+    if (!message) throw new Error('there is no such message');
+    const button = message.buttons.find(({ text }) => text === label);
+    if (data === undefined && !button) throw new Error(`there is no button ${label}`);
+    const { chatId, thread, text, buttons } = message;
+    const isGroup = chatId < 0;
+    const id = String(4_000_000_000_000_000_000n + BigInt(this.nextQuery++));
+    this.queries.add(id);
+    const chat = isGroup
+      ? { id: chatId, type: 'supergroup', title: 'Group' }
+      : { id: chatId, type: 'private', first_name: 'Ann' };
+    const userId = from?.id ?? (isGroup ? 5_000_000_000 + this.id : chatId);
+    this.push({
+      callback_query: {
+        id,
+        from: { id: userId, is_bot: false, first_name: from?.name ?? 'Ann', language_code: 'en' },
+        message: {
+          message_id: message.messageId,
+          date: Math.floor(Date.now() / 1_000),
+          chat,
+          from: { id: this.id, is_bot: true, first_name: this.name, username: this.username },
+          text,
+          ...(thread !== null && { message_thread_id: thread, is_topic_message: true }),
+          reply_markup: { inline_keyboard: buttons.map((each) => [each]) },
+        },
+        chat_instance: '1',
+        data: data ?? button!.callback_data,
+        ...extra,
+      },
+    });
+    return id;
+  }
+
+  /** From here on nobody can be told what the press led to. */
+  expire(queryId: string): void {
+    this.queries.delete(queryId);
+  }
+
+  /** False: the press is too old, or none. */
+  tell(queryId: string, text: string): boolean {
+    if (!this.queries.delete(queryId)) return false;
+    this.told.set(queryId, text);
+    return true;
+  }
+
   /** Any update at all. */
   push(fields: Readonly<Record<string, unknown>>): Update {
     const update = { update_id: this.nextUpdate++, ...fields };
+    const isWanted = this.allowed === null || !('callback_query' in fields) || this.allowed.includes('callback_query');
+    if (!isWanted) return update;
     this.updates.push(update);
     this.last = update;
     this.deliver();
@@ -152,8 +220,8 @@ export class StubBot {
     this.onSent?.(message);
   }
 
-  edit(messageId: number, text: string): SentByBot {
-    const edited = { ...this.shown.get(messageId)!, text };
+  edit(messageId: number, text: string, buttons: readonly Button[]): SentByBot {
+    const edited = { ...this.shown.get(messageId)!, text, buttons };
     this.shown.set(messageId, edited);
     this.edits.push(text);
     return edited;
@@ -183,7 +251,8 @@ export class StubBot {
   }
 
   /** Source: core.telegram.org/bots/api#getupdates. An older poll ends when another one comes. */
-  async getUpdates(offset: number, limit: number, timeoutS: number, gone: AbortSignal): Promise<readonly Update[]> {
+  async getUpdates({ offset, limit, timeoutS, allowed }: PollRequest, gone: AbortSignal): Promise<readonly Update[]> {
+    this.allowed = allowed ?? this.allowed;
     if (this.webhookUrl !== '') throw webhookIsActive();
     this.endPoll(terminatedByOther());
     this.confirm(offset);

@@ -22,7 +22,7 @@ import { ApiRefusal } from './types.ts';
 import type { ApiFailure } from './types.ts';
 
 export type { BotOptions, StubBot } from './bot.ts';
-export type { ApiFailure, SentByBot, StubFile, Trouble, UserMessage, Written } from './types.ts';
+export type { ApiFailure, Button, ButtonPress, SentByBot, StubFile, Trouble, UserMessage, Written } from './types.ts';
 
 export interface TelegramStub {
   /** Without a slash at its end. */

@@ -3,7 +3,7 @@ import type { StubBot } from './bot.ts';
 import { objectOf } from './request.ts';
 import type { ApiRequest } from './request.ts';
 import { ApiRefusal, badRequest } from './types.ts';
-import type { SentByBot } from './types.ts';
+import type { Button, SentByBot } from './types.ts';
 
 const maxTextChars = 4_096;
 const maxCaptionChars = 1_024;
@@ -37,7 +37,10 @@ const methods: Readonly<Record<string, Method>> = {
   },
   getupdates: (bot, { parameters }, gone) => {
     const limit = Math.min(100, Math.max(1, Number(parameters['limit'] ?? 100)));
-    return bot.getUpdates(Number(parameters['offset'] ?? 0), limit, Number(parameters['timeout'] ?? 0), gone);
+    const asked = parameters['allowed_updates'];
+    const allowed = Array.isArray(asked) && asked.length > 0 ? asked.map(String) : null;
+    const [offset, timeoutS] = [Number(parameters['offset'] ?? 0), Number(parameters['timeout'] ?? 0)];
+    return bot.getUpdates({ offset, limit, timeoutS, allowed }, gone);
   },
   sendmessage: (bot, request) => {
     const text = textOf(request, 'text');
@@ -57,11 +60,21 @@ const methods: Readonly<Record<string, Method>> = {
   },
   editmessagetext: (bot, request) => {
     const message = ownMessage(bot, request, 'message to edit not found');
-    const text = textOf(request, 'text');
+    const rich = objectOf(request.parameters['rich_message'])['markdown'];
+    const text = typeof rich === 'string' ? rich : textOf(request, 'text');
     if (text.trim() === '') throw badRequest('message text is empty');
-    if (text.length > maxTextChars) throw badRequest('message is too long');
-    if (bot.shown.get(message)!.text === text) throw badRequest(notModified);
-    return messageOf(bot, bot.edit(message, text));
+    if (text.length > (typeof rich === 'string' ? maxRichChars : maxTextChars)) throw badRequest('message is too long');
+    return edited(bot, message, text, buttonsOf(request));
+  },
+  editmessagereplymarkup: (bot, request) => {
+    const message = ownMessage(bot, request, 'message to edit not found');
+    return edited(bot, message, bot.shown.get(message)!.text, buttonsOf(request));
+  },
+  answercallbackquery: (bot, request) => {
+    const text = textOf(request, 'text');
+    if (text.length > 200) throw badRequest('MESSAGE_TOO_LONG');
+    if (bot.tell(textOf(request, 'callback_query_id'), text)) return true;
+    throw badRequest('query is too old and response timeout expired or query ID is invalid');
   },
   deletemessage: (bot, request) => {
     bot.remove(ownMessage(bot, request, 'message to delete not found'));
@@ -104,8 +117,9 @@ export async function callMethod(bot: StubBot, request: ApiRequest, gone: AbortS
 function sent(bot: StubBot, request: ApiRequest, text: string, file: SentByBot['file']): unknown {
   const { chat_id: chat, message_thread_id: topic, reply_parameters: reply } = request.parameters;
   const { id, chatId, thread, repliesTo } = bot.chats.add(chat, topic, objectOf(reply));
+  const buttons = buttonsOf(request);
   const isSilent = String(request.parameters['disable_notification']) === 'true';
-  const message = { method: request.method, messageId: id, chatId, thread, text, repliesTo, isSilent, file };
+  const message = { method: request.method, messageId: id, chatId, thread, text, repliesTo, isSilent, file, buttons };
   bot.add(message);
   return messageOf(bot, message);
 }
@@ -114,6 +128,28 @@ function messageOf(bot: StubBot, { messageId, chatId, text }: SentByBot): unknow
   const from = { id: bot.id, is_bot: true, first_name: bot.name, username: bot.username };
   const chat = { id: chatId, type: 'private' };
   return { message_id: messageId, date: Math.floor(Date.now() / 1_000), chat, from, text };
+}
+
+function edited(bot: StubBot, id: number, text: string, buttons: readonly Button[]): unknown {
+  const before = bot.shown.get(id)!;
+  const isSame = before.text === text && JSON.stringify(before.buttons) === JSON.stringify(buttons);
+  if (isSame) throw badRequest(notModified);
+  return messageOf(bot, bot.edit(id, text, buttons));
+}
+
+/** Source: core.telegram.org/bots/api#inlinekeyboardbutton. */
+function buttonsOf({ parameters }: ApiRequest): readonly Button[] {
+  const { inline_keyboard: rows } = objectOf(parameters['reply_markup']);
+  if (rows === undefined) return [];
+  if (!Array.isArray(rows)) throw badRequest("can't parse reply keyboard markup JSON object");
+  return rows.flat().map((each: unknown) => {
+    const { text, callback_data: data } = objectOf(each);
+    if (typeof text !== 'string' || text.trim() === '')
+      throw badRequest('Text buttons are unallowed in the inline keyboard');
+    const bytes = typeof data === 'string' ? Buffer.byteLength(data) : 0;
+    if (bytes < 1 || bytes > 64) throw badRequest('BUTTON_DATA_INVALID');
+    return { text, callback_data: data as string };
+  });
 }
 
 const notModified =

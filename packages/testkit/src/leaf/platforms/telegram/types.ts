@@ -45,6 +45,25 @@ export interface SentByBot {
   /** Nobody was notified: no answer, but what shows that one is made. */
   readonly isSilent: boolean;
   readonly file: { readonly name: string; readonly bytes: Uint8Array } | null;
+  /** Below the message. */
+  readonly buttons: readonly Button[];
+}
+
+export interface Button {
+  readonly text: string;
+  readonly callback_data: string;
+}
+
+export interface ButtonPress {
+  /** The label of the button; null with `data`. */
+  readonly label?: string;
+  /** Data that no button has, as a client of a person's own can send. */
+  readonly data?: unknown;
+  /** The message; the last one with buttons when it is left out. */
+  readonly messageId?: number;
+  readonly from?: { readonly id?: number; readonly name?: string };
+  /** Fields that are put over those of the query. */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 /** The bot whose chats they are. */

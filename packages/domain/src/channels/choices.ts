@@ -1,0 +1,50 @@
+/** Choices below a message: buttons where a platform has them, and a code to answer with elsewhere. */
+
+export interface Choice {
+  /** Opaque: at most 64 bytes of `A-Z a-z 0-9 _ -`. It comes back with a press. It is no secret, as it decides nothing alone. */
+  readonly token: string;
+  /** At most 40 characters. */
+  readonly label: string;
+}
+
+export const choiceBounds = { most: 6, labelChars: 40 } as const;
+
+/** Whether a text has the form of a token. Telegram takes no longer one. */
+export const isChoiceToken = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text);
+
+/** Throws a `RangeError` for choices that a platform may refuse. */
+export function assertChoices(choices: readonly Choice[]): void {
+  const isWrong = ({ token, label }: Choice): boolean =>
+    !isChoiceToken(token) || label.trim() === '' || label.length > choiceBounds.labelChars;
+  if (choices.length === 0 || choices.length > choiceBounds.most || choices.some(isWrong)) {
+    throw new RangeError('choices beyond their bounds');
+  }
+}
+
+export interface CodeAnswer {
+  /** `yes`, `no`, or the number of an option, from 1. */
+  readonly answer: 'yes' | 'no' | number;
+  /** 4 to 8 digits. */
+  readonly code: string;
+}
+
+/** A longer beginning is no answer. */
+const codeAnswerChars = 64;
+
+/**
+ * The answer and the code at the beginning of a text, as `yes 4821`; null if it does not begin with them. Quotes and
+ * punctuation around the two words are passed over, and what follows does not matter.
+ */
+export function codeAnswerIn(text: string): CodeAnswer | null {
+  const [said = '', code = '', ...rest] = text
+    .slice(0, codeAnswerChars)
+    .trimStart()
+    .split(/[\s,.:;!`'"*_„“”«»‘’()]+/u)
+    .filter((word) => word !== '');
+  // The cut may have left half a word.
+  if (rest.length === 0 && text.length > codeAnswerChars && text.slice(0, codeAnswerChars).endsWith(code)) return null;
+  if (!/^\d{4,8}$/.test(code)) return null;
+  const word = said.toLowerCase();
+  if (word === 'yes' || word === 'no') return { answer: word, code };
+  return /^[1-6]$/.test(word) ? { answer: Number(word), code } : null;
+}
