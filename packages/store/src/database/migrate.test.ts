@@ -77,6 +77,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0042_skills.sql',
     '0043_packages.sql',
     '0044_variables.sql',
+    '0045_choices.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
