@@ -20,14 +20,15 @@ export const inDoingsOf = (): Owner | null => doings.getStore() ?? null;
 export function asDoingsOf(owner: Owner, open: () => ChannelConnection): ChannelConnection {
   const run = <T>(work: () => T): T => doings.run(owner, work);
   const connection = run(open);
-  const { progress, closeChoices } = connection;
+  const { progress } = connection;
   return {
     send: (...given) => run(() => connection.send(...given)),
     typing: (...given) => run(() => connection.typing(...given)),
     open: (...given) => run(() => connection.open(...given)),
     close: () => run(() => connection.close()),
-    ...(closeChoices && {
-      closeChoices: (...given: Parameters<typeof closeChoices>) => run(() => closeChoices.apply(connection, given)),
+    ...(connection.closeChoices && {
+      closeChoices: (...given: Parameters<NonNullable<ChannelConnection['closeChoices']>>) =>
+        run(() => connection.closeChoices!(...given)),
     }),
     ...(progress && {
       progress: {

@@ -39,7 +39,7 @@ export function codeAnswerIn(text: string): CodeAnswer | null {
   const [said = '', code = '', ...rest] = text
     .slice(0, codeAnswerChars)
     .trimStart()
-    .split(/[\s,.:;!`'"*_„“”«»‘’()]+/u)
+    .split(/[\s,.:;!`'"*_„“”«»‘’()]/u)
     .filter((word) => word !== '');
   // The cut may have left half a word.
   if (rest.length === 0 && text.length > codeAnswerChars && text.slice(0, codeAnswerChars).endsWith(code)) return null;

@@ -6,7 +6,7 @@ import type { Transaction } from '../database/database.ts';
 import type { ChannelAnswers, ChannelSenders } from '../database/tables.ts';
 import { storable } from './text.ts';
 
-/** What is known of a press. */
+/** Facts about a press. */
 export interface PressFacts {
   /** The owner's decision about the sender; null where there was none. */
   readonly standing: Selectable<ChannelSenders>['state'] | null;

@@ -26,7 +26,7 @@ interface Asked {
   readonly lease: Lease;
   readonly answerId: string;
   /** Presses, and returns what was taken by it. */
-  pressed(given?: Partial<Press>): Promise<{ readonly pressed: Pressed; readonly chosen: Chosen | null }>;
+  readonly pressed: (given?: Partial<Press>) => Promise<{ readonly pressed: Pressed; readonly chosen: Chosen | null }>;
 }
 
 /** Sends a text of two parts with choices into a conversation. The second part, with the choices, is the message `2`. */
@@ -63,15 +63,15 @@ async function asked(state: 'sent' | 'sending' = 'sent'): Promise<Asked> {
     agentId,
     lease: lease!,
     answerId: queued.id,
-    async pressed(given = {}) {
+    pressed: async (given = {}) => {
       let chosen: Chosen | null = null;
-      const pressed = await database.transaction((trx) =>
+      const told = await database.transaction((trx) =>
         press(trx, lease!, { ...usual, ...given }, async (_, taken) => {
           chosen = taken;
           return allowed;
         }),
       );
-      return { pressed, chosen };
+      return { pressed: told, chosen };
     },
   };
 }
