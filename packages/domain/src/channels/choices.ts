@@ -36,15 +36,26 @@ const codeAnswerChars = 64;
  * punctuation around the two words are passed over, and what follows does not matter.
  */
 export function codeAnswerIn(text: string): CodeAnswer | null {
-  const [said = '', code = '', ...rest] = text
-    .slice(0, codeAnswerChars)
-    .trimStart()
-    .split(/[\s,.:;!`'"*_„“”«»‘’()]/u)
-    .filter((word) => word !== '');
+  const [said = '', code = '', ...rest] = wordsOf(text.slice(0, codeAnswerChars));
   // The cut may have left half a word.
   if (rest.length === 0 && text.length > codeAnswerChars && text.slice(0, codeAnswerChars).endsWith(code)) return null;
   if (!/^\d{4,8}$/.test(code)) return null;
   const word = said.toLowerCase();
   if (word === 'yes' || word === 'no') return { answer: word, code };
   return /^[1-6]$/.test(word) ? { answer: Number(word), code } : null;
+}
+
+const aroundWords = new Set(' \t\r\n\u00a0,.:;!`\'"*_„“”«»‘’()');
+
+function wordsOf(text: string): readonly string[] {
+  const words: string[] = [];
+  let word = '';
+  for (const character of text) {
+    if (!aroundWords.has(character)) word += character;
+    else if (word !== '') {
+      words.push(word);
+      word = '';
+    }
+  }
+  return word === '' ? words : [...words, word];
 }
