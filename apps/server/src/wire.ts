@@ -33,6 +33,7 @@ import {
 } from '@lodge/broker';
 import type { BrokerOptions } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
+import { createOutbound } from '@lodge/egress';
 import type { Accounts, Engine } from '@lodge/engine';
 import type { ConnectionParts } from '@lodge/connections';
 import type { CallLedger, KeyChecker, Log, Provider, VmReading } from '@lodge/ports';
@@ -187,16 +188,23 @@ function openProviders({ providers: added, prices, defaultModel }: Config, tryOu
 
 type BrokerParts = Omit<BrokerOptions, 'keepAwake' | 'proxy' | 'hasRoom' | keyof ReturnType<typeof brokerSettings>>;
 
+/** Mirrors are slower than providers. */
+const sourceConnectMs = 20_000;
+
 /** The broker at its address; gives what ends it. */
 async function serveGuests(config: Config, parts: BrokerParts, engine: Engine, host: string) {
   const keepAwake = (agentId: string) => engine.agents.busy(agentId);
   const hasRoom = () => engine.hasRoom();
   const isOpen = (agentId: string) => engine.reachesPackages(agentId);
-  const { egressProxy } = config;
-  const proxy = new SourceProxy({ hosts: sourceHosts(config), egressProxy, isOpen, log: parts.log });
+  const outbound = createOutbound(sourceConnectMs, config.egressProxy);
+  const longestMs = config.packagesTimeoutMs;
+  const proxy = new SourceProxy({ hosts: sourceHosts(config), outbound, longestMs, isOpen, log: parts.log });
   const broker = createBroker({ ...brokerSettings(config), ...parts, keepAwake, hasRoom, proxy });
   await broker.listen({ host, port: config.brokerPort });
-  return () => broker.close();
+  return async () => {
+    await broker.close();
+    await outbound.close();
+  };
 }
 
 function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {

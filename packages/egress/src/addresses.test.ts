@@ -3,7 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
 import { isPublicAddress } from './addresses.ts';
 import type { Find } from './names.ts';
-import { PrivateAddressError, createOutbound } from './outbound.ts';
+import { PrivateAddressError } from './connectors.ts';
+import { createOutbound } from './outbound.ts';
 import { ownAddresses } from './own-addresses.ts';
 
 test('no address of a host, a private network, a cloud or a guest is taken for a public one', () => {

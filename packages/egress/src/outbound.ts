@@ -1,19 +1,12 @@
 import { isIP } from 'node:net';
-import type { LookupFunction } from 'node:net';
-import { NamedError } from '@lodge/domain';
-import { Agent, ProxyAgent, buildConnector, request } from 'undici';
+import type { Socket } from 'node:net';
+import { Agent, buildConnector, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import { isPublicAddress } from './addresses.ts';
+import { PrivateAddressError, connected, egressProxyOf, proxyConnector, publicConnector } from './connectors.ts';
 import { ofSystem } from './names.ts';
 import type { Find } from './names.ts';
 import { ownAddresses } from './own-addresses.ts';
-
-/** Thrown when a name leads to an address that is not public, or is this host's own, and that was not allowed. */
-export class PrivateAddressError extends NamedError {
-  constructor() {
-    super('the name leads to an address that is not public');
-  }
-}
 
 export interface OutboundRequest {
   readonly method: Dispatcher.HttpMethod;
@@ -21,6 +14,8 @@ export interface OutboundRequest {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly body?: Buffer;
   readonly signal: AbortSignal;
+  /** Longest silence of the server, in milliseconds. Callers without it bound answers by their signal. */
+  readonly silenceMs?: number;
 }
 
 export type OutboundResponse = Dispatcher.ResponseData;
@@ -33,6 +28,8 @@ export interface OutboundPlace {
    * writes.
    */
   readonly holder?: string;
+  /** A proxy gets plain requests as they are, without a tunnel: many proxies make tunnels to the port of TLS alone. */
+  readonly isForwarded?: true;
 }
 
 /**
@@ -44,6 +41,8 @@ export interface Outbound {
    * Sends a request and resolves with the response's head. The body must be read or destroyed. Redirects are not followed.
    */
   send(to: OutboundPlace, request: OutboundRequest): Promise<OutboundResponse>;
+  /** Opens a connection for bytes that are no request of ours. It is made within the time that a connection may take. */
+  connect(to: OutboundPlace, hostname: string, port: number, signal: AbortSignal): Promise<Socket>;
   close(): Promise<void>;
 }
 
@@ -67,19 +66,32 @@ export function createOutbound(
   const isOpen = (address: string): boolean => isPublicAddress(address) && !isOwn(address);
   // Callers bound answers by their signal.
   const common = { headersTimeout: 0, bodyTimeout: 0, keepAliveTimeout: 15_000 };
-  const anywhere = new Pools(() => new Agent({ ...common, connect: { timeout: connectMs } }));
-  const publicOnly = new Pools(() =>
-    egressProxy === null
-      ? new Agent({ ...common, connect: publicConnector(connectMs, find, isOpen) })
-      : new ProxyAgent({ ...common, uri: egressProxy, proxyTunnel: true, connect: { timeout: connectMs } }),
-  );
+  const proxy = egressProxy === null ? null : egressProxyOf(egressProxy, connectMs);
+  const toAny = buildConnector({ timeout: connectMs });
+  const toPublic = proxy ? proxyConnector(proxy, connectMs) : publicConnector(connectMs, find, isOpen);
+  const anywhere = new Pools(() => new Agent({ ...common, connect: toAny }));
+  const publicOnly = new Pools(() => new Agent({ ...common, connect: toPublic }));
+  const check = (privateAddresses: boolean, hostname: string): void => {
+    if (!privateAddresses && isClosedLiteral(hostname, isOpen)) throw new PrivateAddressError();
+  };
   return {
-    async send({ privateAddresses, holder = '' }, { url, ...rest }) {
-      if (!privateAddresses && isClosedLiteral(new URL(url).hostname, isOpen)) throw new PrivateAddressError();
-      return request(url, { ...rest, dispatcher: (privateAddresses ? anywhere : publicOnly).of(holder) });
+    async send({ privateAddresses, holder = '', isForwarded = false }, { url, silenceMs, ...rest }) {
+      const { hostname, host, protocol } = new URL(url);
+      check(privateAddresses, hostname);
+      const bounds = silenceMs === undefined ? {} : { headersTimeout: silenceMs, bodyTimeout: silenceMs };
+      if (!privateAddresses && proxy !== null && isForwarded && protocol === 'http:') {
+        const headers = { ...rest.headers, ...proxy.headers, host };
+        return proxy.pool.request({ ...rest, ...bounds, headers, origin: proxy.origin, path: url, reset: true });
+      }
+      return request(url, { ...rest, ...bounds, dispatcher: (privateAddresses ? anywhere : publicOnly).of(holder) });
+    },
+    async connect({ privateAddresses }, hostname, port, signal) {
+      check(privateAddresses, hostname);
+      const bound = AbortSignal.any([signal, AbortSignal.timeout(connectMs)]);
+      return connected(privateAddresses ? toAny : toPublic, hostname, port, bound);
     },
     async close() {
-      await Promise.all([anywhere.destroy(), publicOnly.destroy()]);
+      await Promise.all([anywhere.destroy(), publicOnly.destroy(), proxy?.pool.destroy()]);
     },
   };
 }
@@ -114,24 +126,6 @@ class Pools {
 function isClosedLiteral(hostname: string, isOpen: (address: string) => boolean): boolean {
   const literal = hostname.replace(/^\[|\]$/g, '');
   return isIP(literal) !== 0 && !isOpen(literal);
-}
-
-/**
- * Returns a connector to other hosts' public addresses. It checks the address that it connects to, so a DNS answer that
- * changes meanwhile changes nothing.
- */
-function publicConnector(timeout: number, find: Find, isOpen: (address: string) => boolean): buildConnector.connector {
-  const lookup: LookupFunction = (hostname, options, callback) => {
-    find(hostname, options, (error, addresses) => {
-      if (error) return callback(error, []);
-      const usable = addresses.filter(({ address }) => isOpen(address));
-      const [first] = usable;
-      if (!first) return callback(new PrivateAddressError(), []);
-      if (options.all) callback(null, usable);
-      else callback(null, first.address, first.family);
-    });
-  };
-  return buildConnector({ timeout, lookup });
 }
 
 /** Whether a request failed before anything was sent, so a second try, there or elsewhere, cannot act twice. */

@@ -6,6 +6,8 @@ import type { IncomingMessage, Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { after, before, test } from 'node:test';
 import { text } from 'node:stream/consumers';
+import { createOutbound } from '@lodge/egress';
+import type { Outbound } from '@lodge/egress';
 import { readConfig } from '../config/config.ts';
 import { SourceProxy } from './proxy.ts';
 import { areThroughHost, sourceHosts } from './sources.ts';
@@ -13,9 +15,14 @@ import { areThroughHost, sourceHosts } from './sources.ts';
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 const guest = { agentId: 'a', accountId: 'b', runtimeKind: 'runtime_a' } as const;
 const never = new AbortController().signal;
+const longestMs = 1_500;
 let isOpen = true;
 let source: Server;
 let proxy: Server;
+/** The operator's own proxy, and the requests that came to it. */
+let operators: Server;
+const asked: string[] = [];
+let outbound: Outbound;
 
 const portOf = (server: Server): number => (server.address() as AddressInfo).port;
 
@@ -25,17 +32,35 @@ before(async () => {
     res.setHeader('set-cookie', 'a=b').end(JSON.stringify([req.method, req.url, host, cookie, range]));
   }).listen(0, '127.0.0.1');
   await once(source, 'listening');
-  const config = readConfig({ LODGE_PACKAGES_NPM: `http://127.0.0.1:${portOf(source)}/npm/` });
+  operators = createServer((req, res) => {
+    asked.push(`${req.method} ${req.url}`);
+    res.end('by way of the operator’s proxy');
+  });
+  operators.on('connect', (req, socket: Socket) => {
+    asked.push(`CONNECT ${req.url}`);
+    socket.on('error', () => undefined);
+    if (req.url === 'pypi.org:443') return void socket.end('HTTP/1.1 403 Forbidden\r\n\r\n');
+    socket.write('HTTP/1.1 200 OK\r\n\r\n');
+    socket.pipe(socket);
+  });
+  operators.listen(0, '127.0.0.1');
+  await once(operators, 'listening');
+  const config = readConfig({
+    LODGE_PACKAGES_NPM: `http://127.0.0.1:${portOf(source)}/npm/`,
+    LODGE_EGRESS_PROXY: `http://127.0.0.1:${portOf(operators)}`,
+  });
   assert.equal(areThroughHost(config), true);
-  const parts = { hosts: sourceHosts(config), egressProxy: null, isOpen: () => isOpen, log: silent };
+  outbound = createOutbound(1_000, config.egressProxy);
+  const parts = { hosts: sourceHosts(config), outbound, longestMs, isOpen: () => isOpen, log: silent };
   const sources = new SourceProxy(parts);
   proxy = createServer((req, res) => void sources.request(guest, req, res, never));
   proxy.on('connect', (req, socket, head) => void sources.tunnel(guest, req.url!, socket, head, never));
   proxy.listen(0, '127.0.0.1');
   await once(proxy, 'listening');
 });
-after(() => {
-  for (const server of [source, proxy]) server.close().closeAllConnections();
+after(async () => {
+  await outbound.close();
+  for (const server of [source, proxy, operators]) server.close().closeAllConnections();
 });
 
 function ask(url: string, method = 'GET'): Promise<IncomingMessage> {
@@ -62,6 +87,36 @@ test('a tunnel passes bytes both ways', async () => {
   assert.equal(status, 200);
   socket.write('GET /deep HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n');
   assert.match(await text(socket), /\["GET","\/deep","x",null,null\]/);
+});
+
+test('public sources are reached through the operator’s proxy, and mirrors straight', async () => {
+  asked.length = 0;
+  assert.equal(await text(await ask('http://deb.debian.org/debian/x')), 'by way of the operator’s proxy');
+  const [status, socket] = await tunnelTo('deb.debian.org:443');
+  socket.end('echo');
+  assert.deepEqual([status, await text(socket)], [200, 'echo']);
+  const refused = request({ port: portOf(proxy), method: 'CONNECT', path: 'pypi.org:443' }).end();
+  await assert.rejects(once(refused, 'connect'), /hang up/);
+  await text(await ask(`http://127.0.0.1:${portOf(source)}/npm/plum`));
+  assert.deepEqual(asked, ['GET http://deb.debian.org/debian/x', 'CONNECT deb.debian.org:443', 'CONNECT pypi.org:443']);
+});
+
+test('a tunnel ends with the install, and after the longest time that a tool has', async () => {
+  for (const [mode, leastMs] of [
+    ['the install ends', 0],
+    ['time is over', 1_200],
+  ] as const) {
+    const [, socket] = await tunnelTo('deb.debian.org:443');
+    const began = performance.now();
+    const busy = setInterval(() => socket.write('x'), 50);
+    isOpen = mode !== 'the install ends';
+    socket.on('error', () => undefined).resume();
+    await once(socket, 'close');
+    clearInterval(busy);
+    const took = performance.now() - began;
+    assert.ok(took >= leastMs && took < longestMs + 1_000, `${mode}: ${took} ms`);
+    isOpen = true;
+  }
 });
 
 test('no other host is reached, and none while nothing is installed', async () => {

@@ -23,13 +23,13 @@ test("a client's document is read from a public server alone, within its bounds,
   const own = createOutbound(500, null);
   // On this way `app.example.com` is the server.
   const outbound: Outbound = {
+    ...own,
     send: (to, request) => {
       const url = new URL(request.url);
       return url.hostname === 'app.example.com'
         ? own.send({ privateAddresses: true }, { ...request, url: `http://127.0.0.1:${port}${url.pathname}` })
         : own.send(to, request);
     },
-    close: () => own.close(),
   };
   t.after(async () => {
     await own.close();

@@ -40,6 +40,7 @@ before(async () => {
   }
   outbound = createOutbound(500, null);
   const outside: Outbound = {
+    ...outbound,
     send(to, request) {
       const url = new URL(request.url);
       if (!url.hostname.endsWith('.example.com')) return outbound.send(to, request);
@@ -49,7 +50,6 @@ before(async () => {
         { ...request, url: place, headers: { ...request.headers, host: url.host } },
       );
     },
-    close: () => outbound.close(),
   };
   way = { outbound: outside, privateAddresses: false, bounds };
 });
