@@ -6,6 +6,7 @@ import type { CarriedData, RuntimeFacts } from '../vm/vm-driver.ts';
 import type { ReportProgress } from '../vm/images.ts';
 import type { ChatEndpoint, FailureFacts, ReadToolStep, ReportedError } from './gateway.ts';
 import type { GuestAddress } from './guest-address.ts';
+import type { GuestSkills } from './guest-skills.ts';
 
 /** The facts about an agent that its runtime needs. They contain no secret: the broker adds keys on the way out. */
 export interface AgentSettings {
@@ -133,6 +134,8 @@ export interface AgentRuntime {
    * that fits, and may be interrupted at any point and repeated. Bounded by `signal`.
    */
   apply(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
+  /** The skills that its owner gave the agent. */
+  readonly skills: GuestSkills;
   /**
    * Returns the endpoint for a turn. `settings` are the present ones, so a change of the agent's model takes effect with its
    * next request. `turn.member` is one of them.

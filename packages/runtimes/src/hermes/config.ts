@@ -9,10 +9,11 @@ import { runtimeAbilities } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/ports';
 import { hostToolTimeoutMs, hostTools, hostToolsPath } from '../host-tools.ts';
+import { skillSetPath } from '../skills/folders.ts';
 
 export const hermesVersion = '0.19.0';
 /** Rises with every change of these files, because guests of another version are other guests. */
-export const configVersion = 3;
+export const configVersion = 4;
 
 export const homeFolder = '/home/agent';
 export const workspacePath = '/workspace';
@@ -143,7 +144,7 @@ const tools = {
 /** Nothing runs, calls a model or contacts its vendor unless a request asks for it. */
 const quiet = {
   memory: { nudge_interval: 0 },
-  skills: { creation_nudge_interval: 0 },
+  skills: { creation_nudge_interval: 0, external_dirs: [skillSetPath] },
   curator: { enabled: false },
   kanban: { dispatch_in_gateway: false, auto_decompose: false },
   auxiliary: { title_generation: { enabled: false } },

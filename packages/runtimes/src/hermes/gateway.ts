@@ -1,4 +1,5 @@
-import { textBounds } from '@lodge/domain';
+import { isJsonObject, textBounds } from '@lodge/domain';
+import type { Json } from '@lodge/domain';
 import { GatewayError, GatewayHttp } from '../gateway/calls.ts';
 import { parseObject } from '../gateway/json.ts';
 import type { ChatOptions, GatewayCallOptions, RuntimeGateway } from '../gateway/calls.ts';
@@ -49,6 +50,14 @@ export class Gateway implements RuntimeGateway {
     const { work } = parseObject(text, textBounds.gatewayHealth);
     if (status === 200 && typeof work === 'number') return work;
     throw new GatewayError(status, null, `Hermes did not say what it has in hand (HTTP ${status})`);
+  }
+
+  /** Returns the skills that it finds: those of the workspace, then those of the set, a name once. */
+  async skills(options: GatewayCallOptions): Promise<readonly Json[]> {
+    const { status, text } = await this.http.send('GET', '/v1/skills', {}, undefined, options);
+    const { data } = parseObject(text, textBounds.gatewayReply);
+    if (status === 200 && Array.isArray(data)) return data.filter(isJsonObject);
+    throw new GatewayError(status, null, `Hermes did not say which skills it has (HTTP ${status})`);
   }
 
   chat(chat: ChatOptions): Promise<string> {

@@ -17,6 +17,7 @@ import {
 import { applyDashboard, dashboardEndpoint } from './dashboard.ts';
 import { awaitIdle, hermesOf, readFacts } from './gateway.ts';
 import { logLines } from './log-lines.ts';
+import { hermesSkills } from './skills.ts';
 import { applyInstructions } from './soul.ts';
 import { toolStep, turnFailure } from './reports.ts';
 import { hermesTemplates } from './template.ts';
@@ -74,6 +75,7 @@ export function createHermesRuntime(): AgentRuntime {
       await applyDashboard(runtime, guest.address, dashboard, signal);
       await runtime.guest.sync(false, { signal });
     },
+    skills: hermesSkills,
     chatEndpoint({ address }, facts, settings, { conversation }) {
       const { token, pictures } = readFacts(facts);
       return {

@@ -10,14 +10,15 @@
  * OpenClaw's own five seconds for a part of the migrations, and then ends. The image takes `mcp` off OpenClaw's list of
  * these keys.
  */
-import { maskModel } from '@lodge/domain';
+import { maskModel, skillBounds } from '@lodge/domain';
 import { guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/ports';
 import { hostToolTimeoutMs, hostTools, hostToolsPath } from '../host-tools.ts';
+import { ownSkills, sharedSkills, skillSetPath } from '../skills/folders.ts';
 
 export const openclawVersion = '2026.9.6';
 /** Rises with every change of `openclawConfig`, because guests of another version are other guests. */
-export const configVersion = 5;
+export const configVersion = 6;
 
 export const homeFolder = '/home/agent';
 /** OpenClaw's folder for all its state. */
@@ -192,8 +193,15 @@ const mcp = {
   sessionIdleTtlMs: 600_000,
 };
 
+/**
+ * Skills that owners gave the agent, for all of its members and for one of them. The image's recipe puts the name of OpenClaw's
+ * agent in the place of `{agent}`, and has OpenClaw look for another set before each turn.
+ */
 const skills = {
   allowBundled: ['diagram-maker', 'skill-creator', 'weather'],
+  load: { extraDirs: [sharedSkills, ownSkills('{agent}')].map((folder) => `${skillSetPath}/${folder}`) },
+  // OpenClaw's own bound is a little lower than Lodge's.
+  limits: { maxSkillFileBytes: skillBounds.instructionBytes },
   workshop: { autonomous: { mode: 'off' } },
 };
 

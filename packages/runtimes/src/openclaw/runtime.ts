@@ -6,6 +6,7 @@ import { bearer } from '../gateway/calls.ts';
 import { guestCalls } from '../guest-calls.ts';
 import { logLines } from './log-lines.ts';
 import { openclawOf, readFacts } from './gateway.ts';
+import { openclawSkills } from './skills.ts';
 import { reopen, resume, suspend } from './suspension.ts';
 import { toolStep, turnFailure } from './reports.ts';
 import { openclawTemplates } from './template.ts';
@@ -56,6 +57,7 @@ export function createOpenclawRuntime(): AgentRuntime {
     async apply(guest, facts, settings, signal) {
       await applySettings(openclawOf(guest, facts), settings, signal);
     },
+    skills: openclawSkills,
     chatEndpoint({ address }, facts, settings, turn) {
       const { token, ...guestFacts } = readFacts(facts);
       const { model, headers, takesPictures } = chatTarget(settings, guestFacts, turn);

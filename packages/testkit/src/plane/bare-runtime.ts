@@ -72,6 +72,7 @@ export function createBareRuntime({ version, sick }: BareRelease = { version: '1
     awaitBoot: (guest, _facts, _settings, signal) => alive(guest, signal),
     inGuest: () => null,
     apply: () => Promise.resolve(),
+    skills: { place: async () => undefined, look: async () => [] },
     chatEndpoint: ({ address }) => ({
       baseUrl: `http://${address}:18789/v1`,
       headers: {},

@@ -108,6 +108,7 @@ export function guestRuntime(
       await flush(of);
       if (troubles.settings === 'unheard') await new Promise(() => undefined);
     },
+    skills: { place: async () => undefined, look: async () => [] },
     chatEndpoint: ({ address }) => ({ baseUrl: `http://${address}`, headers: {}, model: 'x', takesPictures: false }),
     turnFailure: createOpenclawRuntime().turnFailure,
     toolStep: createOpenclawRuntime().toolStep!,

@@ -11,6 +11,8 @@ export interface StubGuest extends StubDaemon {
   /** Number of turns in progress. */
   work: number;
   chatStatus: number;
+  /** The list of its skills. */
+  skills: unknown;
   close(): Promise<void>;
 }
 
@@ -22,6 +24,7 @@ export async function startStubGuest(): Promise<StubGuest> {
     ...newDaemon(),
     work: 0,
     chatStatus: 200,
+    skills: [],
     async close() {
       for (const server of servers) {
         server.close();
@@ -33,6 +36,7 @@ export async function startStubGuest(): Promise<StubGuest> {
     await listenDaemon(address, guest),
     await listen(address, gatewayPort, async (request, response) => {
       if (request.url === '/health') return json(response, 200, { status: 'ok', work: guest.work });
+      if (request.url === '/v1/skills') return json(response, 200, { object: 'list', data: guest.skills });
       const { model, stream } = JSON.parse(await bodyOf(request)) as { model: string; stream: boolean };
       guest.events.push(`chat ${model} ${stream ? 'stream' : 'whole'}`);
       if (guest.chatStatus === 200) return pong(response, stream);

@@ -22,6 +22,7 @@ export function createToyRuntime(gatewayPort: number): AgentRuntime {
     awaitBoot: async () => undefined,
     inGuest: () => null,
     apply: async () => undefined,
+    skills: { place: async () => undefined, look: async () => [] },
     chatEndpoint: (_guest, _facts, { model }, { conversation }) => ({
       baseUrl: `${origin}/v1`,
       headers: { 'x-toy-session': conversation ?? '' },
