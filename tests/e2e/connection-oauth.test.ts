@@ -10,7 +10,15 @@ const { eventsOf, linesOf, checkNothingLeaked } = stand;
 test('a consent from its begin to its end: record, page, tools, event and log', async () => {
   await start();
   const { body } = await put({ auth: { kind: 'oauth', scope: 'tools:read' } });
-  assert.deepEqual(body.auth, { kind: 'oauth', client_id: null, client_secret: null, scope: 'tools:read' });
+  assert.deepEqual(body.auth, {
+    kind: 'oauth',
+    client_id: null,
+    client_secret: null,
+    scope: 'tools:read',
+    authorization_url: null,
+    token_url: null,
+    client_auth: null,
+  });
   assert.deepEqual(body.oauth, { status: 'needed', reason: null, scope: null, expires_at: null });
   const [isError, sentence] = await call();
   assert.equal(isError, true);
@@ -31,7 +39,7 @@ test('a consent from its begin to its end: record, page, tools, event and log', 
   assert.ok(minutes > 9 && minutes <= 10.1 && typeof id === 'string');
   assert.match(page.headers.get('content-type')!, /^text\/html/);
   assert.match(page.headers.get('content-security-policy')!, /default-src 'self'/);
-  assert.match(page.text, /tools of work.*href="https:\/\/app\.example\/a\?b=c&amp;d"/);
+  assert.match(page.text, /can now use work.*href="https:\/\/app\.example\/a\?b=c&amp;d"/);
 
   const { oauth: now } = await record();
   assert.deepEqual([now.status, now.reason, now.scope], ['connected', null, 'tools:read']);
@@ -146,7 +154,7 @@ test('409: no OAuth, and a server that lets no consent begin', async () => {
   assert.match(bad.body.error.message, /^scope/);
 });
 
-test('400: auth names its field, and goes with no header Authorization, nor with a service', async () => {
+test('400: auth names its field, and goes with no header Authorization', async () => {
   await start();
   for (const [given, message] of [
     [{ auth: { kind: 'basic' } }, /^auth\.kind/],
@@ -155,7 +163,9 @@ test('400: auth names its field, and goes with no header Authorization, nor with
     [{ auth: { kind: 'oauth', client_secret: 'x' } }, /^auth\.client_secret/],
     [{ auth: { kind: 'oauth', client_id: 'a b' } }, /^auth\.client_id/],
     [{ headers: { authorization: 'Bearer x' } }, /^auth and a header Authorization/],
-    [{ kind: 'http', allow: [{ methods: ['GET'], paths: ['/a'] }] }, /^auth is for kind mcp/],
+    [{ auth: { kind: 'oauth', token_url: 'https://as.example.com/token' } }, /^auth\.token_url/],
+    [{ auth: { kind: 'oauth', authorization_url: 'https://as.example.com' } }, /^auth\.authorization_url/],
+    [{ auth: { kind: 'oauth', client_auth: 'client_secret_post' } }, /^auth\.client_auth/],
   ] as const) {
     const answer = await put(given);
     assert.deepEqual([answer.status, answer.body.error?.code], [400, 'invalid_request'], JSON.stringify(given));

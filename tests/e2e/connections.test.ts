@@ -85,6 +85,17 @@ test('200: one that is removed is gone', async () => {
 
 describe('400: the field is named, and nothing is changed', () => {
   const allow = (given: unknown) => ({ ...base, allow: given });
+  const auth = (given: object) => ({
+    ...base,
+    headers: {},
+    auth: {
+      kind: 'oauth',
+      client_id: 'a',
+      authorization_url: 'https://as.example.com/authorize',
+      token_url: 'https://as.example.com/token',
+      ...given,
+    },
+  });
   const rows: readonly (readonly [string, string, object, RegExp])[] = [
     ['no kind', 'notes', { url: base.url }, /^kind/],
     ['an unknown kind', 'notes', { ...base, kind: 'ftp' }, /^kind/],
@@ -123,6 +134,16 @@ describe('400: the field is named, and nothing is changed', () => {
     ['a name in capitals', 'Notes', base, /^name/],
     ['a name with an underscore', 'a_b', base, /^name/],
     ['an unknown field', 'notes', { ...base, token }, /^token/],
+    ['OAuth of a service without a client', 'notes', auth({ client_id: null }), /^auth\.client_id/],
+    ['OAuth without a page', 'notes', auth({ authorization_url: undefined }), /^auth\.authorization_url/],
+    ['OAuth without a token endpoint', 'notes', auth({ token_url: undefined }), /^auth\.token_url/],
+    ['a token endpoint without TLS', 'notes', auth({ token_url: 'http://as.example.com' }), /^auth\.token_url .*https/],
+    ['a user in an endpoint', 'notes', auth({ token_url: 'https://u:p@as.example.com' }), /^auth\.token_url/],
+    ['another scheme of a page', 'notes', auth({ authorization_url: 'javascript:x' }), /^auth\.authorization_url/],
+    ['a state in a page', 'notes', auth({ authorization_url: 'https://as.example.com?state=a' }), /^auth\.authori/],
+    ['an unknown way of a client', 'notes', auth({ client_auth: 'none' }), /^auth\.client_auth/],
+    ['a secret with a line break', 'notes', auth({ client_secret: 'a\nb' }), /^auth\.client_secret/],
+    ['OAuth beside its header', 'notes', { ...auth({}), headers: base.headers }, /^auth and a header/],
     ['a word as enabled', 'notes', { ...base, enabled: 'yes' }, /^enabled/],
   ];
   for (const [title, name, body, message] of rows) {

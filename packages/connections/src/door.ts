@@ -10,7 +10,8 @@ import { Refused, sendRefusal } from './http/refused.ts';
 import { checkAllowed, checkName, noConnection, targetOf } from './http/target.ts';
 import type { Target } from './http/target.ts';
 import type { Way } from './http/way.ts';
-import type { CredentialBook } from './secret/credentials.ts';
+import { Access } from './oauth/access.ts';
+import type { LoginDeps } from './oauth/login.ts';
 
 /** A door as the broker defines it. */
 export interface ConnectionDoor {
@@ -24,7 +25,7 @@ export interface ConnectionDoor {
 
 export interface DoorDeps extends Way {
   readonly directory: ConnectionDirectory;
-  readonly credentials: CredentialBook;
+  readonly logins: LoginDeps;
   /** Rates by `rateName`. */
   readonly rate: TokenBuckets;
   readonly calls: CallLog;
@@ -86,11 +87,12 @@ async function call(deps: DoorDeps, asked: Asked): Promise<void> {
     if (!deps.rate.allows(rateName(row), began)) {
       throw new Refused(429, 'rate_limit_exceeded', 'Too many calls of this connection. Try again shortly.', 1);
     }
-    const credentials = deps.credentials.of(row);
+    const access = new Access(deps.logins, row);
+    const credentials = await access.credentials();
     const held = deps.budget.held.heldBy(row);
     try {
       const body = await bodyOf(req, held, deps.bounds.requestBytes);
-      const passed = await forward(deps, { row, target, credentials, body, req, res, signal });
+      const passed = await forward(deps, { row, target, access, credentials, body, req, res, signal });
       deps.calls.write(agentId, passed.cut === null ? 'info' : 'warn', said.passed(passed, performance.now() - began));
     } finally {
       held.giveBack();

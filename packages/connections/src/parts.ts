@@ -76,10 +76,10 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
       }
     },
   };
-  const door = createDoor({ ...shared, bounds });
   const oauth = { outbound, privateAddresses, bounds: { ...defaultOAuthBounds, ...options.oauthBounds } };
   const renewals = new Renewals({ ...oauth, directory, grants, credentials: shared.credentials, log });
   const logins = { credentials: shared.credentials, renewals, grants, leastAgeMs: oauth.bounds.leastAgeMs };
+  const door = createDoor({ ...shared, logins, bounds });
   const mcpBounds = { ...defaultMcpBounds, ...options.mcpBounds };
   const tools = new ConnectionTools({ ...shared, logins, log, bounds: mcpBounds });
   return {

@@ -96,6 +96,8 @@ export function openStand() {
       texts.push(said);
       return [answer?.isError, said] as const;
     },
+    /** Keeps a text, to look for secrets in it. */
+    shown: (said: string) => void texts.push(said),
     /** As if access had been given an hour ago, for an hour. */
     due: () =>
       sql(`update connection_oauth set granted_at = now() - interval '1 hour', expires_at = now() - interval '1 second',

@@ -147,6 +147,9 @@ function connectionPresent({ name, kind, url, headers, allow, tools, auth, enabl
     client_id: auth.client_id,
     client_secret: auth.client_secret && new StoredSecret(auth.client_secret),
     scope: auth.scope,
+    authorization_url: auth.authorization_url,
+    token_url: auth.token_url,
+    client_auth: auth.client_auth,
   };
   return {
     name,

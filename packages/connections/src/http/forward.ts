@@ -16,14 +16,39 @@ export async function forward(way: Way, forwarding: Forwarding): Promise<Passed>
   const deadline = new Deadline(bounds.totalMs, forwarding.signal);
   try {
     deadline.within(bounds.headMs);
-    const answer = await answerOf(way, forwarding, deadline.signal);
-    return await pass(way, forwarding, answer, deadline);
+    const [sent, answer] = await authorized(way, forwarding, deadline.signal);
+    return await pass(way, sent, answer, deadline);
   } finally {
     deadline.end();
   }
 }
 
-async function answerOf(way: Way, { row, target, credentials, body, req }: Forwarding, signal: AbortSignal) {
+/** Sends the request, and once more where other access comes of the server's refusal. */
+async function authorized(
+  way: Way,
+  forwarding: Forwarding,
+  signal: AbortSignal,
+): Promise<readonly [Forwarding, OutboundResponse]> {
+  const answer = await answerOf(way, forwarding, signal);
+  if (answer.statusCode !== 401) return [forwarding, answer];
+  answer.body.on('error', () => undefined);
+  let isRefusalPassed = false;
+  try {
+    const credentials = await forwarding.access.others(forwarding.credentials);
+    isRefusalPassed = credentials === null;
+    if (credentials === null) return [forwarding, answer];
+    const again = { ...forwarding, credentials };
+    return [again, await answerOf(way, again, signal)];
+  } finally {
+    if (!isRefusalPassed) answer.body.destroy();
+  }
+}
+
+async function answerOf(
+  way: Way,
+  { row, target, credentials, body, req }: Forwarding,
+  signal: AbortSignal,
+): Promise<OutboundResponse> {
   const method = req.method as OutboundRequest['method'];
   const headers = requestHeaders(req.headers, credentials.headers);
   let to = target;

@@ -4,12 +4,15 @@ import type { Outbound } from '@lodge/egress';
 import type { ConnectionRow } from '@lodge/ports';
 import type { CallBounds } from '../bounds.ts';
 import type { Budget } from '../budget.ts';
+import type { Access } from '../oauth/access.ts';
 import type { Credentials } from '../secret/credentials.ts';
 import type { Target } from './target.ts';
 
 export interface Forwarding {
   readonly row: ConnectionRow;
   readonly target: Target;
+  /** Gives others than `credentials` where the server refuses these. */
+  readonly access: Access;
   readonly credentials: Credentials;
   readonly body: Buffer | null;
   readonly req: IncomingMessage;

@@ -1,11 +1,12 @@
 import { registerClient, startAuthorization } from '@modelcontextprotocol/sdk/client/auth.js';
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/sdk/shared/auth.js';
 import { isOpaque, oauthBounds } from '@lodge/domain';
+import type { OAuthEndpoints } from '@lodge/domain';
 import { ConsentFailure } from '@lodge/ports';
 import type { BegunConsent, ConnectionConsent, ConsentTerms, ConsentWish } from '@lodge/ports';
 import { discover } from './discover.ts';
 import type { Discovered } from './discover.ts';
-import { notAsSpecified, spoken } from './oauth-fetch.ts';
+import { checkedUrl, notAsSpecified, oauthFetch, spoken } from './oauth-fetch.ts';
 import type { OAuthWay } from './oauth-fetch.ts';
 import { exchanged } from './tokens.ts';
 
@@ -19,9 +20,10 @@ export function createConsent(way: OAuthWay): ConnectionConsent {
 }
 
 async function begin(way: OAuthWay, wish: ConsentWish, signal: AbortSignal): Promise<BegunConsent> {
-  const found = await discover(way, wish.url, signal);
+  const { endpoints } = wish;
+  const found = endpoints === null ? await discover(way, wish.url, signal) : named(way, endpoints, signal);
   const { metadata, resource, issuerIsSaid } = found;
-  if (wish.issuer !== null && metadata.issuer !== wish.issuer) {
+  if (endpoints === null && wish.issuer !== null && metadata.issuer !== wish.issuer) {
     throw new ConsentFailure(
       'The server names another authorization server than the client is of. If that is right, give auth.client_secret again.',
     );
@@ -34,7 +36,7 @@ async function begin(way: OAuthWay, wish: ConsentWish, signal: AbortSignal): Pro
       clientInformation: { client_id: (registered ?? wish.client)!.id },
       redirectUrl: wish.redirectUri,
       state: wish.state,
-      resource,
+      ...(resource !== null && { resource }),
       ...(scope !== null && { scope }),
     }),
   );
@@ -50,6 +52,32 @@ async function begin(way: OAuthWay, wish: ConsentWish, signal: AbortSignal): Pro
       resource,
       registered,
     },
+  };
+}
+
+/**
+ * The authorization server that the owner named. It gets no `resource`, which servers of services that speak no MCP refuse
+ * or ignore.
+ */
+function named(
+  way: OAuthWay,
+  { authorizationUrl, tokenUrl, clientAuth }: OAuthEndpoints,
+  signal: AbortSignal,
+): Discovered {
+  for (const endpoint of [authorizationUrl, tokenUrl]) checkedUrl(endpoint, way.privateAddresses);
+  return {
+    metadata: {
+      issuer: new URL(authorizationUrl).origin,
+      authorization_endpoint: authorizationUrl,
+      token_endpoint: tokenUrl,
+      response_types_supported: ['code'],
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: clientAuth === null ? usual : [clientAuth],
+    },
+    resource: null,
+    scope: null,
+    issuerIsSaid: false,
+    fetch: oauthFetch(way, signal),
   };
 }
 

@@ -22,7 +22,8 @@ import type { OAuthWay } from './oauth-fetch.ts';
 
 export interface Discovered {
   readonly metadata: AuthorizationServerMetadata;
-  readonly resource: string;
+  /** Null where the owner named the authorization server. */
+  readonly resource: string | null;
   /** The scope that the server names, or null. */
   readonly scope: string | null;
   readonly issuerIsSaid: boolean;

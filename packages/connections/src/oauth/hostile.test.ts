@@ -1,77 +1,15 @@
 /** Servers whose OAuth is an attack: on the host's network, on its memory and time, on the person who consents. */
 import assert from 'node:assert/strict';
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { after, before, describe, test } from 'node:test';
-import { createOutbound } from '@lodge/egress';
-import type { Outbound } from '@lodge/egress';
+import { describe, test } from 'node:test';
 import { ConsentFailure } from '@lodge/ports';
-import type { ConsentTerms } from '@lodge/ports';
-import { defaultOAuthBounds } from '../bounds.ts';
+import type { ConsentWish } from '@lodge/ports';
+import { as, mcpUrl, openAttack, redirect, redirectUri } from '../testing/attack.ts';
+import type { Answer, Answers } from '../testing/attack.ts';
 import { createConsent } from './consent.ts';
-import { refreshed } from './tokens.ts';
 
-const mcpUrl = 'https://mcp.example.com/mcp';
-const as = 'https://as.example.com';
-const redirectUri = 'https://lodge.example.net/oauth/connections/callback';
-const bounds = { ...defaultOAuthBounds, requestMs: 700, beginMs: 4_000, exchangeMs: 2_000, renewMs: 2_000 };
+const attack = openAttack();
+const { here } = attack;
 const never = new AbortController().signal;
-
-type Answer = object | string | ((req: IncomingMessage, res: ServerResponse, body: string) => unknown);
-type Answers = Readonly<Record<string, Answer>>;
-
-let stub: Server;
-let canary: Server;
-let canaryHits: string[] = [];
-let answers: Answers = {};
-let asked: { readonly place: string; readonly body: string; readonly headers: IncomingMessage['headers'] }[] = [];
-let outbound: Outbound;
-/** A way on which `example.com` is the stub, and all other names lead where the host's do. */
-let way: { readonly outbound: Outbound; readonly privateAddresses: false; readonly bounds: typeof bounds };
-const portOf = (server: Server): number => (server.address() as AddressInfo).port;
-
-before(async () => {
-  stub = createServer((req, res) => void answer(req, res).catch(() => res.destroy()));
-  canary = createServer((req, res) => void (canaryHits.push(req.url!), res.end('{}')));
-  for (const server of [stub, canary]) {
-    server.listen(0, '127.0.0.1');
-    await new Promise((resolve) => server.once('listening', resolve));
-  }
-  outbound = createOutbound(500, null);
-  const outside: Outbound = {
-    ...outbound,
-    send(to, request) {
-      const url = new URL(request.url);
-      if (!url.hostname.endsWith('.example.com')) return outbound.send(to, request);
-      const place = `http://127.0.0.1:${portOf(stub)}${url.pathname}${url.search}`;
-      return outbound.send(
-        { privateAddresses: true },
-        { ...request, url: place, headers: { ...request.headers, host: url.host } },
-      );
-    },
-  };
-  way = { outbound: outside, privateAddresses: false, bounds };
-});
-after(async () => {
-  for (const server of [stub, canary]) {
-    server?.closeAllConnections();
-    server?.close();
-  }
-  await outbound?.close();
-});
-
-async function answer(req: IncomingMessage, res: ServerResponse): Promise<unknown> {
-  let body = '';
-  for await (const chunk of req) body += String(chunk);
-  const place = `https://${req.headers.host}${req.url}`;
-  asked.push({ place, body, headers: req.headers });
-  const found = answers[place];
-  if (found === undefined) return res.writeHead(404).end('nothing here');
-  if (typeof found === 'function') return found(req, res, body);
-  res.setHeader('content-type', 'application/json');
-  return res.end(typeof found === 'string' ? found : JSON.stringify(found));
-}
 
 const resourceAt = 'https://mcp.example.com/.well-known/oauth-protected-resource/mcp';
 const metadataAt = `${as}/.well-known/oauth-authorization-server`;
@@ -98,19 +36,19 @@ const good: Answers = {
     res.writeHead(201, { 'content-type': 'application/json' }).end(JSON.stringify(client)),
 };
 
-const wish = { url: mcpUrl, client: null, issuer: null as string | null, scope: null, redirectUri, state: 'the-state' };
-function begin(more: Answers, given: Partial<typeof wish> = {}) {
-  answers = { ...good, ...more };
-  asked = [];
-  canaryHits = [];
-  return createConsent(way).begin({ ...wish, ...given }, never);
+const wish: ConsentWish = {
+  url: mcpUrl,
+  client: null,
+  endpoints: null,
+  issuer: null,
+  scope: null,
+  redirectUri,
+  state: 'the-state',
+};
+function begin(more: Answers, given: Partial<ConsentWish> = {}) {
+  attack.set({ ...good, ...more });
+  return createConsent(attack.way).begin({ ...wish, ...given }, never);
 }
-const here = (path = '/'): string => `https://127.0.0.1:${portOf(canary)}${path}`;
-const redirect =
-  (status: number, location: () => string): Answer =>
-  (_req, res) =>
-    res.writeHead(status, { location: location() }).end();
-
 test('a server as the specifications have it: PKCE, the resource, the scopes that it names, a client registered', async () => {
   const begun = await begin({});
   const url = new URL(begun.authorizationUrl);
@@ -123,7 +61,7 @@ test('a server as the specifications have it: PKCE, the resource, the scopes tha
   assert.deepEqual([query.resource, query.scope], [mcpUrl, 'a b']);
   assert.ok(begun.verifier.length >= 43 && !begun.authorizationUrl.includes(begun.verifier));
   assert.equal(begun.terms.tokenEndpoint, `${as}/token`);
-  const registered = JSON.parse(asked.find(({ place }) => place.endsWith('/register'))!.body) as Record<
+  const registered = JSON.parse(attack.asked.find(({ place }) => place.endsWith('/register'))!.body) as Record<
     string,
     unknown
   >;
@@ -141,12 +79,12 @@ test('OpenID Connect discovery, an issuer with a path, and a server before RFC 9
   assert.equal(begun.terms.issuer, tenant);
   const own = 'https://mcp.example.com';
   const { [resourceAt]: _none, ...without } = good;
-  answers = {
+  attack.answers = {
     ...without,
     [mcpUrl]: challenged('Bearer'),
     [`${own}/.well-known/oauth-authorization-server`]: { ...metadata, issuer: own },
   };
-  assert.equal((await createConsent(way).begin(wish, never)).terms.issuer, own);
+  assert.equal((await createConsent(attack.way).begin(wish, never)).terms.issuer, own);
 });
 
 const withMetadata = (change: object): Answers => ({ [metadataAt]: { ...metadata, ...change } });
@@ -168,7 +106,7 @@ const hostile: readonly (readonly [string, () => Answers, RegExp])[] = [
   ],
   [
     'the authorization server is a name that leads to this host',
-    () => ({ [resourceAt]: { ...resource, authorization_servers: [`https://localhost:${portOf(canary)}`] } }),
+    () => ({ [resourceAt]: { ...resource, authorization_servers: [`https://localhost:${attack.portHere()}`] } }),
     /not public/,
   ],
   [
@@ -269,7 +207,7 @@ describe('no consent begins where the server', () => {
         return true;
       });
       assert.ok(performance.now() - began < 5_000);
-      assert.deepEqual(canaryHits, []);
+      assert.deepEqual(attack.canaryHits, []);
     });
   }
 });
@@ -284,100 +222,11 @@ test('parameters that an endpoint brings along change none of ours', async () =>
 
 test('a client of one authorization server is not shown to another', async () => {
   await assert.rejects(begin({}, { issuer: 'https://bank.example.com' }), /another authorization server/);
-  assert.ok(asked.every(({ place }) => !place.endsWith('/register')));
+  assert.ok(attack.asked.every(({ place }) => !place.endsWith('/register')));
   assert.equal((await begin({}, { issuer: as })).terms.issuer, as);
 });
 
 test('scopes that are no words are not asked for', async () => {
   const { scope } = await begin({ [resourceAt]: { ...resource, scopes_supported: ['a"b', 'c\nd'] } });
   assert.equal(scope, null);
-});
-
-const terms: ConsentTerms = {
-  issuer: as,
-  tokenEndpoint: `${as}/token`,
-  authMethods: ['none'],
-  resource: mcpUrl,
-  registered: { id: 'the-client', secret: null, method: 'none' },
-};
-const tokens = {
-  access_token: 'the-access-token',
-  token_type: 'Bearer',
-  expires_in: 60,
-  refresh_token: 'the-refresh-token',
-};
-const tokenAnswers: readonly (readonly [string, Answer, boolean, RegExp])[] = [
-  ['redirects into the host', redirect(307, () => here()), false, /specifies/],
-  ['redirects within itself', redirect(307, () => `${as}/token2`), false, /specifies/],
-  ['gives a token of another type', { ...tokens, token_type: 'mac' }, false, /specifies/],
-  ['gives a token with a line break', { ...tokens, access_token: 'a\r\nX-Evil: b' }, false, /specifies/],
-  ['gives a token of 1 MiB', { ...tokens, access_token: 'x'.repeat(2 ** 20) }, false, /too much/],
-  ['gives a long token', { ...tokens, access_token: 'x'.repeat(4_097) }, false, /token of more than 4096 characters/],
-  ['gives a long second token', { ...tokens, refresh_token: 'x'.repeat(60_000) }, false, /token of more than 4096/],
-  ['gives no token', {}, false, /specifies/],
-  ['gives a page', '<p>secret words', false, /specifies/],
-  ['says nothing', () => undefined, false, /in time/],
-  ['breaks off', (_req, res) => res.destroy(), false, /broke off/],
-  [
-    'says no, in words of its own',
-    (_req, res) =>
-      res.writeHead(400).end('{"error":"invalid_grant","error_description":"secret words the-refresh-token"}'),
-    true,
-    /refused/,
-  ],
-  ['knows the client no more', (_req, res) => res.writeHead(401).end('{"error":"invalid_client"}'), true, /refused/],
-  [
-    'has too much to do',
-    (_req, res) => res.writeHead(503).end('{"error":"temporarily_unavailable"}'),
-    false,
-    /specifies/,
-  ],
-  ['says no in words of nobody', (_req, res) => res.writeHead(400).end('secret words'), false, /specifies/],
-];
-
-describe('no token is taken, and nothing of it told, where the token endpoint', () => {
-  for (const [title, given, isRefusal, message] of tokenAnswers) {
-    test(title, async () => {
-      answers = { [`${as}/token`]: given };
-      canaryHits = [];
-      asked = [];
-      const exchange = { terms, client: null, code: 'the-code', verifier: 'the-verifier', redirectUri };
-      const rejected = (error: unknown): true => {
-        assert.ok(error instanceof ConsentFailure, String(error));
-        assert.equal(error.isRefusal, isRefusal);
-        assert.match(error.message, message);
-        assert.doesNotMatch(error.message, /secret words|the-refresh|the-code|the-verifier|Evil/);
-        return true;
-      };
-      await assert.rejects(createConsent(way).exchange(exchange, never), rejected);
-      await assert.rejects(
-        refreshed(way, { terms, client: null, refreshToken: 'the-refresh-token' }, AbortSignal.timeout(2_000)),
-        rejected,
-      );
-      assert.deepEqual(canaryHits, []);
-      assert.ok(asked.every(({ place }) => place === `${as}/token`));
-    });
-  }
-});
-
-test('a code and a token go to the endpoint alone, with the resource and the verifier', async () => {
-  answers = { [`${as}/token`]: tokens };
-  asked = [];
-  const exchange = { terms, client: null, code: 'the-code', verifier: 'the-verifier', redirectUri };
-  const granted = await createConsent(way).exchange(exchange, never);
-  assert.deepEqual(granted, {
-    accessToken: 'the-access-token',
-    refreshToken: 'the-refresh-token',
-    expiresInMs: 60_000,
-    scope: null,
-  });
-  const body = Object.fromEntries(new URLSearchParams(asked[0]!.body));
-  assert.deepEqual(
-    [body.code, body.code_verifier, body.resource, body.client_id],
-    ['the-code', 'the-verifier', mcpUrl, 'the-client'],
-  );
-  answers = { [`${as}/token`]: { ...tokens, expires_in: 1e300, refresh_token: undefined } };
-  const again = await refreshed(way, { terms, client: null, refreshToken: 'kept' }, never);
-  assert.equal(again.refreshToken, 'kept', 'one that is not put in the place of another stays');
-  assert.equal(again.expiresInMs, 366 * 24 * 3_600_000);
 });

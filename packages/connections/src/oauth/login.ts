@@ -1,4 +1,4 @@
-/** The authorization of one MCP connection while it is in use. */
+/** The authorization of one connection while it is in use. */
 import type { ConnectionGrants, ConnectionRow } from '@lodge/ports';
 import { McpRefused } from '../mcp/mcp-refused.ts';
 import type { CredentialBook, Credentials } from '../secret/credentials.ts';
@@ -24,11 +24,23 @@ export class Unauthorized extends McpRefused {
   }
 }
 
-const consentNeeded =
-  'This connection has no access to its server: its owner must consent (OAuth) before its tools can be used. Tell them.';
+/** Thrown when there is no access, with the code of a refusal. */
+export class AccessRefused extends McpRefused {
+  readonly code: 'consent_needed' | 'access_not_renewed';
+  constructor(code: AccessRefused['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const consentNeeded = (): AccessRefused => new AccessRefused('consent_needed', noAccess);
+const notRenewed = (): AccessRefused => new AccessRefused('access_not_renewed', ended);
+
+const noAccess =
+  'This connection has no access to its server: its owner must consent (OAuth) before it can be used. Tell them.';
 const oauthNeeded =
   'The server of this connection asks for OAuth, and the connection has none: its owner must put it with OAuth and consent. Tell them.';
-const notRenewed =
+const ended =
   'The access of this connection has ended, and its authorization server does not renew it for now. Try again later.';
 const stillRefused = 'The server of this connection refuses the access that its authorization server gave.';
 
@@ -65,8 +77,8 @@ export class Login {
     if (this.#row.oauth === null) return;
     if (this.#row.oauth.grant?.isDue || this.#row.oauth.grant?.isOver) await this.#renew();
     const { grant } = this.#row.oauth;
-    if (grant === null || this.#deps.credentials.grantOf(this.#row) === null) throw new McpRefused(consentNeeded);
-    if (grant.isOver) throw new McpRefused(notRenewed);
+    if (grant === null || this.#deps.credentials.grantOf(this.#row) === null) throw consentNeeded();
+    if (grant.isOver) throw notRenewed();
   }
 
   /** Handles a refusal. True when there is other access now, so another try may help. Rejects with an `McpRefused`. */
@@ -78,11 +90,11 @@ export class Login {
       throw new McpRefused(oauthNeeded);
     }
     if (credentials !== this.#credentials) return true;
-    if (oauth.grant === null) throw new McpRefused(consentNeeded);
-    if (oauth.grant.ageMs < this.#deps.leastAgeMs) throw new McpRefused(stillRefused);
+    if (oauth.grant === null) throw consentNeeded();
+    if (oauth.grant.ageMs < this.#deps.leastAgeMs) throw new AccessRefused('access_not_renewed', stillRefused);
     await this.#renew();
-    if (this.#row.oauth?.grant == null) throw new McpRefused(consentNeeded);
-    if (credentials === this.#credentials) throw new McpRefused(notRenewed);
+    if (this.#row.oauth?.grant == null) throw consentNeeded();
+    if (credentials === this.#credentials) throw notRenewed();
     return true;
   }
 
@@ -90,8 +102,9 @@ export class Login {
     const before = this.#row;
     const row = await this.#deps.renewals.renew(before);
     // The next call looks the connection up anew.
-    if (row === null || row.revision !== before.revision)
-      throw new McpRefused('This connection was changed a moment ago.');
+    if (row === null || row.revision !== before.revision) {
+      throw new AccessRefused('access_not_renewed', 'This connection was changed a moment ago.');
+    }
     const asOfMs = performance.now();
     this.update(row, this.#deps.credentials.of(row), asOfMs);
   }

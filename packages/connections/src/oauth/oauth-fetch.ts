@@ -78,15 +78,14 @@ export function checkedUrl(given: string, privateAddresses: boolean): URL {
   const url = given.length <= oauthBounds.urlChars && URL.canParse(given) ? new URL(given) : null;
   if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') throw notAsSpecified();
   if (url.protocol !== 'https:' && !(privateAddresses && url.protocol === 'http:')) {
-    throw new ConsentFailure('The server names an address for its authorization that is not https.');
+    throw new ConsentFailure('An address of the authorization server is not https.');
   }
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   if (!privateAddresses && isIP(literal) !== 0 && !isPublicAddress(literal)) throw notPublic();
   return url;
 }
 
-const notPublic = (): ConsentFailure =>
-  new ConsentFailure('The server names an address for its authorization that is not public.');
+const notPublic = (): ConsentFailure => new ConsentFailure('An address of the authorization server is not public.');
 
 export const notAsSpecified = (): ConsentFailure =>
   new ConsentFailure('The authorization server does not answer as OAuth specifies.');

@@ -46,9 +46,48 @@ function shared(way: OAuthWay, terms: ConsentTerms, owners: ConsentClient | null
       ...(client.secret !== null && { client_secret: client.secret }),
       ...(method !== null && { token_endpoint_auth_method: method }),
     },
-    resource: terms.resource,
-    fetchFn: oauthFetch(way, signal),
+    ...(terms.resource !== null && { resource: terms.resource }),
+    fetchFn: plain(oauthFetch(way, signal)),
   };
+}
+
+/**
+ * Words of servers that refuse with status 200 and words of their own, as GitHub and Slack do. An unknown word is no refusal,
+ * because a grant that is given up wrongly costs a person another consent.
+ */
+const refusalWords: Readonly<Record<string, string>> = {
+  invalid_grant: 'invalid_grant',
+  bad_refresh_token: 'invalid_grant',
+  bad_verification_code: 'invalid_grant',
+  invalid_refresh_token: 'invalid_grant',
+  token_revoked: 'invalid_grant',
+  invalid_code: 'invalid_grant',
+  invalid_client: 'invalid_client',
+  incorrect_client_credentials: 'invalid_client',
+  bad_client_secret: 'invalid_client',
+  unauthorized_client: 'unauthorized_client',
+};
+
+/** Gives refusals that come with status 200 as RFC 6749 has them (section 5.2). */
+const plain =
+  (fetch: ReturnType<typeof oauthFetch>): ReturnType<typeof oauthFetch> =>
+  async (input, init) => {
+    const answer = await fetch(input, init);
+    if (!answer.ok) return answer;
+    const text = await answer.text();
+    const word = refusalIn(text);
+    return word === undefined
+      ? new Response(text, { status: answer.status, headers: answer.headers })
+      : Response.json({ error: word }, { status: 400 });
+  };
+
+function refusalIn(text: string): string | undefined {
+  try {
+    const said = (JSON.parse(text) as { readonly error?: unknown } | null)?.error;
+    return typeof said === 'string' && Object.hasOwn(refusalWords, said) ? refusalWords[said] : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Errors that make another try useless. Any other may pass. */

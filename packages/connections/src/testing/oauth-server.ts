@@ -24,6 +24,8 @@ export interface OAuthServerOptions {
   readonly fleeting?: boolean;
   /** A client made by hand; no other one is registered then. */
   readonly client?: { readonly id: string; readonly secret?: string; readonly redirectUri: string };
+  /** Whether access is for a service at `/api`, which repeats a request's header `x-say`: no resource is named then. */
+  readonly service?: boolean;
   /** Whether a refusal says nothing about OAuth. */
   readonly quiet?: boolean;
 }
@@ -47,7 +49,7 @@ export async function startOAuthServer(options: OAuthServerOptions = {}) {
   const access = new Set<string>();
   const refresh = new Map<string, string>();
   const used = new Set<string>();
-  const seen = { refreshes: 0, reused: 0, registrations: 0, exchanges: 0, issued: [] as string[] };
+  const seen = { refreshes: 0, reused: 0, registrations: 0, exchanges: 0, calls: 0, issued: [] as string[] };
   /** Awaited by each refresh before its answer, after the change of tokens. */
   let gate: () => Promise<unknown> = () => Promise.resolve();
 
@@ -65,7 +67,8 @@ export async function startOAuthServer(options: OAuthServerOptions = {}) {
     };
   };
   const checkResource = (resource: URL | undefined): void => {
-    if (resource?.href !== mcp.url) throw new InvalidRequestError('the resource is not this one');
+    if (resource?.href !== (options.service ? undefined : mcp.url))
+      throw new InvalidRequestError('the resource is not this one');
   };
   const provider: OAuthServerProvider = {
     clientsStore: {
@@ -129,6 +132,13 @@ export async function startOAuthServer(options: OAuthServerOptions = {}) {
     instead(req, res) {
       const path = new URL(req.url!, 'http://localhost').pathname;
       if (options.instead?.(path, req, res)) return true;
+      if (options.service && path.startsWith('/api/')) {
+        const isIn = takes(req.headers.authorization);
+        seen.calls += 1;
+        res.writeHead(isIn ? 200 : 401, { 'content-type': 'text/plain' });
+        res.end(isIn ? `hello ${String(req.headers['x-say'] ?? '')}` : 'no access');
+        return true;
+      }
       if (path !== '/mcp') {
         app!(req, res);
         return true;

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import {
+  clientAuthMethods,
   connectionBounds,
   connectionKinds,
   connectionMethods,
@@ -59,7 +60,8 @@ const clientId = nullable(
     minLength: 1,
     maxLength: oauthBounds.clientIdChars,
     pattern: patterns.token,
-    description: 'A client that you made at the authorization server; null: one is registered with each consent.',
+    description:
+      'A client that you made at the authorization server, which `http` needs; null: one is registered with each consent.',
     examples: ['Iv1.8a61f9b3a7aba766'],
   }),
 );
@@ -70,6 +72,30 @@ const scope = nullable(
     pattern: patterns.scope,
     description: 'What is asked for; null: what the server names.',
     examples: ['issues:read issues:write'],
+  }),
+);
+
+const endpoint = (description: string, example: string) =>
+  nullable(
+    Type.String({
+      minLength: 1,
+      maxLength: oauthBounds.urlChars,
+      pattern: patterns.webUrl,
+      description,
+      examples: [example],
+    }),
+  );
+const authorizationUrl = endpoint(
+  'For `http`: where the authorization server asks a person. Its query may have what that server wants beside OAuth, such as `access_type=offline`.',
+  'https://auth.example.com/authorize?access_type=offline',
+);
+const tokenUrl = endpoint(
+  'For `http`: where the authorization server gives and renews access. A stored client secret goes to no other address.',
+  'https://auth.example.com/token',
+);
+const clientAuth = nullable(
+  oneOf(clientAuthMethods, {
+    description: 'For `http`: how the client shows its secret, in a header or in the body; null: in a header.',
   }),
 );
 
@@ -84,6 +110,9 @@ const ConnectionAuth = Type.Object(
       ),
     ),
     scope,
+    authorization_url: authorizationUrl,
+    token_url: tokenUrl,
+    client_auth: clientAuth,
   },
   { title: 'ConnectionAuth', additionalProperties: false },
 );
@@ -92,7 +121,7 @@ const ConnectionOAuth = Type.Object(
   {
     status: oneOf(connectionOAuthStatuses, {
       description:
-        '`needed`: somebody must consent before the tools can be used. `connected`: there is access, and the host renews it. `failed`: it could not be renewed for now; the next call tries again.',
+        '`needed`: somebody must consent before the connection can be used. `connected`: there is access, and the host renews it. `failed`: it could not be renewed for now; the next call tries again.',
     }),
     reason: nullable(Type.String({ description: 'Why it is not `connected`, where there is more to say.' })),
     scope: nullable(Type.String({ description: 'What was granted.' })),
@@ -182,12 +211,15 @@ const PutAuth = withRules(
         ),
       ),
       scope: Type.Optional(scope),
+      authorization_url: Type.Optional(authorizationUrl),
+      token_url: Type.Optional(tokenUrl),
+      client_auth: Type.Optional(clientAuth),
     },
     {
       title: 'PutConnectionAuth',
       additionalProperties: false,
       description:
-        'For `mcp`: access by OAuth, with a consent that begins at `…/oauth/start`. Left out, what is stored stays; null takes it away. Another `url`, client or scope needs another consent.',
+        'Access by OAuth, with a consent that begins at `…/oauth/start`. A server of `mcp` names its authorization server; for `http` you name it, and give a client. Left out, what is stored stays; null takes it away. Another `url`, client, authorization server or scope needs another consent.',
       examples: [{ kind: 'oauth' }],
     },
   ),
@@ -199,6 +231,19 @@ const PutAuth = withRules(
     ),
   },
 );
+
+/** Rules of an object, which let null pass. */
+const namedServer = {
+  properties: {
+    client_id: { type: 'string' },
+    authorization_url: { type: 'string' },
+    token_url: { type: 'string' },
+  },
+  required: ['client_id', 'authorization_url', 'token_url'],
+};
+const foundServer = {
+  properties: { authorization_url: { type: 'null' }, token_url: { type: 'null' }, client_auth: { type: 'null' } },
+};
 
 export const PutConnection = withRules(
   Type.Object(
@@ -232,7 +277,9 @@ export const PutConnection = withRules(
   ),
   where('kind', 'http', { required: ['allow'], properties: { allow: { minItems: 1 } } }),
   onlyWhere('kind', 'http', { allow: { maxItems: 0 } }),
-  onlyWhere('kind', 'mcp', { tools: { type: 'null' }, auth: { type: 'null' } }),
+  onlyWhere('kind', 'mcp', { tools: { type: 'null' } }),
+  where('kind', 'http', { properties: { auth: namedServer } }),
+  where('kind', 'mcp', { properties: { auth: foundServer } }),
 );
 export type PutConnection = Static<typeof PutConnection>;
 

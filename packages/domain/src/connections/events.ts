@@ -10,7 +10,7 @@ export const connectionEvents = {
   'connection.removed': told<Of>('A connection was removed.'),
   'connection.connected': kind<Of>({
     level: 'info',
-    public: 'Somebody consented: the agent has the tools of the connection.',
+    public: 'Somebody consented: the agent may use the connection.',
     sentence: ({ connection }) => `Connection ${connection} has the consent that it needs.`,
   }),
   'connection.consent_needed': kind<Of & { readonly message: string }>({

@@ -1,5 +1,6 @@
 /** A person lets a connection use its server. The authorization server's tokens are sealed and never shown. */
-import { Refusal, isScope, renewalIn } from '@lodge/domain';
+import { Refusal, isIssuerOf, isScope, renewalIn } from '@lodge/domain';
+import type { OAuthEndpoints } from '@lodge/domain';
 import { ConsentFailure, connectionClientSecretContext, connectionGrantContext } from '@lodge/ports';
 import type {
   BegunConsent,
@@ -16,7 +17,7 @@ import { appendEvent } from '@lodge/store/events';
 import type { Agents } from '../agents/agents.ts';
 import { keepConsent, newConsent, takeConsent } from '../consents/sessions.ts';
 import type { ConsentBack, ConsentSessions, OAuthStart } from '../consents/sessions.ts';
-import { scopeRule } from './input.ts';
+import { scopeRule } from './auth.ts';
 
 export interface ConnectionConsentAsk {
   readonly redirectUri: string;
@@ -43,6 +44,7 @@ interface Pending extends Omit<BegunConsent, 'authorizationUrl'> {
   readonly connection: string;
   readonly url: string;
   readonly clientId: string | null;
+  readonly endpoints: OAuthEndpoints | null;
 }
 
 export async function startConsent(
@@ -53,18 +55,19 @@ export async function startConsent(
 ): Promise<OAuthStart> {
   const { accountId, agentId, name: connection, url, oauth } = row;
   if (oauth === null) {
-    const message = `The connection has no OAuth: put it with kind mcp and auth {"kind": "oauth"} first.`;
+    const message = `The connection has no OAuth: put it with auth {"kind": "oauth"} first.`;
     throw new Refusal('oauth_not_configured', message);
   }
   if (scope !== null && !isScope(scope)) throw new Refusal('invalid_request', `scope ${scopeRule}`);
   const { id, state } = newConsent();
   const client = clientOf(deps.secrets, row);
-  const wish = { url, client, issuer: oauth.clientIssuer, scope: scope ?? oauth.scope, redirectUri, state };
+  const { clientIssuer: issuer, endpoints } = oauth;
+  const wish = { url, client, endpoints, issuer, scope: scope ?? oauth.scope, redirectUri, state };
   const { authorizationUrl, ...begun } = await deps.consent.begin(wish, signal).catch((error: unknown) => {
     if (error instanceof ConsentFailure) throw new Refusal('oauth_not_possible', error.message);
     throw error;
   });
-  const pending: Pending = { ...begun, connection, url, clientId: oauth.clientId };
+  const pending: Pending = { ...begun, connection, url, clientId: oauth.clientId, endpoints };
   const session = { id, accountId, agentId, connection, redirectUri, returnUrl };
   const gift = { kind: 'connection', name: connection, server: new URL(url).origin, scope: wish.scope } as const;
   return keepConsent(deps, session, { state, secret: JSON.stringify(pending), authorizationUrl, gift });
@@ -79,8 +82,7 @@ export async function finishConsent(
   const { code, issuer } = back;
   const { accountId, agentId, returnUrl, redirectUri } = session;
   const pending = JSON.parse(secret) as Pending;
-  const isOther = issuer === null ? pending.issuerIsSaid : issuer !== pending.terms.issuer;
-  if (isOther || pending.connection !== session.connection) {
+  if (isOther(pending, issuer) || pending.connection !== session.connection) {
     throw new Refusal('invalid_request', 'The answer came from another authorization server than was asked.');
   }
   if (code === null) throw new Refusal('invalid_request', 'The consent was not given.');
@@ -88,7 +90,7 @@ export async function finishConsent(
   const place = { accountId, agentId, name: pending.connection };
   const row = await deps.database.repeatable((db) => findConnection(db, place));
   if (row === undefined) throw noConnection();
-  if (row.url !== pending.url || row.oauth === null || row.oauth.clientId !== pending.clientId) throw changed();
+  if (row.oauth === null || !isSame({ ...row.oauth, url: row.url }, pending)) throw changed();
   const { terms, verifier } = pending;
   const answer = { terms, client: clientOf(deps.secrets, row), code, verifier, redirectUri };
   const tokens = await deps.consent.exchange(answer, signal).catch((error: unknown) => {
@@ -99,15 +101,30 @@ export async function finishConsent(
   return { agentId, connection: pending.connection, returnUrl };
 }
 
+/** Whether an answer came from another authorization server than was asked; `issuer` is what it says. */
+function isOther({ endpoints, issuerIsSaid, terms }: Pending, issuer: string | null): boolean {
+  if (issuer === null) return issuerIsSaid;
+  return endpoints == null ? issuer !== terms.issuer : !isIssuerOf(issuer, endpoints.authorizationUrl);
+}
+
+type Asked = Pick<Pending, 'url' | 'clientId' | 'endpoints'>;
+
+const isSame = (one: Asked, other: Asked): boolean =>
+  one.url === other.url &&
+  one.clientId === other.clientId &&
+  one.endpoints?.authorizationUrl === other.endpoints?.authorizationUrl &&
+  one.endpoints?.tokenUrl === other.endpoints?.tokenUrl &&
+  one.endpoints?.clientAuth === other.endpoints?.clientAuth;
+
 function keepGrant(
   { secrets, database }: ConsentDeps,
-  { terms, url, scope, clientId }: Pending,
+  { terms, url, scope, clientId, endpoints }: Pending,
   { accountId, agentId, name: connection }: ConnectionRow,
   tokens: GrantedTokens,
 ): Promise<void> {
   const { accessToken, refreshToken, expiresInMs } = tokens;
   const grant: Grant = { accessToken, refreshToken, terms, url, before: null };
-  const to = { agentId, connection, url, clientId, issuer: terms.issuer };
+  const to = { agentId, connection, url, clientId, endpoints, issuer: terms.issuer };
   const made = {
     sealed: secrets.seal(JSON.stringify(grant), connectionGrantContext(agentId, connection)),
     scope: tokens.scope ?? scope,

@@ -12,7 +12,15 @@ import { testConnections } from './test-connections.ts';
 
 const { store, connections, directory, grants, accountId, another, agent, connectionString } = await testConnections();
 const url = 'https://mcp.example.com/mcp';
-const auth = { clientId: 'a', clientSecret: 'a secret of some length', scope: null };
+const found = { authorizationUrl: null, tokenUrl: null, clientAuth: null };
+const auth = { clientId: 'a', clientSecret: 'a secret of some length', scope: null, ...found };
+const named = {
+  authorizationUrl: 'https://as.example.com/authorize?access_type=offline',
+  tokenUrl: 'https://as.example.com/token',
+  clientAuth: null,
+};
+const ofService = { ...auth, ...named };
+const service = { kind: 'http', allow: [{ methods: ['GET'], paths: ['/a'] }] } as const;
 const grant = (sealed: string, more: Partial<NewGrant> = {}): NewGrant => ({
   sealed,
   scope: 'a b',
@@ -39,7 +47,7 @@ async function agentWithGrant() {
       ...given,
     });
   await put({ auth });
-  const to = { agentId, connection: 'c', url, clientId: 'a', issuer: 'https://as.example.com' };
+  const to = { agentId, connection: 'c', url, clientId: 'a', issuer: 'https://as.example.com', endpoints: null };
   assert.ok(await connect(to, grant('first')));
   const now = async (): Promise<ConnectionOAuth> => (await directory.usableOne(agentId, 'c'))!.oauth!;
   const ref = async () => ({ agentId, connection: 'c', version: (await now()).version });
@@ -126,7 +134,7 @@ test('a secret of a client goes to no other client and no other URL', async () =
   const moved = await put({ url: 'https://evil.example.com', auth: { ...auth, clientSecret: undefined } });
   assert.equal(moved.oauth!.clientSecret, null);
   await put({ url, auth });
-  const other = await put({ auth: { clientId: 'b', clientSecret: undefined, scope: null } });
+  const other = await put({ auth: { ...auth, clientId: 'b', clientSecret: undefined } });
   assert.equal(other.oauth!.clientSecret, null);
 });
 
@@ -140,7 +148,7 @@ test('a client is of the authorization server that took it first, until it is gi
   assert.equal((await now()).clientIssuer, null);
 });
 
-test('without OAuth, and as a service, nothing of it is left; a header Authorization is refused beside it', async () => {
+test('without OAuth, and as another kind, nothing of it is left; a header Authorization is refused beside it', async () => {
   const { put, agentId } = await agentWithGrant();
   const headers = { authorization: 's' };
   await assert.rejects(put({ headers }), refusedWith(/^auth and a header Authorization/));
@@ -150,6 +158,62 @@ test('without OAuth, and as a service, nothing of it is left; a header Authoriza
   await put({ headers: {}, auth });
   await put({ kind: 'http', headers: {}, allow: [{ methods: ['GET'], paths: ['/a'] }] });
   assert.deepEqual(await execute(connectionString, `select * from connection_oauth where agent_id = '${agentId}'`), []);
+});
+
+test('what was granted for a service goes with its authorization server, whose client secret goes nowhere else', async () => {
+  const elsewhere = 'https://evil.example.com/token';
+  for (const [given, stays, keepsSecret] of [
+    [{}, true, true],
+    [{ auth: { ...ofService, clientSecret: undefined } }, true, true],
+    [{ auth: { ...ofService, clientSecret: undefined, tokenUrl: elsewhere } }, false, false],
+    [{ auth: { ...ofService, clientSecret: undefined, clientAuth: 'client_secret_post' } }, false, true],
+    [{ auth: { ...ofService, clientSecret: undefined, authorizationUrl: 'https://b.example.com' } }, false, true],
+    [{ auth: { ...ofService, clientSecret: undefined, clientId: 'b' } }, false, false],
+  ] as const) {
+    const { put, to, ref } = await agentWithGrant();
+    const ours = { ...to, endpoints: named };
+    assert.equal(await connect(ours, grant('of another kind')), false);
+    const first = await put({ ...service, auth: ofService });
+    assert.deepEqual([first.oauth?.endpoints, first.oauth?.grant], [named, null], 'nothing of the other kind stays');
+    assert.equal(await connect(to, grant('of no server')), false);
+    assert.ok(await connect(ours, grant('first')));
+    const of = await ref();
+    const row = await put({ ...service, ...given });
+    const title = JSON.stringify(given);
+    assert.deepEqual([row.oauth!.grant !== null, row.oauth!.clientSecret !== null], [stays, keepsSecret], title);
+    if (stays) continue;
+    assert.equal(await grants.keep(of, grant('late')), false, title);
+    assert.equal(await connect(ours, grant('late')), false, title);
+  }
+  const { put } = await agentWithGrant();
+  await put({ ...service, auth: ofService });
+  assert.equal((await put({})).oauth, null, 'nor does it stay with a server of tools');
+});
+
+test('OAuth of a service names its authorization server and a client, and that of a server of tools neither', async () => {
+  const { put } = await agentWithGrant();
+  for (const [given, field] of [
+    [{ clientId: null, clientSecret: undefined }, 'client_id'],
+    [{ authorizationUrl: null }, 'authorization_url'],
+    [{ tokenUrl: null }, 'token_url'],
+    [{ tokenUrl: 'http://as.example.com/token' }, 'token_url'],
+    [{ tokenUrl: 'https://u:p@as.example.com/token' }, 'token_url'],
+    [{ tokenUrl: 'https://as.example.com/token#x' }, 'token_url'],
+    [{ tokenUrl: `https://as.example.com/${'x'.repeat(2_048)}` }, 'token_url'],
+    [{ authorizationUrl: 'javascript:alert(1)' }, 'authorization_url'],
+    [{ authorizationUrl: 'https://as.example.com/?state=x' }, 'authorization_url'],
+    [{ authorizationUrl: 'https://as.example.com/?a=b&request_uri=x' }, 'authorization_url'],
+  ] as const) {
+    const words = refusedWith(new RegExp(`^auth\\.${field} `));
+    await assert.rejects(put({ ...service, auth: { ...ofService, ...given } }), words, JSON.stringify(given));
+  }
+  for (const [field, given] of [
+    ['authorization_url', { authorizationUrl: named.authorizationUrl }],
+    ['token_url', { tokenUrl: named.tokenUrl }],
+    ['client_auth', { clientAuth: 'client_secret_post' }],
+  ] as const) {
+    await assert.rejects(put({ auth: { ...auth, ...given } }), refusedWith(new RegExp(`^auth\\.${field} is not for`)));
+  }
 });
 
 test('that a server asks for OAuth is known until the connection is put again', async () => {

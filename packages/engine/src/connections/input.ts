@@ -1,9 +1,11 @@
 /** A connection as its owner puts it: checked, with its secrets sealed. */
-import { Refusal, checkedTerms, connectionBounds, isConnectionName, isScope, mayBeSet } from '@lodge/domain';
+import { Refusal, checkedTerms, connectionBounds, isConnectionName, mayBeSet } from '@lodge/domain';
 import type { ConnectionAllow, ConnectionKind } from '@lodge/domain';
-import { connectionClientSecretContext, connectionHeaderContext } from '@lodge/ports';
+import { connectionHeaderContext } from '@lodge/ports';
 import type { ConnectionHeader, SecretBox } from '@lodge/ports';
 import type { ConnectionPlace } from '@lodge/store/connections';
+import { checkedAuth, lastOf } from './auth.ts';
+import type { ConnectionAuthInput, SealedAuth } from './auth.ts';
 
 /** A connection as its owner puts it. */
 export interface ConnectionInput {
@@ -19,13 +21,6 @@ export interface ConnectionInput {
   readonly auth: ConnectionAuthInput | null | undefined;
 }
 
-export interface ConnectionAuthInput {
-  readonly clientId: string | null;
-  /** Null: none. Undefined keeps the one that is stored for this client. */
-  readonly clientSecret: string | null | undefined;
-  readonly scope: string | null;
-}
-
 /** A checked input. Undefined keeps what is stored. */
 export interface ConnectionChange extends ConnectionPlace {
   readonly kind: ConnectionKind;
@@ -35,10 +30,6 @@ export interface ConnectionChange extends ConnectionPlace {
   readonly enabled: boolean;
   readonly headers: readonly Pick<ConnectionHeader, 'name' | 'sealed' | 'last4'>[] | undefined;
   readonly auth: SealedAuth | null | undefined;
-}
-
-interface SealedAuth extends Omit<ConnectionAuthInput, 'clientSecret'> {
-  readonly clientSecret: { readonly sealed: string; readonly last4: string } | null | undefined;
 }
 
 export interface InputDeps {
@@ -60,9 +51,6 @@ export function checkedChange(
     throw new Refusal('invalid_request', `name ${rule}`);
   }
   const terms = checkedTerms(input, anyAddress);
-  if (auth != null && terms.kind === 'http') {
-    throw new Refusal('invalid_request', 'auth is for kind mcp: with kind http, give headers.');
-  }
   return {
     accountId,
     agentId,
@@ -70,28 +58,9 @@ export function checkedChange(
     enabled,
     ...terms,
     headers: headers && sealedHeaders(secrets, agentId, name, headers),
-    auth: auth && sealedAuth(secrets, agentId, name, auth),
+    auth: auth && checkedAuth({ secrets, anyAddress }, { agentId, connection: name, kind: terms.kind }, auth),
   };
 }
-
-function sealedAuth(
-  secrets: SecretBox,
-  agentId: string,
-  connection: string,
-  { clientId, clientSecret: secret, scope }: ConnectionAuthInput,
-): SealedAuth {
-  if (scope !== null && !isScope(scope)) throw new Refusal('invalid_request', `auth.scope ${scopeRule}`);
-  if (clientId === null && secret != null) {
-    throw new Refusal('invalid_request', 'auth.client_secret is of a client: give auth.client_id too.');
-  }
-  if (secret == null) return { clientId, clientSecret: secret, scope };
-  const sealed = secrets.seal(secret, connectionClientSecretContext(agentId, connection));
-  return { clientId, clientSecret: { sealed, last4: lastOf(secret) }, scope };
-}
-
-export const scopeRule = 'must be words of printable ASCII without quotes and backslashes, one space between two.';
-
-const lastOf = (secret: string): string => (secret.length >= 16 ? secret.slice(-4) : '');
 
 function sealedHeaders(
   secrets: SecretBox,

@@ -27,7 +27,8 @@ export async function putConnection(
   if (before === undefined && all.length >= connectionBounds.perAgent) {
     throw new Refusal('quota_exceeded', `An agent may have ${connectionBounds.perAgent} connections.`);
   }
-  const goesElsewhere = before !== undefined && (before.url !== url || before.kind !== kind);
+  const isOtherKind = before !== undefined && before.kind !== kind;
+  const goesElsewhere = before !== undefined && (before.url !== url || isOtherKind);
   checkCredentials(change, before, goesElsewhere);
   await upsertConnection(trx, {
     accountId,
@@ -44,7 +45,7 @@ export async function putConnection(
     echoedAt: [],
   });
   if (headers !== undefined) await replaceHeaders(trx, { agentId, connection: name }, headers);
-  await putAuth(trx, change, goesElsewhere);
+  await putAuth(trx, change, { goesElsewhere, isOtherKind });
   const row = await findConnection(trx, change);
   await writeNote(trx, change, { type: 'connection.put', data: { connection: name, kind, enabled } }, note);
   return row!;
@@ -62,7 +63,7 @@ function checkCredentials(
       'headers must be given again with another url or kind: what is stored was given for where it leads now.',
     );
   }
-  const isKept = auth === undefined && before?.oauth != null && kind === 'mcp';
+  const isKept = auth === undefined && before?.oauth != null && before.kind === kind;
   if (isKept && goesElsewhere && before.oauth.clientSecret !== null) {
     throw new Refusal(
       'invalid_request',
@@ -76,28 +77,37 @@ function checkCredentials(
 }
 
 /**
- * The grant stays only while URL, client and scope stay the same, because the person consented to these. The client's secret
- * and its authorization server stay with URL and client.
+ * The grant stays only while URL, client, authorization server and scope stay the same, because the person consented to these.
+ * The client's secret and its authorization server stay with URL, client and token endpoint. Nothing of another kind stays.
  */
 async function putAuth(
   trx: Transaction,
-  { agentId, name: connection, kind, auth }: ConnectionChange,
-  goesElsewhere: boolean,
+  { agentId, name: connection, auth }: ConnectionChange,
+  { goesElsewhere, isOtherKind }: { readonly goesElsewhere: boolean; readonly isOtherKind: boolean },
 ): Promise<void> {
   const of = { agentId, connection };
   const before = await lockOAuth(trx, of);
-  if (auth === null || kind !== 'mcp') return deleteOAuth(trx, of);
+  if (auth === null || (auth === undefined && isOtherKind)) return deleteOAuth(trx, of);
   const wanted = auth ?? before;
   if (wanted === undefined) return;
   const { clientId, scope } = wanted;
-  const same = before?.clientId === clientId && !goesElsewhere ? before : null;
+  const { authorizationUrl, tokenUrl, clientAuth } = (auth === undefined ? before : auth.endpoints) ?? noEndpoints;
+  const isSame = before?.clientId === clientId && before.tokenUrl === tokenUrl && !goesElsewhere;
+  const same = isSame ? before : null;
   const isSecretKept = auth?.clientSecret === undefined;
   const own = {
     clientId,
     scope,
+    authorizationUrl,
+    tokenUrl,
+    clientAuth,
     clientSecretSealed: (isSecretKept ? same?.clientSecretSealed : auth.clientSecret?.sealed) ?? null,
     clientSecretLast4: (isSecretKept ? same?.clientSecretLast4 : auth.clientSecret?.last4) ?? '',
     clientIssuer: (isSecretKept && same?.clientIssuer) || null,
   };
-  await upsertOAuth(trx, of, own, { keepsGrant: same?.scope === scope });
+  const keepsGrant =
+    same?.scope === scope && same.authorizationUrl === authorizationUrl && same.clientAuth === clientAuth;
+  await upsertOAuth(trx, of, own, { keepsGrant });
 }
+
+const noEndpoints = { authorizationUrl: null, tokenUrl: null, clientAuth: null };

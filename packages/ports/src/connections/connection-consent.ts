@@ -1,8 +1,9 @@
 /**
  * Asks a person to let a connection use its server: the authorization code grant with PKCE, as the Model Context Protocol
- * defines it (2025-11-25, "Authorization"). It stores nothing. The server may be hostile, so every address that it names was
+ * defines it (2025-11-25, "Authorization"), or at an authorization server that the owner named. It stores nothing. The server may be hostile, so every address that it names was
  * chosen by somebody else.
  */
+import type { OAuthEndpoints } from '@lodge/domain';
 
 /** Values are in the clear and never logged. */
 export interface ConsentClient {
@@ -15,6 +16,8 @@ export interface ConsentWish {
   readonly url: string;
   /** The owner's client; with null one is registered (RFC 7591). */
   readonly client: ConsentClient | null;
+  /** The authorization server that the owner named; with null the connection's server is asked for its own. */
+  readonly endpoints: OAuthEndpoints | null;
   /** The only authorization server that may be asked; with null the server names one. */
   readonly issuer: string | null;
   /** The scope to request; with null the server names it. */
@@ -29,8 +32,8 @@ export interface ConsentTerms {
   readonly issuer: string;
   readonly tokenEndpoint: string;
   readonly authMethods: readonly string[];
-  /** The resource that the tokens are for (RFC 8707). */
-  readonly resource: string;
+  /** The resource that the tokens are for (RFC 8707); null where the owner named the authorization server. */
+  readonly resource: string | null;
   /** The registered client; null when the client is the owner's. */
   readonly registered: (ConsentClient & { readonly method: string | null }) | null;
 }

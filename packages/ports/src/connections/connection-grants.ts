@@ -1,5 +1,5 @@
 /** Grants of connections and their renewal. A new token is stored before it is used. */
-import type { ConnectionOAuthStatus } from '@lodge/domain';
+import type { ConnectionOAuthStatus, OAuthEndpoints } from '@lodge/domain';
 
 export interface ConnectionOAuth {
   /** The owner's client; with null one is registered with each consent. */
@@ -8,6 +8,8 @@ export interface ConnectionOAuth {
   readonly clientSecret: { readonly sealed: string; readonly last4: string } | null;
   /** The authorization server that first accepted the owner's client; null when none did. */
   readonly clientIssuer: string | null;
+  /** The authorization server that the owner named; null where the connection's server names it. */
+  readonly endpoints: OAuthEndpoints | null;
   /** The scope that the owner requests; with null the server names it. */
   readonly scope: string | null;
   readonly status: ConnectionOAuthStatus;

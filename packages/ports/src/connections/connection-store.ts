@@ -31,7 +31,7 @@ export interface ConnectionRow {
   /** The reason why Lodge disabled it, a sentence of ours; null when Lodge did not. */
   readonly statusReason: string | null;
   readonly headers: readonly ConnectionHeader[];
-  /** Null when access is by `headers` or needs none, and for `http`. */
+  /** Null when access is by `headers` or needs none. */
   readonly oauth: ConnectionOAuth | null;
   /** Whether the server asked for OAuth since the connection was put without it. */
   readonly asksOauth: boolean;

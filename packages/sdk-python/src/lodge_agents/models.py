@@ -702,18 +702,30 @@ class ConnectionAuthClientSecret(Reply):
 class ConnectionAuth(Reply):
     kind: Literal["oauth"]
     client_id: str | None
-    """A client that you made at the authorization server; null: one is registered with each consent."""
+    """A client that you made at the authorization server, which `http` needs; null: one is registered with each
+    consent.
+    """
     client_secret: ConnectionAuthClientSecret | None
     scope: str | None
     """What is asked for; null: what the server names."""
+    authorization_url: str | None
+    """For `http`: where the authorization server asks a person. Its query may have what that server wants beside
+    OAuth, such as `access_type=offline`.
+    """
+    token_url: str | None
+    """For `http`: where the authorization server gives and renews access. A stored client secret goes to no
+    other address.
+    """
+    client_auth: Literal["client_secret_basic", "client_secret_post"] | str | None
+    """For `http`: how the client shows its secret, in a header or in the body; null: in a header."""
 
 
 class ConnectionOAuth(Reply):
     """How far a consent has come; null: none is needed, as far as the server has said."""
 
     status: Literal["needed", "connected", "failed"] | str
-    """`needed`: somebody must consent before the tools can be used. `connected`: there is access, and the host
-    renews it. `failed`: it could not be renewed for now; the next call tries again.
+    """`needed`: somebody must consent before the connection can be used. `connected`: there is access, and the
+    host renews it. `failed`: it could not be renewed for now; the next call tries again.
     """
     reason: str | None
     """Why it is not `connected`, where there is more to say."""

@@ -1,4 +1,5 @@
 /** Grants of connections. A version names a grant, and each write names the version that its writer read. */
+import type { OAuthEndpoints } from '@lodge/domain';
 import type { GrantRef, NewGrant } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { ExpressionBuilder } from 'kysely';
@@ -33,9 +34,10 @@ export interface Consented {
   readonly url: string;
   readonly clientId: string | null;
   readonly issuer: string;
+  readonly endpoints: OAuthEndpoints | null;
 }
 
-/** Stores the grant of a consent. False when the connection is gone, leads elsewhere, or has another client by now. */
+/** Stores the grant of a consent. False when the connection is gone, leads elsewhere, or has another client or other endpoints by now. */
 export async function insertGrant(trx: Transaction, to: Consented, grant: NewGrant): Promise<boolean> {
   const { numUpdatedRows } = await trx
     .updateTable('connectionOauth as o')
@@ -47,6 +49,9 @@ export async function insertGrant(trx: Transaction, to: Consented, grant: NewGra
     .whereRef('c.name', '=', 'o.connection')
     .where('c.url', '=', to.url)
     .where('o.clientId', 'is not distinct from', to.clientId)
+    .where('o.authorizationUrl', 'is not distinct from', to.endpoints?.authorizationUrl ?? null)
+    .where('o.tokenUrl', 'is not distinct from', to.endpoints?.tokenUrl ?? null)
+    .where('o.clientAuth', 'is not distinct from', to.endpoints?.clientAuth ?? null)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }

@@ -10,6 +10,9 @@ export const oauthColumn: RawBuilder<ConnectionOAuth | null> = sql`(
   select json_build_object(
     'clientId', client_id, 'clientIssuer', client_issuer, 'scope', scope, 'status', status, 'reason', reason,
     'version', version,
+    'endpoints', case when token_url is not null then json_build_object(
+      'authorizationUrl', authorization_url, 'tokenUrl', token_url, 'clientAuth', client_auth
+    ) end,
     'clientSecret', case when client_secret_sealed is not null then
       json_build_object('sealed', client_secret_sealed, 'last4', client_secret_last4)
     end,
@@ -55,16 +58,25 @@ export async function deleteOAuth(trx: Transaction, { agentId, connection }: Ref
 
 type OwnOAuth = Pick<
   Insertable<ConnectionOauth>,
-  'clientId' | 'clientSecretSealed' | 'clientSecretLast4' | 'clientIssuer' | 'scope'
+  | 'clientId'
+  | 'clientSecretSealed'
+  | 'clientSecretLast4'
+  | 'clientIssuer'
+  | 'scope'
+  | 'authorizationUrl'
+  | 'tokenUrl'
+  | 'clientAuth'
 >;
 
 export async function upsertOAuth(
   trx: Transaction,
   { agentId, connection }: Ref,
-  { clientId, clientSecretSealed, clientSecretLast4, clientIssuer, scope }: OwnOAuth,
+  { clientId, clientSecretSealed, clientSecretLast4, clientIssuer, scope, ...places }: OwnOAuth,
   { keepsGrant }: { readonly keepsGrant: boolean },
 ): Promise<void> {
-  const own = { clientId, clientSecretSealed, clientSecretLast4, clientIssuer, scope };
+  const { authorizationUrl, tokenUrl, clientAuth } = places;
+  const endpoints = { authorizationUrl, tokenUrl, clientAuth };
+  const own = { clientId, clientSecretSealed, clientSecretLast4, clientIssuer, scope, ...endpoints };
   await trx
     .insertInto('connectionOauth')
     .values({ agentId, connection, ...own })

@@ -24,6 +24,7 @@ export const connectionTables = {
     },
   ],
   columns: {
+    'connection_oauth.client_auth': 'domain.ClientAuthMethod',
     'connection_oauth.status': 'domain.ConnectionOAuthStatus',
     'connections.allow': 'JsonColumn<readonly domain.ConnectionAllow[]>',
     'connections.kind': 'domain.ConnectionKind',

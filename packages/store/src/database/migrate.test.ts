@@ -78,6 +78,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0043_packages.sql',
     '0044_variables.sql',
     '0045_choices.sql',
+    '0046_oauth_of_services.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

@@ -418,7 +418,9 @@ export interface ConnectionHeaders {
 
 export interface ConnectionOauth {
   agentId: string;
+  authorizationUrl: string | null;
   claimedUntil: Timestamp | null;
+  clientAuth: domain.ClientAuthMethod | null;
   clientId: string | null;
   clientIssuer: string | null;
   clientSecretLast4: Generated<string>;
@@ -433,6 +435,7 @@ export interface ConnectionOauth {
   retryAt: Timestamp | null;
   scope: string | null;
   status: Generated<domain.ConnectionOAuthStatus>;
+  tokenUrl: string | null;
   version: Generated<string>;
 }
 

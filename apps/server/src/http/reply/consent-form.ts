@@ -40,7 +40,7 @@ function wordsOf(gift: ConsentGift): string {
       return `all mail of ${gift.address ?? 'the mailbox that you choose'}: to read it, to answer it and to change it`;
     case 'connection': {
       const scope = gift.scope === null ? '' : `, with the rights ${gift.scope}`;
-      return `the tools of its connection ${gift.name} at ${gift.server}, in your name${scope}`;
+      return `the use of its connection ${gift.name} at ${gift.server}, in your name${scope}`;
     }
   }
 }

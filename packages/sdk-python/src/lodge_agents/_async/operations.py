@@ -2286,8 +2286,8 @@ class AsyncConnectionsOperations(AsyncResource):
     ) -> ConnectionOAuthSession:
         """Begin the consent for a connection.
 
-        For MCP servers that ask for OAuth. Gives the address of a page of this service, on which somebody is
-        told which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to the
+        For connections with OAuth. Gives the address of a page of this service, on which somebody is told
+        which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to the
         authorization server, which leads the same browser back to this service, which keeps the access
         encrypted on the host, and renews it.
 

@@ -98,10 +98,13 @@ function putRoute(app: App, { connections, fingerprints }: Needs): void {
   });
 }
 
-const authInput = ({ client_id, client_secret, scope }: NonNullable<PutConnection['auth']>): ConnectionAuthInput => ({
-  clientId: client_id ?? null,
-  clientSecret: client_secret,
-  scope: scope ?? null,
+const authInput = (auth: NonNullable<PutConnection['auth']>): ConnectionAuthInput => ({
+  clientId: auth.client_id ?? null,
+  clientSecret: auth.client_secret,
+  scope: auth.scope ?? null,
+  authorizationUrl: auth.authorization_url ?? null,
+  tokenUrl: auth.token_url ?? null,
+  clientAuth: auth.client_auth ?? null,
 });
 
 function deleteRoute(app: App, { connections }: Needs): void {

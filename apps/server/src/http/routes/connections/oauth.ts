@@ -26,7 +26,7 @@ export function connectionOAuthRoutes(app: App, needs: Needs): void {
     handler: (request, reply) =>
       consentPage({ log: needs.log, origin: needs.origin() }, request, reply, async (back, signal) => {
         const { connection, returnUrl } = await needs.connections.oauth.finish(back, signal);
-        return { title: 'Connected', text: `The agent now has the tools of ${connection}.`, returnUrl };
+        return { title: 'Connected', text: `The agent can now use ${connection}.`, returnUrl };
       }),
   });
 }
@@ -40,7 +40,7 @@ function startRoute(app: App, { connections, origin }: Needs): void {
       tags: ['Connections'],
       summary: 'Begin the consent for a connection',
       description:
-        'For MCP servers that ask for OAuth. Gives the address of a page of this service, on which somebody is told which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to the authorization server, which leads the same browser back to this service, which keeps the access encrypted on the host, and renews it.',
+        'For connections with OAuth. Gives the address of a page of this service, on which somebody is told which agent asks, and agrees or refuses, within 10 minutes and once. The page leads to the authorization server, which leads the same browser back to this service, which keeps the access encrypted on the host, and renews it.',
       params: ConnectionParams,
       body: StartConnectionOAuth,
       response: { 200: { ...ConnectionOAuthSession, 'x-response-description': 'The consent that is waited for.' } },

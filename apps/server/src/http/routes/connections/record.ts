@@ -25,7 +25,7 @@ function headersOf({ accountId, agentId, name: connection, headers }: Connection
 
 function authOf(
   { accountId, agentId, name }: ConnectionRow,
-  { clientId, clientSecret: secret, scope }: ConnectionOAuth,
+  { clientId, clientSecret: secret, scope, endpoints }: ConnectionOAuth,
   fingerprints: Fingerprints,
 ): NonNullable<Connection['auth']> {
   const context = connectionClientSecretContext(agentId, name);
@@ -38,6 +38,9 @@ function authOf(
       fingerprint: fingerprints.ofSealed(accountId, 'connection', secret.sealed, context),
     },
     scope,
+    authorization_url: endpoints?.authorizationUrl ?? null,
+    token_url: endpoints?.tokenUrl ?? null,
+    client_auth: endpoints?.clientAuth ?? null,
   };
 }
 

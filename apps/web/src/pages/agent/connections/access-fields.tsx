@@ -22,27 +22,22 @@ const begunWith = (connection: Connection | undefined): AuthKind => {
 
 /** How the host gets in: by headers that it adds, or by a consent. */
 export function AccessFields({ kind, connection, problems }: AccessProps) {
-  const [chosen, setChosen] = useState<AuthKind>(() => begunWith(connection));
-  const auth = kind === 'http' && chosen === 'oauth' ? 'headers' : chosen;
+  const [auth, setAuth] = useState<AuthKind>(() => begunWith(connection));
   return (
     <>
       <ChoiceField<AuthKind>
         legend="Access"
         name="auth"
         value={auth}
-        onChoose={setChosen}
+        onChoose={setAuth}
         choices={[
           { value: 'headers', label: 'By headers', meaning: 'Such as Authorization, with a token that you have.' },
-          ...(kind === 'mcp'
-            ? ([
-                { value: 'oauth', label: 'By OAuth', meaning: 'Somebody consents in a browser, and Lodge renews it.' },
-              ] as const)
-            : []),
+          { value: 'oauth', label: 'By OAuth', meaning: 'Somebody consents in a browser, and Lodge renews it.' },
           { value: 'none', label: 'Open to all', meaning: 'The server asks for nothing.' },
         ]}
       />
       {auth === 'headers' && <HeaderFields connection={connection} problems={problems} />}
-      {auth === 'oauth' && <OAuthFields auth={connection?.auth ?? null} problems={problems} />}
+      {auth === 'oauth' && <OAuthFields kind={kind} auth={connection?.auth ?? null} problems={problems} />}
     </>
   );
 }
@@ -100,18 +95,24 @@ function HeaderFields({ connection, problems }: Omit<AccessProps, 'kind'>) {
   );
 }
 
-function OAuthFields({ auth, problems }: { readonly auth: Connection['auth']; readonly problems: Problems<string> }) {
+interface OAuthProps extends Pick<AccessProps, 'kind' | 'problems'> {
+  readonly auth: Connection['auth'];
+}
+
+function OAuthFields({ kind, auth, problems }: OAuthProps) {
+  const isNamed = kind === 'http';
   return (
     <>
+      {isNamed && <NamedServerFields auth={auth} problems={problems} />}
       <TextField
         label="Client id"
-        optional
+        optional={!isNamed}
         name="client_id"
         autoComplete="off"
         spellCheck={false}
         maxLength={512}
         defaultValue={auth?.client_id ?? ''}
-        hint="Of a client that you made at the authorization server. Left empty, one is registered by itself."
+        hint={`Of a client that you made at the authorization server.${isNamed ? '' : ' Left empty, one is registered by itself.'}`}
         error={problems['client_id']}
       />
       <PasswordField
@@ -131,7 +132,43 @@ function OAuthFields({ auth, problems }: { readonly auth: Connection['auth']; re
         maxLength={1000}
         defaultValue={auth?.scope ?? ''}
         placeholder="issues:read issues:write"
-        hint="What is asked for. Left empty, it is what the server names."
+        hint={`What is asked for.${isNamed ? '' : ' Left empty, it is what the server names.'}`}
+      />
+    </>
+  );
+}
+
+/** The authorization server of a service, which does not name it. */
+function NamedServerFields({ auth, problems }: Omit<OAuthProps, 'kind'>) {
+  return (
+    <>
+      <TextField
+        label="Authorization address"
+        name="authorization_url"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={2048}
+        defaultValue={auth?.authorization_url ?? ''}
+        placeholder="https://auth.example.com/authorize"
+        hint="Where a person consents. Make a client there that leads back to /oauth/connections/callback of this Lodge."
+        error={problems['authorization_url']}
+      />
+      <TextField
+        label="Token address"
+        name="token_url"
+        autoComplete="off"
+        spellCheck={false}
+        maxLength={2048}
+        defaultValue={auth?.token_url ?? ''}
+        placeholder="https://auth.example.com/token"
+        hint="Where access is given and renewed. With another address, the secret must be given again."
+        error={problems['token_url']}
+      />
+      <CheckField
+        label="Send the secret in the body"
+        name="secret_in_body"
+        defaultChecked={auth?.client_auth === 'client_secret_post'}
+        hint="For servers that do not take it in a header."
       />
     </>
   );

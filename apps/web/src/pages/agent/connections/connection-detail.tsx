@@ -52,6 +52,7 @@ function factsOf(connection: Connection): readonly Fact[] {
     ['In the machine', path === null ? null : <Code>{`http://10.0.2.2:4000${path}`}</Code>],
     ['Headers', names.length === 0 ? null : names.map(([name, { last4 }]) => `${name} (…${last4})`).join(', ')],
     ['OAuth client', auth === null ? null : (auth.client_id ?? 'Registered by itself')],
+    ['Authorization server', auth?.token_url == null ? null : new URL(auth.token_url).origin],
     ['May ask', kind === 'http' ? <Allowed allow={allow} /> : null],
     ['Tools', kind === 'mcp' ? <Tools tools={tools} /> : null],
     ['Changed', <Time value={connection.updated_at} />],

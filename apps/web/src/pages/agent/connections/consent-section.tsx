@@ -29,7 +29,7 @@ export function ConsentSection({ connection, oauth, mayChange }: ConsentProps) {
         {!isConnected && (
           <Notice kind="warning">
             {oauth.status === 'needed'
-              ? 'Somebody must consent before the agent has the tools.'
+              ? 'Somebody must consent before the agent can use it.'
               : 'Access was not renewed.'}
             {oauth.reason !== null && ` ${cut(oauth.reason, 500)}`}
           </Notice>

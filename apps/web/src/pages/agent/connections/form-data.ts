@@ -45,21 +45,35 @@ export function checkConnection(data: FormData): Problems<string> {
   }
   const hasSecret = text(data, 'client_secret').trim() !== '';
   if (hasSecret && text(data, 'client_id').trim() === '') problems['client_id'] = 'A secret is of a client: enter it.';
+  if (text(data, 'kind') === 'http' && text(data, 'auth') === 'oauth') checkNamedServer(data, problems);
   return problems;
 }
 
+function checkNamedServer(data: FormData, problems: Problems<string>): void {
+  if (text(data, 'client_id').trim() === '') problems['client_id'] = 'Enter the id of your client.';
+  for (const field of ['authorization_url', 'token_url']) {
+    if (!/^https?:\/\/[^\s/]/.test(text(data, field).trim())) problems[field] = 'Enter an address with https://.';
+  }
+}
+
 /** The access by OAuth; a stored secret stays where none is given. */
-function authOf(data: FormData, before: Connection | undefined): PutConnection['auth'] {
+function authOf(data: FormData, kind: Connection['kind'], before: Connection | undefined): PutConnection['auth'] {
   const optional = (name: string): string | null => {
     const value = text(data, name).trim();
     return value === '' ? null : value;
   };
   const [clientId, secret] = [optional('client_id'), optional('client_secret')];
   const isSame = clientId !== null && before?.auth?.client_id === clientId;
+  const named = {
+    authorization_url: optional('authorization_url'),
+    token_url: optional('token_url'),
+    client_auth: data.has('secret_in_body') ? ('client_secret_post' as const) : null,
+  };
   return {
     kind: 'oauth',
     client_id: clientId,
     scope: optional('scope'),
+    ...(kind === 'http' && named),
     ...(secret === null ? (isSame ? {} : { client_secret: null }) : { client_secret: secret }),
   };
 }
@@ -71,14 +85,14 @@ export function connectionOf(data: FormData, before: Connection | undefined): Pu
   const auth = text(data, 'auth') as AuthKind;
   const gives = auth === 'headers' && (before === undefined || data.has('replace_headers'));
   const headers = auth === 'headers' ? (gives ? { headers: headersOf(data) } : {}) : { headers: {} };
-  if (kind === 'http') return { kind, url, enabled, allow: allowOf(data), ...headers };
+  const access = { ...headers, auth: auth === 'oauth' ? authOf(data, kind, before) : null };
+  if (kind === 'http') return { kind, url, enabled, allow: allowOf(data), ...access };
   const tools = linesOf(text(data, 'tools'));
   return {
     kind,
     url,
     enabled,
     tools: tools.length === 0 ? null : tools,
-    ...headers,
-    auth: auth === 'oauth' ? authOf(data, before) : null,
+    ...access,
   };
 }
