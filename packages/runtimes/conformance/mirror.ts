@@ -31,7 +31,7 @@ const program = (word: string): string => `#!/bin/sh\necho ${word}\n`;
 const packagesOf = (word: string) => ({
   'plum-deb': { files: { 'usr/bin/plum-deb': program(word) }, script: 'exit 0' },
   'plum-bad': { files: {}, script: 'echo "it does not go on here" >&2; exit 7' },
-  'plum-hang': { files: {}, script: 'sleep 3600' },
+  'plum-hang': { files: {}, script: 'echo "it hangs from here on" >&2; sleep 3600' },
   /** Fills the disk up to the host's own bound and beyond. */
   'plum-fill': {
     files: {},
