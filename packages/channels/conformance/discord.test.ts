@@ -21,7 +21,7 @@ describePlatform(
     files: true,
     limitsSends: true,
     progress: true,
-    buttons: false,
+    buttons: true,
     // A first direct message cannot be found: Discord lists none to bots.
     deafWithinMs: null,
     revokes: true,
@@ -106,6 +106,42 @@ class DiscordAccount implements AccountUnderTest {
   rang(): number {
     const ofNobody = JSON.stringify({ parse: [] });
     return this.bot.bodies.filter((body) => JSON.stringify(body['allowed_mentions']) !== ofNobody).length;
+  }
+
+  buttons(): readonly { readonly text: string; readonly labels: readonly string[] }[] {
+    return this.withButtons().map(({ text, labels }) => ({ text, labels }));
+  }
+
+  async userPresses({
+    label,
+    by,
+    isLate,
+  }: {
+    readonly label: string;
+    readonly by?: 'another';
+    readonly isLate?: true;
+  }): Promise<string> {
+    const { messageId } = this.withButtons().at(-1)!;
+    const press = this.stub.press(this.bot, {
+      messageId,
+      label,
+      ...(by && { from: { id: '600000000000000777', global_name: 'Bob' } }),
+    });
+    if (isLate) this.bot.interactions.delete(press);
+    return press;
+  }
+
+  told(press: string): string | null {
+    return this.bot.told.get(press) ?? null;
+  }
+
+  private withButtons() {
+    return [...this.bot.places.values()].flatMap(({ messages }) =>
+      messages.flatMap(({ id: messageId, content: text, components = [] }) => {
+        const labels = components.flatMap((row) => row.components.map((each) => each.label));
+        return labels.length === 0 ? [] : [{ messageId, text, labels }];
+      }),
+    );
   }
 
   typings(): number {

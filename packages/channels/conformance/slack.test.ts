@@ -21,7 +21,7 @@ describePlatform(
     files: true,
     limitsSends: true,
     progress: true,
-    buttons: false,
+    buttons: true,
     deafWithinMs: 3_000,
     revokes: true,
   },
@@ -50,6 +50,7 @@ class SlackAccount implements AccountUnderTest {
   private readonly app: SlackApp;
   private readonly stub: SlackStub;
   private readonly threads = new Map<string, string>();
+  private readonly presses: string[] = [];
 
   constructor(stub: SlackStub) {
     this.stub = stub;
@@ -111,6 +112,48 @@ class SlackAccount implements AccountUnderTest {
 
   rang(): number {
     return this.app.broadcasts + this.shown().filter((text) => text.includes('<!')).length;
+  }
+
+  buttons(): readonly { readonly text: string; readonly labels: readonly string[] }[] {
+    return this.withButtons().map(({ text, labels }) => ({ text, labels }));
+  }
+
+  async userPresses({
+    label,
+    by,
+    isLate,
+  }: {
+    readonly label: string;
+    readonly by?: 'another';
+    readonly isLate?: true;
+  }): Promise<string> {
+    const { channel, ts } = this.withButtons().at(-1)!;
+    if (isLate) this.stub.fail({ method: 'chat.postEphemeral', error: 'user_not_in_channel' });
+    const press = this.stub.press(this.app, {
+      channel,
+      ts,
+      label,
+      ...(by && { user: 'U0777', userName: 'Bob' }),
+    });
+    this.presses.push(press);
+    return press;
+  }
+
+  /** Each press is answered once, in order. Slack shows a failure to the person when it was not acknowledged. */
+  told(press: string): string | null {
+    const call = this.stub.callsOf(this.app, 'chat.postEphemeral')[this.presses.indexOf(press)];
+    const isAcknowledged = this.stub.events(this.app).acknowledged.includes(press);
+    const found = this.app.ephemerals.find(({ args }) => args === call?.args);
+    return isAcknowledged && found ? found.text : null;
+  }
+
+  private withButtons() {
+    return [...this.app.channels.values()].flatMap(({ id: channel, messages }) =>
+      messages.flatMap(({ ts, text, blocks = [] }) => {
+        const labels = blocks.flatMap(({ elements = [] }) => elements.map((each) => each.text.text));
+        return labels.length === 0 ? [] : [{ channel, ts, text, labels }];
+      }),
+    );
   }
 
   typings(): number {

@@ -6,6 +6,7 @@ import type {
   InboundMessage,
   OutboundPart,
   ProgressMessages,
+  RenderedText,
   SendTarget,
 } from '@lodge/ports';
 import type { ChannelIdentity, ChannelReason } from '@lodge/domain';
@@ -18,15 +19,17 @@ import { Inbox } from '../shared/inbox.ts';
 import { ConnectionLife } from '../shared/life.ts';
 import { glancedMessages, missedMessages } from '../shared/missed.ts';
 import type { PlatformError } from '../shared/platform-error.ts';
+import { PressTaker } from '../shared/pressed.ts';
 import { Silence } from '../shared/silence.ts';
 import type { Look, SilenceTimings } from '../shared/silence.ts';
+import { answerPress, closeChoices, pressOf } from './choices.ts';
 import { GatewayRefusal, GatewaySocket } from './gateway.ts';
 import type { Dispatch, GatewayEnd, GatewayTimings } from './gateway.ts';
 import { gatewayOf } from './login.ts';
 import { Candidates, messagesAfter } from './missed.ts';
 import { DiscordPlaces } from './places.ts';
 import type { DiscordSession } from './places.ts';
-import { channelOf, discordMessageOf, inboundOf } from './reader.ts';
+import { channelOf, discordMessageOf, inboundOf, placeId } from './reader.ts';
 import type { DiscordMessage } from './reader.ts';
 import { DiscordProgress } from './progress.ts';
 import { failureOf, fatalClose, passingReason } from './reasons.ts';
@@ -64,6 +67,7 @@ export class DiscordConnection implements ChannelConnection {
   private readonly inbox: Inbox;
   private readonly candidates = new Candidates();
   private readonly life: ConnectionLife;
+  private readonly presses: PressTaker;
   private readonly running: Promise<void>;
   private rest: DiscordRest | null = null;
   private rooms: Rooms | null = null;
@@ -86,6 +90,9 @@ export class DiscordConnection implements ChannelConnection {
     this.live = this.places.session;
     this.isBegun = account.cursor !== null;
     this.inbox = new Inbox((error) => this.giveUp(error));
+    const { signal } = this.life;
+    const onLost = (error: unknown): void => this.giveUp(error);
+    this.presses = new PressTaker({ host, withinMs: pressMs, backoff: timings.backoff, signal, onLost });
     this.life.changed({ status: 'connecting' });
     this.running = this.run().catch((error: unknown) => this.giveUp(error));
   }
@@ -96,6 +103,10 @@ export class DiscordConnection implements ChannelConnection {
 
   async send(to: SendTarget, part: OutboundPart, key: string, signal: AbortSignal): Promise<{ readonly id: string }> {
     return sendPart(() => this.restOf(), to, part, key, signal);
+  }
+
+  closeChoices(to: SendTarget, id: string, text: RenderedText, signal: AbortSignal): Promise<void> {
+    return closeChoices(() => this.restOf(), to, id, text, signal);
   }
 
   async typing(to: Pick<SendTarget, 'conversationId'>, signal: AbortSignal): Promise<void> {
@@ -240,6 +251,7 @@ export class DiscordConnection implements ChannelConnection {
     this.silence?.heard();
     // Ahead of the first event: the place of its channel moves with it.
     if (type === 'READY' && this.isBegun) this.inbox.addOwn(() => this.compare('gap', socket, seq));
+    if (type === 'INTERACTION_CREATE') this.takePress(data);
     if (type === 'GUILD_CREATE') this.candidates.note(data, this.places);
     const message = type === 'MESSAGE_CREATE' && this.self ? discordMessageOf(data, this.self.id, 'event') : null;
     if (message) {
@@ -250,6 +262,20 @@ export class DiscordConnection implements ChannelConnection {
     // While something waits, also what was missed before this session, the place stays behind it.
     if (this.inbox.isIdle && socket.session) this.places.session = { ...socket.session, seq };
     return true;
+  }
+
+  /** Discord reports a press to the person that is not answered in time. */
+  private takePress(data: unknown): void {
+    const given = pressOf(data);
+    if (given === null) return;
+    this.presses.take(
+      async () => {
+        const room = given.room ?? (await this.roomOf(given.channelId));
+        const kind = room.isDirect ? 'direct' : 'group';
+        return { ...given.press, conversation: { id: placeId(given.channelId, room), kind } };
+      },
+      (pressed) => answerPress(this.restOf(), given, pressed, this.life.signal),
+    );
   }
 
   /**
@@ -355,6 +381,8 @@ const isSessionGone = (end: GatewayEnd): boolean =>
 /** A socket that would be replaced sooner is not replaced at once. */
 const hastyMs = 10_000;
 const beginningTimeoutMs = 5_000;
+/** Discord waits three seconds for an answer. */
+const pressMs = 2_500;
 const direct: Room = { isDirect: true, parentId: null, title: null };
 const nameless: Room = { isDirect: false, parentId: null, title: null };
 

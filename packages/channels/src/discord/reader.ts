@@ -77,7 +77,7 @@ export function inboundOf(message: DiscordMessage, room: Room): InboundMessage {
   };
 }
 
-function nameOf(author: Fields, member: unknown): string {
+export function nameOf(author: Fields, member: unknown): string {
   const nick = isJsonObject(member) ? plainName(member['nick']) : '';
   return nick || plainName(author['global_name']) || plainName(author['username'], String(author['id']));
 }

@@ -42,11 +42,12 @@ export class Rooms {
   }
 }
 
-function roomOf(channel: unknown): Room {
+export function roomOf(channel: unknown): Room & { readonly isThread: boolean } {
   const { type, name, parent_id: parent } = (channel ?? {}) as Readonly<Record<string, unknown>>;
   const isThread = typeof type === 'number' && threadTypes.has(type);
   return {
     isDirect: type === 1,
+    isThread,
     parentId: isThread && isSnowflake(idOf(parent)) ? idOf(parent) : null,
     title: plainName(name) || null,
   };

@@ -4,6 +4,7 @@ import { SendFailure } from '@lodge/ports';
 import type { OutboundPart, SendTarget } from '@lodge/ports';
 import { readUpTo, upTo } from '../shared/bounded.ts';
 import { plainName } from '../shared/plain.ts';
+import { componentsOf } from './choices.ts';
 import { isSnowflake } from './places.ts';
 import { channelOf } from './reader.ts';
 import { sendFailureOf } from './reasons.ts';
@@ -25,6 +26,7 @@ export async function sendPart(
   const files = part.kind === 'file' ? [await fileOf(part)] : undefined;
   const body = {
     ...(part.kind === 'text' && { content: part.text }),
+    ...(part.kind === 'text' && part.choices && { components: componentsOf(part.choices) }),
     ...answering(to),
     nonce: nonceOf(key),
     enforce_nonce: true,

@@ -5,6 +5,7 @@ import type {
   ConnectionHost,
   OutboundPart,
   ProgressMessages,
+  RenderedText,
   SendTarget,
 } from '@lodge/ports';
 import { isJsonObject } from '@lodge/domain';
@@ -14,12 +15,14 @@ import { committed } from '../shared/commit.ts';
 import { within } from '../shared/deadline.ts';
 import { textOf } from '../shared/plain.ts';
 import { callSlack, listOf, SlackError } from './calls.ts';
+import { answerPress, closeChoices, pressOf } from './choices.ts';
 import type { SlackApi } from './calls.ts';
 import { isSlackUrl, openFile } from './files.ts';
 import { Inbox } from '../shared/inbox.ts';
 import { ConnectionLife } from '../shared/life.ts';
 import { glancedMessages, missedMessages } from '../shared/missed.ts';
 import { Places } from '../shared/places.ts';
+import { PressTaker } from '../shared/pressed.ts';
 import { Silence } from '../shared/silence.ts';
 import type { Look, SilenceTimings } from '../shared/silence.ts';
 import { messagesAfter, otherPlaces } from './missed.ts';
@@ -56,6 +59,7 @@ export class SlackConnection implements ChannelConnection {
   private readonly places: Places;
   private readonly inbox: Inbox;
   private readonly life: ConnectionLife;
+  private readonly presses: PressTaker;
   private readonly sockets = new Set<SlackSocket>();
   private readonly running: Promise<void>;
   private token = '';
@@ -72,6 +76,9 @@ export class SlackConnection implements ChannelConnection {
     this.life = new ConnectionLife('slack', host);
     this.places = new Places(slackMarks, account.cursor);
     this.inbox = new Inbox((error) => this.giveUp(error));
+    const { signal } = this.life;
+    const onLost = (error: unknown): void => this.giveUp(error);
+    this.presses = new PressTaker({ host, withinMs: pressMs, backoff: timings.backoff, signal, onLost });
     this.life.changed({ status: 'connecting' });
     this.running = this.run().catch((error: unknown) => this.giveUp(error));
   }
@@ -89,6 +96,11 @@ export class SlackConnection implements ChannelConnection {
     const sent = await sendPart(sender, to, part, key, signal);
     if (to.index >= to.count - 1) this.typingSigns?.takeBack(to, this.life.signal);
     return sent;
+  }
+
+  closeChoices(to: SendTarget, id: string, text: RenderedText, signal: AbortSignal): Promise<void> {
+    const access = { api: this.api, token: this.account.credentials['botToken'] ?? '' };
+    return closeChoices(access, to, id, text, signal);
   }
 
   async typing(to: Pick<SendTarget, 'conversationId' | 'replyTo'>, signal: AbortSignal): Promise<void> {
@@ -206,11 +218,26 @@ export class SlackConnection implements ChannelConnection {
 
   private take(envelope: Envelope, socket: SlackSocket): void {
     this.silence?.heard();
+    if (envelope.type === 'interactive') return this.takePress(envelope, socket);
     const hasRoom = this.inbox.add(envelope.bytes, async () => {
       if (await this.process(envelope)) socket.acknowledge(envelope);
     });
     // Later events would pass the one that had no room: what was missed is read after the next socket's hello.
     if (!hasRoom) socket.terminate('full');
+  }
+
+  /** What is not acknowledged in time Slack reports to the person, who presses again. */
+  private takePress(envelope: Envelope, socket: SlackSocket): void {
+    const { api, token } = this;
+    const given = pressOf(envelope.payload);
+    if (given === null) return socket.acknowledge(envelope);
+    this.presses.take(
+      async () => given.press,
+      async (pressed) => {
+        socket.acknowledge(envelope);
+        await answerPress({ api, token }, given, pressed, this.life.signal);
+      },
+    );
   }
 
   /** True: committed, or of no interest. Rejects with `LeaseLost`. */
@@ -287,6 +314,8 @@ export class SlackConnection implements ChannelConnection {
 /** A socket that would be replaced sooner is not replaced at once. */
 const hastyMs = 10_000;
 const beginningTimeoutMs = 5_000;
+/** Slack waits three seconds for an acknowledgement. */
+const pressMs = 2_500;
 /** Time that a message may take from Slack's clock to its history and to ours. */
 const marginMs = 60_000;
 

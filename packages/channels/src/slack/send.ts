@@ -7,6 +7,7 @@ import { request } from 'undici';
 import { idOf, plainName, textOf } from '../shared/plain.ts';
 import { callSlack, listOf, SlackError } from './calls.ts';
 import type { SlackAnswer, SlackApi } from './calls.ts';
+import { formsOf, refusedBlocks } from './choices.ts';
 import { isSlackUrl } from './files.ts';
 import { placeOf } from './places.ts';
 import type { Place } from './places.ts';
@@ -41,28 +42,24 @@ export async function sendPart(
 }
 
 /** Refusals of Markdown rather than of the message: it is sent once more with Slack's own marks. */
-const refusedMarkdown = new Set([
-  'invalid_arguments',
-  'invalid_blocks',
-  'msg_blocks_too_long',
-  'markdown_text_conflict',
-  'unknown_argument',
-]);
+const refusedMarkdown = new Set([...refusedBlocks, 'markdown_text_conflict', 'unknown_argument']);
 
 async function sendText(
   sender: Sender,
   place: Place,
-  { text, format }: { readonly text: string; readonly format: string | null },
+  part: Extract<OutboundPart, { readonly kind: 'text' }>,
   key: string,
   signal: AbortSignal,
 ): Promise<Sent> {
-  const shown = format === 'markdown' ? { markdown_text: text } : { text };
+  const { text, format, choices } = part;
+  const [first, ...others] =
+    choices === undefined ? [format === 'markdown' ? { markdown_text: text } : { text }] : formsOf(part, choices);
   try {
-    return await post(sender, place, shown, key, signal);
+    return await post(sender, place, first!, key, signal);
   } catch (error) {
     const isRefusal = error instanceof SlackError && error.kind === 'refused' && refusedMarkdown.has(error.code);
     if (!isRefusal || format !== 'markdown') throw error;
-    return post(sender, place, { text: mrkdwnOf(text) }, key, signal);
+    return post(sender, place, others[0] ?? { text: mrkdwnOf(text) }, key, signal);
   }
 }
 

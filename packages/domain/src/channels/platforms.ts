@@ -38,14 +38,14 @@ export const platforms = {
       botToken: { example: 'xoxb-1-abc' },
     },
     hasProgress: true,
-    hasButtons: false,
+    hasButtons: true,
     tokens: [/xox[a-z](?:\.xox[a-z])?-[A-Za-z0-9-]{8,}/, /xapp-[A-Za-z0-9-]{8,}/],
   },
   discord: {
     title: 'Discord',
     credentials: { botToken: { example: 'MTA.abc.def' } },
     hasProgress: true,
-    hasButtons: false,
+    hasButtons: true,
     tokens: [/[MNO][A-Za-z0-9_-]{22,27}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}/],
     /** It begins with the bot's id in base64 and a dot. */
     accountOf: (token) => idIn(decoded(token.replace(/^Bot /, '').split('.', 1)[0]!)),

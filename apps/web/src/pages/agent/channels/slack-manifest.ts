@@ -31,6 +31,7 @@ export const slackManifest = JSON.stringify(
       event_subscriptions: {
         bot_events: ['app_mention', 'message.channels', 'message.groups', 'message.im', 'message.mpim'],
       },
+      interactivity: { is_enabled: true },
       socket_mode_enabled: true,
       token_rotation_enabled: false,
     },

@@ -1,4 +1,4 @@
-import type { DiscordBot, DiscordMessage, Place } from './server.ts';
+import type { DiscordBot, DiscordMessage, DiscordRow, Place } from './server.ts';
 
 export interface RestRequest {
   readonly method: string;
@@ -90,14 +90,48 @@ function edit(
   world: RestWorld,
 ): RestAnswer {
   if (message.author.id !== bot.user.id) return error(403, 50_005, 'Cannot edit a message authored by another user');
-  const content = typeof body['content'] === 'string' ? body['content'] : '';
-  if (Array.from(content).length > maxContentChars) return error(400, 50_035, 'Invalid Form Body');
+  const content = typeof body['content'] === 'string' ? body['content'] : message.content;
+  const components = body['components'] === undefined ? message.components : rowsOf(body);
+  if (Array.from(content).length > maxContentChars || components === null) return invalidForm();
   if (content.trim() === '') return error(400, 50_006, 'Cannot send an empty message');
-  const edited = { ...message, content, edited_timestamp: new Date().toISOString() };
+  const edited = { ...message, content, ...(components && { components }), edited_timestamp: new Date().toISOString() };
   place.messages[place.messages.indexOf(message)] = edited;
   bot.bodies.push(body);
   world.changed(bot, 'MESSAGE_UPDATE', edited);
   return { status: 200, body: edited };
+}
+
+const invalidForm = (): RestAnswer => error(400, 50_035, 'Invalid Form Body');
+
+/** Rows of buttons; null: Discord takes none of this form. */
+function rowsOf({ components }: Readonly<Record<string, unknown>>): readonly DiscordRow[] | null {
+  const rows = (components ?? []) as readonly DiscordRow[];
+  const buttons = rows.flatMap((row) => row.components);
+  const isRow = (row: DiscordRow): boolean =>
+    row.type === 1 && row.components.length >= 1 && row.components.length <= 5;
+  const areButtons = buttons.every(
+    ({ type, style, label, custom_id: id }) =>
+      type === 2 && style >= 1 && style <= 4 && label.length <= 80 && id.length >= 1 && id.length <= 100,
+  );
+  const areUnique = new Set(buttons.map((each) => each.custom_id)).size === buttons.length;
+  return rows.length <= 5 && rows.every(isRow) && areButtons && areUnique ? rows : null;
+}
+
+/** The answer to a press: once, in time, with the token that came with it. No bot's token is needed. */
+export function answerInteraction(
+  bots: readonly DiscordBot[],
+  path: string,
+  body: Readonly<Record<string, unknown>>,
+): RestAnswer {
+  const [, id = '', token = ''] = /^\/interactions\/(\d+)\/([^/]+)\/callback$/.exec(path) ?? [];
+  const bot = bots.find((each) => each.interactions.get(id) === decodeURIComponent(token));
+  if (!bot) return error(404, 10_062, 'Unknown interaction');
+  if (bot.told.has(id)) return error(400, 40_060, 'Interaction has already been acknowledged.');
+  const { content, flags } = (body['data'] ?? {}) as { readonly content?: string; readonly flags?: number };
+  if (body['type'] !== 4 || content === undefined || content.length > maxContentChars || flags !== 64)
+    return invalidForm();
+  bot.told.set(id, content);
+  return { status: 204 };
 }
 
 /** The newest first, as the platform has it, also of those after a message. */
@@ -115,6 +149,8 @@ function create(bot: DiscordBot, place: Place, { body, files }: RestRequest, wor
   if (Array.from(content).length > maxContentChars) return error(400, 50_035, 'Invalid Form Body');
   if (nonce !== undefined && nonce.length > 25) return error(400, 50_035, 'Invalid Form Body');
   if (content.trim() === '' && files.length === 0) return error(400, 50_006, 'Cannot send an empty message');
+  const components = rowsOf(body);
+  if (components === null) return invalidForm();
   if (files.some((file) => file.content.length > maxFileBytes)) return error(413, 40_005, 'Request entity too large');
   const earlier =
     nonce === undefined || body['enforce_nonce'] !== true ? null : place.messages.find((each) => each.nonce === nonce);
@@ -134,6 +170,7 @@ function create(bot: DiscordBot, place: Place, { body, files }: RestRequest, wor
     mentions: [],
     attachments,
     embeds: [],
+    components,
     ...(nonce !== undefined && { nonce }),
     ...(answered && { message_reference: { message_id: answered.id }, referenced_message: answered }),
   };

@@ -14,6 +14,17 @@ export interface DiscordMessage {
   readonly nonce?: string;
   readonly message_reference?: { readonly message_id: string };
   readonly referenced_message?: DiscordMessage | null;
+  readonly components?: readonly DiscordRow[];
+}
+
+export interface DiscordRow {
+  readonly type: number;
+  readonly components: readonly {
+    readonly type: number;
+    readonly style: number;
+    readonly label: string;
+    readonly custom_id: string;
+  }[];
 }
 
 export interface DiscordUser {
@@ -64,6 +75,10 @@ export class DiscordBot {
   readonly typings: string[] = [];
   /** The request bodies of sent messages, with fields that are not shown. */
   readonly bodies: Readonly<Record<string, unknown>>[] = [];
+  /** Presses that can be answered: their tokens by their ids. */
+  readonly interactions = new Map<string, string>();
+  /** What persons were told by answers to their presses, by the ids of these. */
+  readonly told = new Map<string, string>();
   /** The switch of the developer portal. */
   mayReadContent = true;
   isRevoked = false;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WebSocketServer } from 'ws';
 import type { WebSocket } from 'ws';
 import { DiscordGateway } from './gateway.ts';
-import { answerRest, attachmentOf } from './rest.ts';
+import { answerInteraction, answerRest, attachmentOf } from './rest.ts';
 import type { RestRequest } from './rest.ts';
 import { DiscordBot, snowflake } from './server.ts';
 import type { DiscordChannel, DiscordMessage, DiscordUser } from './server.ts';
@@ -38,6 +38,14 @@ export interface DiscordWriting {
   /** It is in the channel, and no event reports it. */
   readonly isSilent?: boolean;
   readonly agoMs?: number;
+}
+
+export interface DiscordPressing {
+  readonly messageId: string;
+  readonly label: string;
+  readonly from?: Partial<DiscordUser>;
+  /** Fields that are put over those of the interaction. */
+  readonly extra?: Readonly<Record<string, unknown>>;
 }
 
 export const startDiscordStub = async (): Promise<DiscordStub> => {
@@ -126,6 +134,38 @@ export class DiscordStub {
     return message;
   }
 
+  /** A person presses a button of a message. Returns the id of the press. */
+  press(bot: DiscordBot, { messageId, label, from, extra }: DiscordPressing): string {
+    const places = [...bot.places.values()];
+    const place = places.find(({ messages }) => messages.some(({ id }) => id === messageId))!;
+    const message = place.messages.find(({ id }) => id === messageId)!;
+    const button = (message.components ?? [])
+      .flatMap(({ components }) => components)
+      .find((each) => each.label === label);
+    if (!button) throw new Error(`there is no button ${label}`);
+    const id = this.nextId();
+    const token = `aW50ZXJhY3Rpb24_${id}.-x`;
+    bot.interactions.set(id, token);
+    const user = { id: '600000000000000001', username: 'ann', global_name: 'Ann', discriminator: '0', ...from };
+    const { channel } = place;
+    this.gatewayOf(bot).dispatch('INTERACTION_CREATE', {
+      id,
+      application_id: bot.applicationId,
+      type: 3,
+      token,
+      version: 1,
+      channel_id: channel.id,
+      channel: { id: channel.id, type: channel.type, ...(channel.parent_id && { parent_id: channel.parent_id }) },
+      ...(channel.guild_id === undefined
+        ? { user, context: 1 }
+        : { guild_id: channel.guild_id, member: { user, nick: null, permissions: '0' }, context: 0 }),
+      message,
+      data: { custom_id: button.custom_id, component_type: 2, id: 1 },
+      ...extra,
+    });
+    return id;
+  }
+
   announce(bot: DiscordBot, message: DiscordMessage, guildId: string | undefined): void {
     this.gatewayOf(bot).tell(message, guildId);
   }
@@ -181,6 +221,15 @@ export class DiscordStub {
     if (fault?.isCut) return void res.destroy();
     if (fault?.status !== undefined)
       return reply(res, fault.status, fault.body ?? { message: 'fault', code: 0 }, fault.headers);
+    if (path.startsWith('/interactions/')) {
+      const { body: said } = await requestOf(req, path, url.searchParams, body);
+      const told = answerInteraction(
+        this.bots.map((each) => each.bot),
+        path,
+        said,
+      );
+      return reply(res, told.status, told.body);
+    }
     if (!bot || bot.isRevoked) return reply(res, 401, { message: '401: Unauthorized', code: 0 });
     const given = await requestOf(req, path, url.searchParams, body);
     const { status, body: answer } = answerRest(bot, given, this);

@@ -103,6 +103,15 @@ export class SlackEvents {
     if (this.app.isDoubled) this.send({ id: randomUUID(), event, attempt: 0, timer: null });
   }
 
+  /** A press of a button, which is delivered once; answers with the id of its envelope. */
+  interact(payload: object): string {
+    const id = randomUUID();
+    const frame = { type: 'interactive', envelope_id: id, accepts_response_payload: false, payload };
+    const open = [...this.sockets].find((socket) => socket.readyState === socket.OPEN && !this.deaf.has(socket));
+    open?.send(JSON.stringify(frame));
+    return id;
+  }
+
   /** The last message once more. */
   tellAgain(): void {
     if (this.lastSent) this.tell(this.lastSent.channel, this.lastSent.message);

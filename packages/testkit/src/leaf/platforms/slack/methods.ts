@@ -1,4 +1,4 @@
-import type { SlackApp, SlackChannel, SlackMessage } from './workspace.ts';
+import type { SlackApp, SlackBlock, SlackButton, SlackChannel, SlackMessage } from './workspace.ts';
 
 export type Arguments = Readonly<Record<string, string>>;
 export type Answer = Record<string, unknown>;
@@ -49,6 +49,7 @@ export const methods: Readonly<Record<string, Method>> = {
     answer: (app) => ({ bot: { id: app.botId, app_id: app.appId, user_id: app.botUserId, name: 'agent' } }),
   },
   'chat.postMessage': { scope: 'chat:write', answer: post },
+  'chat.postEphemeral': { scope: 'chat:write', answer: whisper },
   'chat.update': { scope: 'chat:write', answer: update },
   'chat.delete': { scope: 'chat:write', answer: remove },
   'assistant.threads.setStatus': {
@@ -153,6 +154,7 @@ function post(app: SlackApp, args: Arguments, world: MethodWorld): Answer {
   if (markdown !== undefined && (text !== '' || args['blocks'])) throw new SlackRefusal('markdown_text_conflict');
   if (markdown !== undefined && markdown.length > maxMarkdownChars) throw new SlackRefusal('msg_too_long');
   if (text.length > maxTextChars) throw new SlackRefusal('msg_too_long');
+  const blocks = blocksOf(args);
   const shown = markdown ?? text;
   if (shown.trim() === '') throw new SlackRefusal('no_text');
   const parent = channel.messages.find(({ ts }) => ts === thread);
@@ -166,6 +168,7 @@ function post(app: SlackApp, args: Arguments, world: MethodWorld): Answer {
     app_id: app.appId,
     text: shown,
     ...(markdown !== undefined && { markdown }),
+    ...(blocks && { blocks }),
     ...(thread !== undefined && { thread_ts: thread }),
     ...(args['metadata'] !== undefined && { metadata: JSON.parse(args['metadata']) as unknown }),
   };
@@ -182,11 +185,46 @@ function update(app: SlackApp, args: Arguments, world: MethodWorld): Answer {
   if (text.length > maxTextChars) throw new SlackRefusal('msg_too_long');
   const rings = args['parse'] !== 'none' && /@(?:channel|here|everyone)\b/.test(text);
   if (rings) app.broadcasts += 1;
-  const edited = { ...message, text, edited: { user: app.botUserId, ts: world.nextTs() } };
+  const { blocks: _before, ...bare } = message;
+  const blocks = blocksOf(args);
+  const edited = { ...bare, text, ...(blocks && { blocks }), edited: { user: app.botUserId, ts: world.nextTs() } };
   channel.messages[at] = edited;
   world.changed(app, channel, { subtype: 'message_changed', message: edited, previous_message: message });
   return { channel: channel.id, ts: message.ts, text, message: edited };
 }
+
+function whisper(app: SlackApp, args: Arguments): Answer {
+  channelOf(app, args['channel']);
+  const { text = '', user = '' } = args;
+  if (!app.users.has(user)) throw new SlackRefusal('user_not_in_channel');
+  if (text.trim() === '') throw new SlackRefusal('no_text');
+  app.ephemerals.push({ text, user, args });
+  return { message_ts: '1.000001' };
+}
+
+/** The bounds of docs.slack.dev/reference/block-kit. */
+function blocksOf({ blocks }: Arguments): readonly SlackBlock[] | null {
+  if (blocks === undefined) return null;
+  const all = JSON.parse(blocks) as readonly SlackBlock[];
+  const sizes: Readonly<Record<string, (block: any) => boolean>> = {
+    markdown: ({ text }) => text.length > 0 && text.length <= maxMarkdownChars,
+    section: ({ text }) => text.type === 'mrkdwn' && text.text.length > 0 && text.text.length <= 3_000,
+    actions: ({ elements }) => elements.length > 0 && elements.length <= 25 && elements.every(isButton),
+  };
+  if (all.length > 50 || !all.every((block) => sizes[block.type]?.(block))) throw new SlackRefusal('invalid_blocks');
+  const names = all.flatMap(({ elements = [] }) => elements.map((each) => each.action_id));
+  if (new Set(names).size < names.length) throw new SlackRefusal('invalid_blocks');
+  return all;
+}
+
+const isButton = ({ type, action_id: name, value, text }: SlackButton): boolean =>
+  type === 'button' &&
+  name.length > 0 &&
+  name.length <= 255 &&
+  value.length <= 2_000 &&
+  text.type === 'plain_text' &&
+  text.text.length > 0 &&
+  text.text.length <= 75;
 
 function remove(app: SlackApp, args: Arguments, world: MethodWorld): Answer {
   const { channel, message, at } = ownMessage(app, args, 'cant_delete_message');

@@ -43,6 +43,16 @@ export interface SlackWriting {
   readonly agoMs?: number;
 }
 
+export interface SlackPressing {
+  readonly channel: string;
+  readonly ts: string;
+  readonly label: string;
+  readonly user?: string;
+  readonly userName?: string;
+  /** Fields that are put over those of the payload. */
+  readonly extra?: Readonly<Record<string, unknown>>;
+}
+
 export interface SlackCall {
   readonly method: string;
   readonly args: Arguments;
@@ -148,6 +158,35 @@ export class SlackStub {
     channel.messages.push(message);
     if (!writing.isSilent) this.events(app).tell(channel, message);
     return message.ts;
+  }
+
+  /** A person presses a button of a message. Answers with the id of the press. */
+  press(app: SlackApp, pressing: SlackPressing): string {
+    const { channel, ts, label, user = 'U0001', userName = 'Ann', extra } = pressing;
+    app.user(user, userName);
+    const message = app.channels.get(channel)!.messages.find((each) => each.ts === ts)!;
+    const button = (message.blocks ?? [])
+      .flatMap(({ elements = [] }) => elements)
+      .find(({ text }) => text.text === label);
+    if (!button) throw new Error(`there is no button ${label}`);
+    const { markdown: _markdown, metadata: _metadata, ...shown } = message;
+    return this.events(app).interact({
+      type: 'block_actions',
+      user: { id: user, username: userName.toLowerCase(), name: userName, team_id: app.teamId },
+      api_app_id: app.appId,
+      token: 'verification',
+      container: { type: 'message', message_ts: ts, channel_id: channel, is_ephemeral: false },
+      trigger_id: `1.2.${this.nextId()}`,
+      team: { id: app.teamId, domain: 'stub' },
+      enterprise: null,
+      is_enterprise_install: false,
+      channel: { id: channel, name: channel.startsWith('D') ? 'directmessage' : 'general' },
+      message: shown,
+      state: { values: {} },
+      response_url: `${this.baseUrl}/actions/${app.teamId}/1/2`,
+      actions: [{ ...button, block_id: 'b1', action_ts: this.nextTs() }],
+      ...extra,
+    });
   }
 
   changed(app: SlackApp, channel: SlackChannel, event: object): void {

@@ -14,6 +14,20 @@ export interface SlackMessage {
   readonly metadata?: unknown;
   /** The app's Markdown. */
   readonly markdown?: string;
+  readonly blocks?: readonly SlackBlock[];
+}
+
+export interface SlackBlock {
+  readonly type: string;
+  readonly text?: unknown;
+  readonly elements?: readonly SlackButton[];
+}
+
+export interface SlackButton {
+  readonly type: string;
+  readonly action_id: string;
+  readonly value: string;
+  readonly text: { readonly type: string; readonly text: string };
 }
 
 export interface SlackFile {
@@ -51,6 +65,8 @@ export class SlackApp {
     [];
   readonly statuses: { channel: string; threadTs: string; status: string }[] = [];
   readonly reactions: { channel: string; ts: string; name: string; isAdded: boolean }[] = [];
+  /** Messages that one person alone sees, with the arguments that they came with. */
+  readonly ephemerals: { readonly text: string; readonly user: string; readonly args: object }[] = [];
   /** Updates that rang everybody. */
   broadcasts = 0;
   /** An error that every call of the app's tokens has, as `token_revoked`. */
