@@ -226,7 +226,7 @@ export class SlackConnection implements ChannelConnection {
     if (!hasRoom) socket.terminate('full');
   }
 
-  /** What is not acknowledged in time Slack reports to the person, who presses again. */
+  /** Slack reports to the person when a press is not acknowledged in time. The person presses again. */
   private takePress(envelope: Envelope, socket: SlackSocket): void {
     const { api, token } = this;
     const given = pressOf(envelope.payload);

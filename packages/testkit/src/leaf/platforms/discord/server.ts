@@ -77,7 +77,7 @@ export class DiscordBot {
   readonly bodies: Readonly<Record<string, unknown>>[] = [];
   /** Presses that can be answered: their tokens by their ids. */
   readonly interactions = new Map<string, string>();
-  /** What persons were told by answers to their presses, by the ids of these. */
+  /** Sentences that persons were told, by the ids of their presses. */
   readonly told = new Map<string, string>();
   /** The switch of the developer portal. */
   mayReadContent = true;
