@@ -115,6 +115,9 @@ CREATE TABLE agents (
   packages_applied text DEFAULT 'none'::text,
   packages_error text,
   env jsonb NOT NULL DEFAULT '{}'::jsonb,
+  skills_wanted text NOT NULL DEFAULT 'none'::text,
+  skills_applied text DEFAULT 'none'::text,
+  skills_error text,
   CONSTRAINT agents_pkey PRIMARY KEY (id),
   CONSTRAINT agents_deleted_was_wanted CHECK (deleted_at IS NULL OR desired = 'deleted'::text),
   CONSTRAINT agents_desired_check CHECK (desired = ANY (ARRAY['running'::text, 'deleted'::text])),
@@ -204,6 +207,36 @@ CREATE TABLE agent_ports (
   CONSTRAINT agent_ports_port_check CHECK (port >= 1 AND port <= 65535),
   CONSTRAINT agent_ports_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
 );
+
+CREATE TABLE skills (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT skills_pkey PRIMARY KEY (id),
+  CONSTRAINT skills_name_unique UNIQUE (account_id, name),
+  CONSTRAINT skills_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE
+);
+
+CREATE TABLE agent_skills (
+  agent_id text NOT NULL,
+  name text COLLATE "C" NOT NULL,
+  skill_id text NOT NULL,
+  version integer,
+  enabled boolean NOT NULL,
+  members text[],
+  state text,
+  missing_programs text[] NOT NULL DEFAULT '{}'::text[],
+  missing_variables text[] NOT NULL DEFAULT '{}'::text[],
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT agent_skills_pkey PRIMARY KEY (agent_id, name),
+  CONSTRAINT agent_skills_state_check CHECK (state = ANY (ARRAY['loaded'::text, 'shadowed'::text, 'not_loaded'::text])),
+  CONSTRAINT agent_skills_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE,
+  CONSTRAINT agent_skills_skill_id_fkey FOREIGN KEY (skill_id) REFERENCES skills(id)
+);
+CREATE INDEX agent_skills_by_skill ON agent_skills USING btree (skill_id);
 
 CREATE TABLE api_keys (
   id text NOT NULL DEFAULT gen_random_uuid()::text,
@@ -1044,17 +1077,6 @@ CREATE TABLE schema_migrations (
   checksum text NOT NULL,
   applied_at timestamp with time zone NOT NULL DEFAULT now(),
   CONSTRAINT schema_migrations_pkey PRIMARY KEY (version)
-);
-
-CREATE TABLE skills (
-  id text NOT NULL,
-  account_id text NOT NULL,
-  name text COLLATE "C" NOT NULL,
-  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
-  updated_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
-  CONSTRAINT skills_pkey PRIMARY KEY (id),
-  CONSTRAINT skills_name_unique UNIQUE (account_id, name),
-  CONSTRAINT skills_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE
 );
 
 CREATE TABLE skill_versions (

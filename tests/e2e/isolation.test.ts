@@ -60,6 +60,7 @@ async function contents(): Promise<string> {
     'connections',
     'connection_headers',
     'connection_oauth',
+    'agent_skills',
   ];
   const rows = [];
   for (const table of tables) {
@@ -90,6 +91,7 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/agents/{id}/ports': { port: 3000 },
   'PUT /v1/agents/{id}/channels/{channel}': { botToken: '1:x' },
   'PUT /v1/agents/{id}/connections/{name}': { kind: 'mcp', url: 'https://mcp.example.com' },
+  'PUT /v1/agents/{id}/skills/{name}': {},
   'POST /v1/agents/{id}/channels/{channel}/approvals': { code: 'x', action: 'approve' },
   'POST /v1/agents/{id}/schedules': { name: 'S', every: '1h', prompt: 'x' },
   'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },

@@ -63,6 +63,8 @@ export type { ApiKeyVerifierDeps, ClosableApiKeyVerifier } from './accounts/veri
 export { createWebhooks } from './webhooks/webhooks.ts';
 export type { MadeWebhook, WebhookInput, Webhooks } from './webhooks/webhooks.ts';
 export type { DeliveryRow, WebhookRow } from '@lodge/store/webhooks';
+export { createAgentSkills } from './agent-skills/agent-skills.ts';
+export type { AgentSkill, AgentSkillInput, AgentSkillUses } from './agent-skills/agent-skills.ts';
 export { createSkills } from './skills/skills.ts';
 export type { Skills } from './skills/skills.ts';
 export type { SkillRow, SkillVersionRow } from '@lodge/store/skills';

@@ -5,6 +5,7 @@ import type { Query } from './http/url.ts';
 import type { CallOptions, LodgeOptions } from './options.ts';
 import { Account, Keys, People } from './resources/account.ts';
 import { Links, Ports } from './resources/addresses.ts';
+import { AgentSkills } from './resources/agent-skills.ts';
 import { Agents } from './resources/agents.ts';
 import { Channels } from './resources/channels.ts';
 import { Chat, Models, Responses } from './resources/chat.ts';
@@ -48,6 +49,7 @@ export class Lodge {
   readonly hooks: Hooks;
   readonly webhooks: Webhooks;
   readonly skills: Skills;
+  readonly agentSkills: AgentSkills;
   readonly events: Events;
   readonly auditEvents: AuditEvents;
   readonly usage: Usage;
@@ -81,6 +83,7 @@ export class Lodge {
     this.hooks = new Hooks(http);
     this.webhooks = new Webhooks(http);
     this.skills = new Skills(http);
+    this.agentSkills = new AgentSkills(http);
     this.events = new Events(http);
     this.auditEvents = new AuditEvents(http);
     this.usage = new Usage(http);

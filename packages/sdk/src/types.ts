@@ -76,7 +76,7 @@ export interface Agent {
   description: string | null;
   /** Who the agent is and how it works. */
   instructions: string | null;
-  /** Whether the machine has yet to take over instructions, members, dashboard, egress, variables or packages as they are now: within seconds while it runs, packages within minutes, else at its next start. */
+  /** Whether the machine has yet to take over instructions, members, dashboard, egress, variables, skills or packages as they are now: within seconds while it runs, packages within minutes, else at its next start. */
   settings_pending: boolean;
   status: 'provisioning' | 'running' | 'paused' | 'stopped' | 'error';
   /** Why the agent is in its status; always set in `error`. */
@@ -224,6 +224,47 @@ export interface AgentResponseRequest {
   /** `<agent id>/<member>` for a member; any other name means the agent that the path names. */
   model?: string | null | undefined;
   [name: string]: unknown;
+}
+
+export interface AgentSkill {
+  object: 'agent_skill';
+  agent_id: string;
+  name: string;
+  /** The id of the library's skill. */
+  skill: string;
+  /** As it was asked for. */
+  version: number | 'latest';
+  /** The version that it has now. */
+  resolved_version: number;
+  enabled: boolean;
+  /** Names of the members that have it, and null for the agent itself. Null instead of a list: the agent and all its members, those to come too. */
+  members: (string | null)[] | null;
+  /** As the agent's runtime last saw it. `pending`: the machine has yet to take it, within seconds while it runs, else at its next start. `shadowed`: another skill of its name, mostly one in the workspace, is used in its place. `not_loaded`: the runtime does not offer it, as it is disabled, or as something is missing. With several members it is the worst of what they see. */
+  state: 'loaded' | 'pending' | 'shadowed' | 'not_loaded';
+  /** Things that the skill says it needs, and the machine lacks. */
+  missing: {
+    programs: string[];
+    variables: string[];
+  };
+  /** Why the machine does not have the wanted skills. It is tried again. Null: it has them, or has yet to. */
+  error: string | null;
+  created_at: string;
+  updated_at: string;
+}
+
+export interface AgentSkillList {
+  object: 'list';
+  data: AgentSkill[];
+  has_more: false;
+  next_cursor: null;
+}
+
+export interface AgentSkillRemoved {
+  object: 'agent_skill.deleted';
+  name: string;
+  deleted: true;
+  /** Whether it is still in the agent's machine. */
+  pending: boolean;
 }
 
 export interface ApiKey {
@@ -1080,7 +1121,7 @@ export interface Egress {
 export interface ErrorBody {
   error: {
     type: 'invalid_request_error' | 'authentication_error' | 'authorization_error' | 'not_found_error' | 'rate_limit_error' | 'server_error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_refused' | 'skill_source_failed';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
     /** For a person; not stable. */
     message: string;
     /** With `skill_refused` alone: what the review found. */
@@ -1092,7 +1133,7 @@ export interface LodgeEvent {
   object: 'event';
   /** Rises with time, within one account. */
   id: string;
-  /** What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `skill.created`, `skill.version_added`, `skill.deleted`. */
+  /** What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`. */
   type: string;
   created_at: string;
   /** The agent that it is about. */
@@ -1937,6 +1978,18 @@ export interface PublishPort {
   public?: boolean | undefined;
 }
 
+/** An agent may have 50 skills. */
+export interface PutAgentSkill {
+  /** The library's skill, by its id or its name. Its name must be that of the path; by default it is found by that. */
+  skill?: string | undefined;
+  /** A version, or `latest`: then the agent has each new version as soon as it is in the library. */
+  version?: number | 'latest' | undefined;
+  /** False: kept, and not in the machine. */
+  enabled?: boolean | undefined;
+  /** Names of the members that have it, and null for the agent itself. Null instead of a list: the agent and all its members, those to come too. */
+  members?: readonly (string | null)[] | null | undefined;
+}
+
 /** `slack` needs `appToken` and `botToken`, `discord` and `telegram` need `botToken`; `whatsapp` and `gmail` take no secret: they are paired. */
 export interface PutChannel {
   /** For Socket Mode. Left out, the stored one stays. */
@@ -2065,7 +2118,7 @@ export type ResponseStreamEvent = {
   event: 'error';
   data: {
     type: 'error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_refused' | 'skill_source_failed';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
     message: string;
     param: null;
     sequence_number: number;
@@ -3078,7 +3131,7 @@ export interface Operations {
       /** Newest events first by default, oldest first with `asc`; with `follow` always `asc`. */
       direction?: 'desc' | 'asc' | undefined;
       /** Only events of this type. */
-      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | undefined;
+      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | undefined;
       /** Only events of this agent. */
       agent_id?: string | undefined;
       /** Only events of this time or later. */
@@ -3863,6 +3916,56 @@ export interface Operations {
     };
     body: undefined;
     reply: never;
+    stream: never;
+  };
+  /** GET /v1/agents/{id}/skills: List the skills of an agent */
+  listAgentSkills: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: AgentSkillList;
+    stream: never;
+  };
+  /** GET /v1/agents/{id}/skills/{name}: Read a skill of an agent */
+  getAgentSkill: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      /** The name of the skill. */
+      name: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: AgentSkill;
+    stream: never;
+  };
+  /** PUT /v1/agents/{id}/skills/{name}: Give an agent a skill */
+  putAgentSkill: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      /** The name of the skill. */
+      name: string;
+    };
+    query: unknown;
+    body: PutAgentSkill;
+    reply: AgentSkill;
+    stream: never;
+  };
+  /** DELETE /v1/agents/{id}/skills/{name}: Take a skill from an agent */
+  deleteAgentSkill: {
+    path: {
+      /** The agent's id. */
+      id: string;
+      /** The name of the skill. */
+      name: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: AgentSkillRemoved;
     stream: never;
   };
   /** GET /v1/agents/{id}/schedules: List the schedules of an agent */

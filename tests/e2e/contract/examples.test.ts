@@ -8,7 +8,7 @@ import { cryptography } from '@lodge/access';
 import { defaultAccess } from '@lodge/domain';
 import { createOwnerLink, createResetLink } from '@lodge/engine';
 import { startOAuthServer } from '../../../packages/connections/src/testing/oauth-server.ts';
-import { skillOf as skillFiles, zipOf } from '../../../packages/skills/src/testing/archives.ts';
+import { skillText, zipOf } from '../../../packages/skills/src/testing/archives.ts';
 import type { OAuthServer } from '../../../packages/connections/src/testing/oauth-server.ts';
 import { FakeCheck } from '../../../packages/testkit/src/plane/channels.ts';
 import { RelayHand } from '../../../packages/testkit/src/plane/relay-hand.ts';
@@ -76,6 +76,8 @@ async function records(): Promise<Values> {
   const webhook = await at('POST', '/webhooks', { url: 'https://example.com/', events: ['*'] });
   const test = await client.call('POST', `/webhooks/${webhook}/test`);
   const hook = await client.call('POST', `${agent}/hooks`, { name: 'H', template: '{{greeting}}' });
+  await skillOf(world, 'release-notes');
+  await client.call('PUT', `${agent}/skills/release-notes`, {});
   return {
     id,
     member: 'scout',
@@ -84,6 +86,7 @@ async function records(): Promise<Values> {
     webhook,
     delivery: idOf(test),
     skill: await skillOf(world),
+    agentSkill: 'release-notes',
     hook: idOf(hook),
     token: hook.body.url.split('/').at(-1),
     schedule: await at('POST', `${agent}/schedules`, { name: 'S', every: '1h', prompt: 'x' }),
@@ -97,8 +100,11 @@ async function records(): Promise<Values> {
 }
 
 /** A skill that was sent, with the file of the examples' path. */
-async function skillOf({ url, key }: World): Promise<string> {
-  const body = zipOf(skillFiles({ path: 'project/notes', content: 'x' }));
+async function skillOf({ url, key }: World, name = 'notes'): Promise<string> {
+  const body = zipOf([
+    { path: 'SKILL.md', content: skillText(name) },
+    { path: 'project/notes', content: 'x' },
+  ]);
   const headers = { 'x-api-key': key, 'content-type': 'application/zip' };
   const response = await fetch(`${url}/v1/skills`, { method: 'POST', headers, body });
   assert.equal(response.status, 201);

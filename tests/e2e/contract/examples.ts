@@ -25,8 +25,10 @@ export function examplesOf({ schema }: Operation): unknown[] {
 /** The request of an operation with real ids, and its example with them in place of the document's. */
 export function requestOf({ method, path }: Operation, example: unknown, values: Values): Sent {
   const target = path.replaceAll(/\{(\w+)\}/g, (_whole, name: string) => {
-    // Members and connections are both named by `name`.
-    const value = path.includes('/members/') && name === 'name' ? values['member'] : values[name];
+    // Members, skills and connections are all named by `name`.
+    const of =
+      name !== 'name' ? name : path.includes('/members/') ? 'member' : path.includes('/skills/') ? 'agentSkill' : name;
+    const value = values[of];
     assert.ok(value, `${method} ${path} needs ${name}`);
     return value;
   });

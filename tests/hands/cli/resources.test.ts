@@ -136,5 +136,15 @@ test('a skill is added from a folder, shown, read and deleted, and a careless on
     [nothing.code, nothing.stderr.split('\n')[0]],
     [2, 'Error: There is no folder and no archive npm:x.'],
   );
+  const { id } = await json(['agents', 'create', 'Reader', '--no-wait']);
+  const used = await json(['skills', 'use', id, 'release-notes', '--version', '1', '--itself']);
+  assert.deepEqual([used.version, used.resolved_version, used.members], [1, 1, [null]]);
+  assert.match((await done(['skills', 'used', id])).stdout, /^release-notes\t1\t(pending|not_loaded)\t/m);
+  assert.equal((await json(['skills', 'status', id, 'release-notes'])).enabled, true);
+  assert.match(
+    (await person.lodge(['skills', 'rm', 'release-notes', '--yes'])).stderr,
+    /Take the skill from the agents/,
+  );
+  await done(['skills', 'unuse', id, 'release-notes']);
   await done(['skills', 'rm', 'release-notes', '--yes']);
 });

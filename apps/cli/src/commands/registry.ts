@@ -85,7 +85,7 @@ export const groups: readonly Group[] = [
   {
     name: 'skills',
     heading: 'Account',
-    summary: 'the skills library of the account',
+    summary: 'the skills library, and skills of agents',
     load: () => import('./account/skills.ts'),
   },
   { name: 'keys', heading: 'Account', summary: 'API keys of the account', load: () => import('./account/keys.ts') },

@@ -1,4 +1,5 @@
 /** The resources of the API, by their names. The app, its document and the wiring go over this list. */
+import { agentSkills } from './agent-skills.ts';
 import { channels } from './channels.ts';
 import { connections } from './connections.ts';
 import { hooks } from './hooks.ts';
@@ -18,6 +19,7 @@ const resources = {
   connections,
   webhooks,
   skills,
+  agentSkills,
   schedules,
   hooks,
 } as const;

@@ -103,7 +103,7 @@ export const Agent = Type.Object(
     instructions: nullable(Type.String({ description: 'Who the agent is and how it works.' })),
     settings_pending: Type.Boolean({
       description:
-        'Whether the machine has yet to take over instructions, members, dashboard, egress, variables or packages as they are now: within seconds while it runs, packages within minutes, else at its next start.',
+        'Whether the machine has yet to take over instructions, members, dashboard, egress, variables, skills or packages as they are now: within seconds while it runs, packages within minutes, else at its next start.',
     }),
     status: oneOf(agentStatuses),
     status_reason: nullable(StatusReason),

@@ -20,6 +20,7 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   settingsFit: true,
   egressFit: true,
   packagesFit: true,
+  skillsFit: true,
   trouble: null,
   ...facts,
 });
@@ -197,6 +198,16 @@ test('packages are installed in a running guest that has its settings, and never
   for (const { facts, there } of everything(unfit)) {
     if (facts.status === 'running' && facts.operation === null && there?.state === 'running') continue;
     assert.notEqual(step(facts, there).do, 'install');
+  }
+});
+
+test('skills are brought into a running guest that has its settings, before packages, and never otherwise', () => {
+  const unfit = { skillsFit: false } as const;
+  assert.equal(step(agent({ ...unfit, packagesFit: false }), vm('running')).do, 'place-skills');
+  assert.equal(step(agent({ ...unfit, settingsFit: false }), vm('running')).do, 'apply');
+  for (const { facts, there } of everything(unfit)) {
+    if (facts.status === 'running' && facts.operation === null && there?.state === 'running') continue;
+    assert.notEqual(step(facts, there).do, 'place-skills');
   }
 });
 

@@ -21,6 +21,8 @@ export interface AgentFacts {
   readonly settingsFit: boolean;
   /** Whether nothing is to be done about its packages: they are there, or are being installed, or wait for another try. */
   readonly packagesFit: boolean;
+  /** Whether the wanted skills are in its guest, or wait for another try. */
+  readonly skillsFit: boolean;
   /** Whether the wanted egress rules are known to be on its machine's network. */
   readonly egressFit: boolean;
   /** The trouble that the last look into the guest found, or null. */
@@ -53,6 +55,7 @@ export interface VmFacts {
  * - `record-status`: update the row, because host and wish agree already.
  * - `restrict`: apply the row's egress rules to the network of the machine, which runs or is frozen.
  * - `apply`: apply the row's settings in the running guest.
+ * - `place-skills`: bring the wanted skills into the running guest.
  * - `install`: begin to install the row's packages in the running guest, or record how that has ended.
  * - `resize`: give the running machine the requested size.
  * - `fail`: give up until somebody asks again; CPU and memory are freed, the disk is kept.
@@ -74,6 +77,7 @@ export type Step =
   | { readonly do: 'record-status'; readonly status: AgentStatus }
   | { readonly do: 'restrict' }
   | { readonly do: 'apply' }
+  | { readonly do: 'place-skills' }
   | { readonly do: 'install' }
   | { readonly do: 'resize' }
   | { readonly do: 'fail'; readonly code: StatusReasonCode; readonly message: string };
@@ -147,6 +151,7 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
 function improve(agent: AgentFacts): Step {
   if (!agent.egressFit) return { do: 'restrict' };
   if (!agent.settingsFit) return { do: 'apply' };
+  if (!agent.skillsFit) return { do: 'place-skills' };
   if (!agent.packagesFit) return { do: 'install' };
   return isAsAsked(agent) ? { do: 'nothing' } : { do: 'resize' };
 }

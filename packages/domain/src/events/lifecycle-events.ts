@@ -230,6 +230,18 @@ export const lifecycleEvents = {
     public: 'The packages of the agent are not installed; `message` says why. It is tried again.',
     sentence: ({ message }) => `The packages are not installed. ${message}`,
   }),
+  'agent.skills_loaded': kind<Took & { readonly skills: number; readonly not_loaded: readonly string[] }>({
+    level: 'info',
+    public:
+      'The skills of the agent are in its machine as they are wanted. `skills` says how many the runtime offers; it does not offer those in `not_loaded`.',
+    sentence: ({ duration_ms, skills, not_loaded }) =>
+      `The machine has the wanted skills (${duration(duration_ms)}); the runtime offers ${skills}${not_loaded.length === 0 ? '' : `, and not ${not_loaded.join(', ')}`}.`,
+  }),
+  'agent.skills_failed': kind<{ readonly message: string }>({
+    level: 'warn',
+    public: 'The machine does not have the wanted skills; `message` says why. It is tried again.',
+    sentence: ({ message }) => `The machine does not have the wanted skills. ${message}`,
+  }),
   'agent.egress_applied': kind<{ readonly mode: EgressMode; readonly entries: number }>({
     level: 'info',
     public: 'Changed egress rules are in effect.',

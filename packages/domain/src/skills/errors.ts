@@ -1,7 +1,11 @@
 import type { ErrorKind } from '../error-kind.ts';
 
 export const skillErrors = {
-  skill_not_found: { status: 404, meaning: 'The account has no such skill, or the skill no such version.' },
+  skill_not_found: {
+    status: 404,
+    meaning: 'The account has no such skill, the skill no such version, or the agent does not use it.',
+  },
+  skill_in_use: { status: 409, meaning: 'An agent uses the skill; the message names such agents.' },
   skill_refused: {
     status: 422,
     meaning:

@@ -6,6 +6,16 @@ const mib = 1024 * kib;
 /** Most skills of an account, most versions of one, and most bytes of all of them. */
 export const skillQuota = { skills: 100, versions: 100, bytes: 256 * mib } as const;
 
+/** Most skills of an agent. */
+export const maxAgentSkills = 50;
+
+/**
+ * The state of a skill in an agent's machine. `pending`: the machine has yet to take it. `shadowed`: another skill of its name
+ * is used in its place. `not_loaded`: the runtime does not offer it to the agent, as it is disabled or lacks something.
+ */
+export const agentSkillStates = ['loaded', 'pending', 'shadowed', 'not_loaded'] as const;
+export type AgentSkillState = (typeof agentSkillStates)[number];
+
 /** Bounds on one version of a skill. */
 export const skillBounds = {
   files: 256,

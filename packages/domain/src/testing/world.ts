@@ -72,6 +72,7 @@ export class World {
       settingsFit: true,
       egressFit: true,
       packagesFit: true,
+      skillsFit: true,
       trouble: null,
     };
   }
@@ -108,6 +109,7 @@ export class World {
       case 'nothing':
       case 'apply':
       case 'install':
+      case 'place-skills':
       case 'resize':
       case 'restrict':
         return;

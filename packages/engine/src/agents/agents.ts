@@ -117,7 +117,7 @@ export interface Agents {
     decide: (members: readonly AgentMember[]) => readonly AgentMember[],
     note?: ChangeNote,
   ): Promise<AgentRow>;
-  /** Whether all settings, egress rules and packages of the row are in effect, in the machine too. */
+  /** Whether all settings, egress rules, skills and packages of the row are in effect, in the machine too. */
   inEffect(row: AgentRow): boolean;
   /**
    * Waits until the settings are in effect, packages apart, the agent has no running machine to take them, `timeoutMs`

@@ -85,7 +85,7 @@ export async function beginOperation(
 
 /**
  * Changes an agent. `decide` sees it and names the change, or throws to refuse. Equal values are no change and have no event.
- * `generation` stays. Returns null when the account has no such agent.
+ * `generation` stays. `also` writes into other tables in the same transaction. Returns null when the account has no such agent.
  */
 export async function changeAgent(
   database: Database,
@@ -93,6 +93,7 @@ export async function changeAgent(
   id: string,
   decide: (row: AgentRow) => AgentChange,
   note?: ChangeNote,
+  also?: (trx: Transaction, before: AgentRow, after: AgentRow) => Promise<void>,
 ): Promise<AgentRow | null> {
   if (!agentIdPattern.test(id)) return null;
   return database.transaction(async (trx) => {
@@ -106,6 +107,7 @@ export async function changeAgent(
     // Rules that were put on a machine's network are known by their version.
     await writeAgent(trx, id, { ...own, ...(own.egress !== undefined && { egressVersion: row.egressVersion + 1 }) });
     const changed = await selectAgent(trx, id);
+    await also?.(trx, row, changed!);
     await writeNote(trx, { accountId, agentId: id }, { type: 'agent.updated', data: { fields } }, note);
     return changed;
   });

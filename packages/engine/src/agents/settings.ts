@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { packageManagers } from '@lodge/domain';
 import type { Packages } from '@lodge/domain';
 import type { AgentRuntime, AgentSettings } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 
 /** The digest of a guest as its template makes it. */
 export const templateSettings = 'template';
@@ -25,3 +26,20 @@ export function packagesDigest(packages: Packages): string {
   const lists = packageManagers.map((manager) => packages[manager]);
   return hash('sha256', JSON.stringify([packagesVersion, lists]), 'base64url');
 }
+
+/** The digest of no skills, which is a guest as its template makes it. An agent that had skills never has it again. */
+export const nothingPlaced = 'none';
+
+/** Rises with every change of the place or the way in which skills are put into a guest. They are then put there anew. */
+const skillsVersion = 1;
+
+/** A digest of the wanted skills, and of the members that see them. `AgentRow.skillsApplied` has it once they are in the guest. */
+export function skillsDigest({ skillsWanted, members }: Pick<AgentRow, 'skillsWanted' | 'members'>): string {
+  if (skillsWanted === nothingPlaced) return nothingPlaced;
+  const wanted = [skillsVersion, skillsWanted, members.map(({ name }) => name)];
+  return hash('sha256', JSON.stringify(wanted), 'base64url');
+}
+
+/** Whether the machine will shortly have wanted skills that it lacks. After a failure nobody waits for the next try. */
+export const awaitsSkills = (row: AgentRow): boolean =>
+  row.skillsError === null && row.skillsApplied !== skillsDigest(row);

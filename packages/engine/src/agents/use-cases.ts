@@ -6,7 +6,7 @@ import { beginDelete } from './decisions.ts';
 import { appendAgentEvent } from '@lodge/store/events';
 import { agentPage, countAgents } from '@lodge/store/agents';
 import { logPage } from '@lodge/store/logs';
-import { packagesDigest, settingsDigest } from './settings.ts';
+import { awaitsSkills, packagesDigest, settingsDigest, skillsDigest } from './settings.ts';
 import { act, awaitVerb, canUpgrade } from './act.ts';
 import { awaitAgent } from './await-agent.ts';
 import { checkKeys } from './check-keys.ts';
@@ -88,7 +88,8 @@ const onLog = ({ changes }: AgentsDeps, id: string, listener: () => void): (() =
   });
 
 function inEffect(deps: AgentsDeps, row: AgentRow): boolean {
-  return settingsInEffect(deps, row) && egressInEffect(row) && row.packagesApplied === packagesDigest(row.packages);
+  const haveRoot = row.packagesApplied === packagesDigest(row.packages) && row.skillsApplied === skillsDigest(row);
+  return settingsInEffect(deps, row) && egressInEffect(row) && haveRoot;
 }
 
 const egressInEffect = ({ egressVersion, egressApplied }: AgentRow): boolean => egressApplied === egressVersion;
@@ -103,7 +104,7 @@ function settingsInEffect({ runtimes, settingsOf }: AgentsDeps, row: AgentRow): 
 function awaitsMachine(deps: AgentsDeps, row: AgentRow): boolean {
   const { status, operation } = row;
   if ((status === 'running' || status === 'paused') && !egressInEffect(row)) return true;
-  return status === 'running' && operation === null && !settingsInEffect(deps, row);
+  return status === 'running' && operation === null && (!settingsInEffect(deps, row) || awaitsSkills(row));
 }
 
 /** Whether the agent has the wanted status, or `error`, and nobody has asked for something else. */

@@ -4,19 +4,25 @@ import type { ActorNote, ReadSkill, SkillOrigin, SkillReader } from '@lodge/port
 import type { Database, Transaction } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
 import {
+  agentsWithSkill,
   deleteSkill,
+  dropSkillOfAgents,
   findSkill,
   findSkillVersion,
   insertSkill,
   insertSkillVersion,
+  lockFollowers,
+  lockLibrary,
   lockSkillsHeld,
   skillFileContent,
   skillNamed,
   skillVersionsOf,
   skillsOf,
   touchSkill,
+  unseeFollowers,
 } from '@lodge/store/skills';
 import type { SkillRow, SkillVersionRow } from '@lodge/store/skills';
+import { renewWanted } from '../agent-skills/wanted.ts';
 
 export interface SkillsDeps {
   readonly database: Database;
@@ -88,6 +94,7 @@ const createChanges = ({ database, reader, makeId }: SkillsDeps) => ({
       if (present === undefined) await insertSkill(trx, { id, accountId, name: read.name });
       else await touchSkill(trx, id);
       await putVersion(trx, { id: versionId, skillId: id, version }, read);
+      if (present !== undefined) await renewFollowers(trx, id);
       const data = { skill_id: id, name: read.name, version };
       const type = present === undefined ? 'skill.created' : 'skill.version_added';
       const row = there(await findSkill(trx, accountId, id));
@@ -95,12 +102,14 @@ const createChanges = ({ database, reader, makeId }: SkillsDeps) => ({
       return row;
     });
   },
-  /** Deletes a skill with all its versions, and returns its id. */
+  /** Deletes a skill with all its versions, and returns its id. Refuses with `skill_in_use`. */
   async remove(accountId: string, skill: string, note: ActorNote): Promise<string> {
     return database.transaction(async (trx) => {
-      // No version is added to a skill that goes.
-      await lockSkillsHeld(trx, accountId);
+      // No version is added to a skill that goes, and no agent is given it.
+      await lockLibrary(trx, accountId);
       const { id, name } = there(await findSkill(trx, accountId, skill));
+      refuseUsed(await agentsWithSkill(trx, id));
+      await dropSkillOfAgents(trx, id);
       await deleteSkill(trx, id);
       const happened = { type: 'skill.deleted', data: { skill_id: id, name } } as const;
       await writeNote(trx, { accountId, agentId: null, target: { kind: 'skill', id } }, happened, note);
@@ -108,6 +117,23 @@ const createChanges = ({ database, reader, makeId }: SkillsDeps) => ({
     });
   },
 });
+
+/** Agents that follow the latest version want the one that was added. */
+async function renewFollowers(trx: Transaction, skillId: string): Promise<void> {
+  const followers = await lockFollowers(trx, skillId);
+  if (followers.length === 0) return;
+  await unseeFollowers(trx, skillId);
+  await renewWanted(trx, followers);
+}
+
+const shownAgents = 5;
+
+function refuseUsed(agents: readonly string[]): void {
+  if (agents.length === 0) return;
+  const shown = agents.slice(0, shownAgents).join(', ');
+  const more = agents.length > shownAgents ? ` and ${agents.length - shownAgents} more` : '';
+  throw new Refusal('skill_in_use', `Take the skill from the agents that use it first: ${shown}${more}.`);
+}
 
 function refuseFindings({ findings }: ReadSkill): void {
   const high = findings.filter(({ severity }) => severity === 'high');

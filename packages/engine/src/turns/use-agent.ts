@@ -12,11 +12,14 @@ import { awaitAgent } from '../agents/await-agent.ts';
 import type { AgentsDeps } from '../agents/deps.ts';
 import { guestOfRow } from '../agents/guest-of.ts';
 import { getAgent, isThere, notFound } from '../agents/reading.ts';
+import { awaitsSkills } from '../agents/settings.ts';
 
 const flushTimeoutMs = 5_000;
 /** Bound on waking an agent that falls asleep again; once is chance. */
 const maxWakes = 3;
 const maxOwners = 10_000;
+/** Longest wait of a message for skills that are on their way into the machine. */
+const maxSkillsWaitMs = 60_000;
 
 interface Flush {
   readonly done: Promise<void>;
@@ -41,8 +44,14 @@ export class Uses {
     let row = await this.deps.keepAwake.take(id);
     if (row === null) throw notFound(id);
     try {
-      for (let wakes = 0; !isLive(row);) {
+      let awaitedSkills = options.message !== true;
+      for (let wakes = 0; !isLive(row) || (!awaitedSkills && awaitsSkills(row!));) {
         if (!isThere(row)) throw notFound(id);
+        if (isLive(row)) {
+          awaitedSkills = true;
+          row = await this.awaitSkills(id, deadline, options.signal);
+          continue;
+        }
         // The agent boots; a caller that did not ask to wake it is refused at once.
         if (row.status === 'provisioning' && wakes === 0 && !options.wake) throw notRunning(id);
         if (isAtRest(row)) {
@@ -94,6 +103,15 @@ export class Uses {
         agentId: id,
       });
     }
+    return row;
+  }
+
+  /** Returns the row when the machine has the wanted skills, or does not take them, or takes too long. */
+  private async awaitSkills(id: string, deadline: number, signal: AbortSignal): Promise<AgentRow | null> {
+    const timeoutMs = Math.max(0, Math.min(deadline - Date.now(), maxSkillsWaitMs));
+    const done = (now: AgentRow | null): boolean => !isLive(now) || !awaitsSkills(now!);
+    const row = await awaitAgent(this.deps, id, done, timeoutMs, signal);
+    signal.throwIfAborted();
     return row;
   }
 

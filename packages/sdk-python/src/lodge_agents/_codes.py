@@ -85,6 +85,7 @@ ERROR_CODES: Mapping[str, tuple[int, str]] = {
     "delivery_not_found": (404, "not_found_error"),
     "webhook_disabled": (409, "invalid_request_error"),
     "skill_not_found": (404, "not_found_error"),
+    "skill_in_use": (409, "invalid_request_error"),
     "skill_refused": (422, "invalid_request_error"),
     "skill_source_failed": (422, "invalid_request_error"),
 }

@@ -28,6 +28,9 @@ __all__ = [
     "AgentResponse",
     "AgentResponseUsage",
     "AgentRuntime",
+    "AgentSkill",
+    "AgentSkillMissing",
+    "AgentSkillRemoved",
     "AgentStatusReason",
     "AgentTransition",
     "ApiKey",
@@ -149,7 +152,6 @@ __all__ = [
     "SkillDeleted",
     "SkillFinding",
     "SkillFindingRule",
-    "SkillRequires",
     "SkillSource",
     "SkillVersion",
     "SkillVersionFile",
@@ -345,8 +347,8 @@ class Agent(Reply):
     instructions: str | None
     """Who the agent is and how it works."""
     settings_pending: bool
-    """Whether the machine has yet to take over instructions, members, dashboard, egress, variables or packages
-    as they are now: within seconds while it runs, packages within minutes, else at its next start.
+    """Whether the machine has yet to take over instructions, members, dashboard, egress, variables, skills or
+    packages as they are now: within seconds while it runs, packages within minutes, else at its next start.
     """
     status: Literal["provisioning", "running", "paused", "stopped", "error"] | str
     status_reason: AgentStatusReason | None
@@ -429,6 +431,50 @@ class AgentResponse(Reply):
     output: list[ResponseOutput]
     usage: AgentResponseUsage
     """Model usage of the turn, all its model calls added up."""
+
+
+class AgentSkillMissing(Reply):
+    """Things that the skill says it needs, and the machine lacks."""
+
+    programs: list[str]
+    variables: list[str]
+
+
+class AgentSkill(Reply):
+    object: Literal["agent_skill"]
+    agent_id: str
+    name: str
+    skill: str
+    """The id of the library's skill."""
+    version: int | Literal["latest"] | str
+    """As it was asked for."""
+    resolved_version: int
+    """The version that it has now."""
+    enabled: bool
+    members: list[str | None] | None
+    """Names of the members that have it, and null for the agent itself. Null instead of a list: the agent and
+    all its members, those to come too.
+    """
+    state: Literal["loaded", "pending", "shadowed", "not_loaded"] | str
+    """As the agent's runtime last saw it. `pending`: the machine has yet to take it, within seconds while it
+    runs, else at its next start. `shadowed`: another skill of its name, mostly one in the workspace, is used
+    in its place. `not_loaded`: the runtime does not offer it, as it is disabled, or as something is missing.
+    With several members it is the worst of what they see.
+    """
+    missing: AgentSkillMissing
+    """Things that the skill says it needs, and the machine lacks."""
+    error: str | None
+    """Why the machine does not have the wanted skills. It is tried again. Null: it has them, or has yet to."""
+    created_at: datetime
+    updated_at: datetime
+
+
+class AgentSkillRemoved(Reply):
+    object: Literal["agent_skill.deleted"]
+    name: str
+    deleted: bool
+    pending: bool
+    """Whether it is still in the agent's machine."""
 
 
 class ApiKey(Reply):
@@ -1017,6 +1063,7 @@ ErrorBodyErrorCode = Literal[
     "delivery_not_found",
     "webhook_disabled",
     "skill_not_found",
+    "skill_in_use",
     "skill_refused",
     "skill_source_failed",
 ]
@@ -1068,22 +1115,22 @@ class LodgeEvent(Reply):
     `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`,
     `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`,
     `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`,
-    `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`,
-    `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`,
-    `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`,
-    `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`,
-    `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`,
-    `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`,
-    `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`,
-    `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`,
-    `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`,
-    `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`,
-    `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`,
-    `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`,
-    `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`,
-    `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`,
-    `connection.consent_needed`, `connection.answer_refused`, `skill.created`, `skill.version_added`,
-    `skill.deleted`.
+    `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`,
+    `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`,
+    `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`,
+    `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`,
+    `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`,
+    `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`,
+    `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`,
+    `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`,
+    `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`,
+    `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`,
+    `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`,
+    `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`,
+    `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`,
+    `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`,
+    `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`,
+    `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`.
     """
     created_at: datetime
     agent_id: str | None
@@ -1805,13 +1852,6 @@ class SkillSource(Reply):
     """Its version at the hub, or the digest that the hub gives."""
 
 
-class SkillRequires(Reply):
-    """Programs and variables that the skill says it needs, in the words of OpenClaw and Hermes."""
-
-    programs: list[str]
-    variables: list[str]
-
-
 class Skill(Reply):
     object: Literal["skill"]
     id: str
@@ -1823,7 +1863,7 @@ class Skill(Reply):
     digest: str
     """SHA-256 over the paths, modes and contents of its files, in hex."""
     source: SkillSource
-    requires: SkillRequires
+    requires: AgentSkillMissing
     findings: list[SkillFinding]
     """The findings of the review, the worst first, at most 32."""
     bytes: int
@@ -1859,7 +1899,7 @@ class SkillVersion(Reply):
     digest: str
     """SHA-256 over the paths, modes and contents of its files, in hex."""
     source: SkillSource
-    requires: SkillRequires
+    requires: AgentSkillMissing
     findings: list[SkillFinding]
     """The findings of the review, the worst first, at most 32."""
     bytes: int

@@ -232,6 +232,8 @@ ListEventsType = Literal[
     "agent.settings_applied",
     "agent.packages_installed",
     "agent.packages_failed",
+    "agent.skills_loaded",
+    "agent.skills_failed",
     "agent.egress_applied",
     "agent.created",
     "agent.updated",
@@ -303,6 +305,8 @@ ListEventsType = Literal[
     "skill.created",
     "skill.version_added",
     "skill.deleted",
+    "agent.skill_put",
+    "agent.skill_removed",
 ]
 
 

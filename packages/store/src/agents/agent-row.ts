@@ -51,6 +51,8 @@ type ReadOnly<Row> = {
  *   from its disk, or with an older copy of disk and memory.
  * - `packagesApplied` is the digest of the packages in its guest (`packagesDigest`); null when unknown. `packagesError` says
  *   why the wanted ones are not there.
+ * - `skillsWanted` is the digest of the skills that its owner wants (`setDigest`). `skillsApplied` is that of the skills and
+ *   members in its guest (`skillsDigest`); null when unknown. `skillsError` says why the wanted ones are not there.
  * - `acknowledged` is true once the agent was reported running. From then on its disk holds state that must not be lost.
  * - `crashes` are unexpected deaths of the VM within the counted window, newest last.
  */

@@ -73,6 +73,7 @@ const ownTables = [
   'channels',
   'channel_oauth_sessions',
   'connections',
+  'agent_skills',
   'schedules',
   'hooks',
 ] as const;

@@ -17,6 +17,8 @@ type HostFact =
   | 'egressApplied'
   | 'packagesApplied'
   | 'packagesError'
+  | 'skillsApplied'
+  | 'skillsError'
   | 'acknowledged'
   | 'startedAt'
   | 'pausedAt'
@@ -27,6 +29,7 @@ type HostFact =
 type Written =
   | Exclude<HostFact, 'packagesError'>
   | 'egressVersion'
+  | 'skillsWanted'
   | 'desired'
   | 'operation'
   | 'generation'

@@ -79,6 +79,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0044_variables.sql',
     '0045_choices.sql',
     '0046_oauth_of_services.sql',
+    '0047_agent_skills.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -89,6 +90,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'agent_log_positions',
     'agent_logs',
     'agent_ports',
+    'agent_skills',
     'agent_visits',
     'agents',
     'api_keys',

@@ -1,6 +1,7 @@
 /**
  * Copies one agent's rows from a database into another one, to restore that agent alone. Its settings, keys and connections
- * come along. Its addresses and its places on platforms do not: they stay the other agent's.
+ * come along. Its addresses and its places on platforms do not: they stay the other agent's. Its skills do not: another account
+ * has another library.
  */
 import type { Client } from 'pg';
 import { connectClient } from './connection.ts';
@@ -84,6 +85,9 @@ export async function writeAgentRows(config: DatabaseConfig, rows: AgentRows, ow
     settings_applied: null,
     packages_applied: null,
     packages_error: null,
+    skills_wanted: 'none',
+    skills_applied: null,
+    skills_error: null,
     egress_version: 1,
     egress_applied: 1,
   };

@@ -135,6 +135,9 @@ export interface Agents {
   runtimeVersion: string | null;
   settingsApplied: Generated<string | null>;
   size: domain.SizeName;
+  skillsApplied: Generated<string | null>;
+  skillsError: string | null;
+  skillsWanted: Generated<string>;
   spendLimit: JsonColumn<domain.SpendLimit> | null;
   startedAt: Timestamp | null;
   status: Generated<domain.AgentStatus>;
@@ -147,6 +150,20 @@ export interface Agents {
   updatedAt: Timestamp;
   vmAddress: string | null;
   wakeOnMessage: boolean;
+}
+
+export interface AgentSkills {
+  agentId: string;
+  createdAt: Generated<Timestamp>;
+  enabled: boolean;
+  members: readonly (string | null)[] | null;
+  missingPrograms: Generated<string[]>;
+  missingVariables: Generated<string[]>;
+  name: string;
+  skillId: string;
+  state: Exclude<domain.AgentSkillState, 'pending'> | null;
+  updatedAt: Generated<Timestamp>;
+  version: number | null;
 }
 
 export interface AgentVisits {
@@ -924,6 +941,7 @@ export interface DB {
   agentLogs: AgentLogs;
   agentPorts: AgentPorts;
   agents: Agents;
+  agentSkills: AgentSkills;
   agentVisits: AgentVisits;
   apiKeys: ApiKeys;
   attempts: Attempts;
@@ -1039,5 +1057,8 @@ export const columnsOf = {
     'packages_applied',
     'packages_error',
     'env',
+    'skills_wanted',
+    'skills_applied',
+    'skills_error',
   ],
 };

@@ -58,9 +58,14 @@ export interface SkillsHeld {
   readonly bytes: number;
 }
 
+/** Locks the account until the transaction ends: its library stays as it is. An agent is locked after it, never before. */
+export async function lockLibrary(trx: Transaction, accountId: string): Promise<void> {
+  await sql`select from accounts where id = ${accountId} for no key update`.execute(trx);
+}
+
 /** Locks the account until the transaction ends, and counts what its library holds. */
 export async function lockSkillsHeld(trx: Transaction, accountId: string): Promise<SkillsHeld> {
-  await sql`select from accounts where id = ${accountId} for no key update`.execute(trx);
+  await lockLibrary(trx, accountId);
   const { skills, bytes } = await trx
     .selectFrom('skills')
     .leftJoin('skillVersions as v', 'v.skillId', 'skills.id')

@@ -56,6 +56,31 @@ export async function insertSkillVersion(
   }
 }
 
+/** A file of a version with its contents. */
+export interface SkillContent {
+  readonly path: string;
+  readonly executable: boolean;
+  readonly content: Buffer;
+}
+
+/** All files of a version. Empty when the version is gone. */
+export async function skillContents(db: Queries, versionId: string): Promise<readonly SkillContent[]> {
+  const version = await db.selectFrom('skillVersions').select('files').where('id', '=', versionId).executeTakeFirst();
+  const pieces = await db
+    .selectFrom('skillPieces')
+    .select(['file', 'content'])
+    .where('versionId', '=', versionId)
+    .orderBy('file')
+    .orderBy('piece')
+    .execute();
+  const files = Map.groupBy(pieces, ({ file }) => file);
+  return (version?.files ?? []).map(({ path, executable }, index) => ({
+    path,
+    executable,
+    content: Buffer.concat((files.get(index) ?? []).map(({ content }) => content)),
+  }));
+}
+
 /** The contents of a file by its place in the version's list. An empty file has no piece. */
 export async function skillFileContent(db: Queries, versionId: string, file: number): Promise<Buffer> {
   const { content } = await db

@@ -17,6 +17,7 @@ import type {
   Schedules,
 } from '@lodge/engine';
 import type { AgentRow } from '@lodge/store/agents';
+import type { GuestSkills } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -106,6 +107,8 @@ export interface Plane {
 
 export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'schedules' | 'hooks'> {
   readonly release?: string;
+  /** The skills of its guests, where they are not nothing. */
+  readonly skills?: GuestSkills;
   /** With channels, and what of them is not the usual fakes'. */
   readonly channels?: Partial<ChannelParts>;
   /** With schedules, and these bounds of theirs. */
@@ -118,7 +121,7 @@ export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'sc
 export async function startPlane(
   world: Pick<World, 'database' | 'store' | 'accountId' | 'planes' | 'ending'>,
   host: FakeHost,
-  { release, channels, schedules, hooks, ...changes }: PlaneOptions = {},
+  { release, channels, schedules, hooks, skills, ...changes }: PlaneOptions = {},
 ): Promise<Plane> {
   const life = { ended: false, sent: new Set<Promise<unknown>>() };
   const driver = createFakeDriver(host);
@@ -139,6 +142,7 @@ export async function startPlane(
     sent: new Set(),
   };
   const secrets = createSecretBox(randomBytes(32));
+  const runtime = { ...guestRuntime(host, troubles, calls, release), ...(skills && { skills }) };
   const engine = createEngine({
     database: mortal(opened.database, life),
     changes: opened.changes,
@@ -149,7 +153,7 @@ export async function startPlane(
       find: () => Promise.resolve(image),
       ensure: () => Promise.resolve(image),
     },
-    runtimes: new Map([['runtime_a', mortal(guestRuntime(host, troubles, calls, release), local)]]),
+    runtimes: new Map([['runtime_a', mortal(runtime, local)]]),
     gateway: createGateway(),
     providers: [provider],
     secrets,

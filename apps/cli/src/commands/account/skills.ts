@@ -1,4 +1,4 @@
-/** `lodge skills`: the skills library of the account. */
+/** `lodge skills`: the skills library of the account, and what agents use of it. */
 import type { Skill, SkillVersion } from '@lodge/sdk';
 import { isApiError } from '@lodge/sdk';
 import type { Command } from 'commander';
@@ -8,6 +8,7 @@ import type { ListOptions } from '../../gathered.ts';
 import type { On, Run } from '../../run.ts';
 import { addingOf } from '../../skills/adding.ts';
 import type { Adding } from '../../skills/adding.ts';
+import { defineUses } from '../../skills/uses.ts';
 import { cell } from '../../terminal/output.ts';
 import { confirm } from '../../terminal/prompt.ts';
 import { safeLine } from '../../terminal/safe.ts';
@@ -25,6 +26,7 @@ export default function skills(command: Command, on: On): void {
   defineReads(command, on);
   defineFiles(command, on);
   defineRemove(command, on);
+  defineUses(command, on);
 }
 
 function defineAdd(command: Command, on: On): void {

@@ -16,7 +16,7 @@ import type { VmObservation } from '@lodge/ports';
 import { findAgent, leaseAgent, releaseAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import { observeAgent } from '../observing.ts';
-import { packagesDigest, settingsDigest } from '../../agents/settings.ts';
+import { packagesDigest, settingsDigest, skillsDigest } from '../../agents/settings.ts';
 import { apply, applyPauses, FailedApplies } from './apply.ts';
 import { boot, clone, restore } from './bring-up.ts';
 import type { ReconcilerDeps } from './deps.ts';
@@ -24,6 +24,7 @@ import { failAfterDeath, free, recordStatus, remove } from './end.ts';
 import { freeze, thaw } from './freeze.ts';
 import { install, installPauses } from './install.ts';
 import { Overtaken, Pass } from './pass.ts';
+import { placeSkills } from './place-skills.ts';
 import { resize, ResizesTried } from './resize.ts';
 import { restart } from './restart.ts';
 import { restrict } from './restrict.ts';
@@ -39,6 +40,7 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
     resizes: new ResizesTried(),
     applies: new FailedApplies(applyPauses),
     installs: new FailedApplies(installPauses),
+    skills: new FailedApplies(applyPauses),
   };
   const { resizes, applies } = tries;
   const fits = (agent: AgentRow): boolean => {
@@ -50,11 +52,20 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
     if (agent.packagesApplied === digest || deps.installs === null) return true;
     return deps.installs.isRunning(agent) || tries.installs.waits(agent, digest);
   };
+  const skillsFit = (agent: AgentRow): boolean => {
+    const digest = skillsDigest(agent);
+    return agent.skillsApplied === digest || tries.skills.waits(agent, digest);
+  };
   const look = async (id: string): Promise<Look | null> => {
     const [agent, vm] = await Promise.all([findAgent(deps.database, id), deps.driver.inspect(id)]);
-    if (!agent) for (const tried of [resizes, applies, tries.installs, deps.installs, deps.rulesPut]) tried?.forget(id);
+    if (!agent) for (const tried of [...Object.values(tries), deps.installs, deps.rulesPut]) tried?.forget(id);
     if (!agent || !isOurs(agent, vm, deps.holder)) return null;
-    const fit = { settingsFit: fits(agent), egressFit: deps.rulesPut.has(agent), packagesFit: packagesFit(agent) };
+    const fit = {
+      settingsFit: fits(agent),
+      egressFit: deps.rulesPut.has(agent),
+      packagesFit: packagesFit(agent),
+      skillsFit: skillsFit(agent),
+    };
     const step = nextStep({ ...agent, ...fit, trouble: deps.trouble(id) }, vm, new Date());
     const tried = step.do === 'resize' && resizes.has(agent);
     return { agent, vm, step: tried ? { do: 'nothing' } : step };
@@ -78,10 +89,18 @@ interface Tries {
   readonly resizes: ResizesTried;
   readonly applies: FailedApplies;
   readonly installs: FailedApplies;
+  readonly skills: FailedApplies;
 }
 
 /** Steps in a running guest, beside which an install goes on. */
-const besideInstalls: ReadonlySet<Step['do']> = new Set(['install', 'restrict', 'apply', 'resize', 'record-status']);
+const besideInstalls: ReadonlySet<Step['do']> = new Set([
+  'install',
+  'restrict',
+  'apply',
+  'place-skills',
+  'resize',
+  'record-status',
+]);
 
 interface Look {
   readonly agent: AgentRow;
@@ -119,7 +138,7 @@ async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortS
 async function takeStep(
   step: Exclude<Step, { do: 'nothing' }>,
   pass: Pass,
-  { resizes, applies, installs }: Tries,
+  { resizes, applies, installs, skills }: Tries,
 ): Promise<void> {
   switch (step.do) {
     case 'delete':
@@ -152,6 +171,8 @@ async function takeStep(
       return restrict(pass);
     case 'apply':
       return apply(pass, applies);
+    case 'place-skills':
+      return placeSkills(pass, skills);
     case 'install':
       return install(pass, pass.deps.installs!, installs);
     case 'resize':

@@ -13,7 +13,7 @@ import { VmError } from '@lodge/ports';
 import type { Template, Vm } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { guestOf } from '../../agents/guest-of.ts';
-import { nothingInstalled, templateSettings } from '../../agents/settings.ts';
+import { nothingInstalled, nothingPlaced, templateSettings } from '../../agents/settings.ts';
 import { applyBefore, bringIntoEffect } from './apply.ts';
 import { fail, keepStopped } from './end.ts';
 import { StepFailed } from './pass.ts';
@@ -226,9 +226,12 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
     vmAddress: null,
     host: deps.holder,
     ...(from !== 'snapshot' && { settingsApplied: null }),
+    // The last writes may not have reached the disk. An agent that never had skills has none there.
+    ...(from === 'boot' && agent.skillsApplied !== nothingPlaced && { skillsApplied: null }),
     ...(from === 'clone' && {
       statusReason: null,
       packagesApplied: nothingInstalled,
+      skillsApplied: nothingPlaced,
       runtimeVersion: deps.templates.versionOf(template.id) ?? pass.runtime.version,
     }),
   };

@@ -66,6 +66,8 @@ export const defaultBounds = {
   restrictMs: 20_000,
   /** Until changed settings are in effect in a guest. */
   applyMs: 300_000,
+  /** Until the wanted skills are in a guest, and its runtime has said how it sees them. */
+  placeSkillsMs: 180_000,
   /** From the beginning of an upgrade until the agent runs on the newer template, or the upgrade is rolled back. */
   upgradeMs: 20 * 60_000,
   /** Until process, namespace and memory of a VM are freed. */

@@ -8,7 +8,7 @@ import { sizes } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import type { Template, Vm, VmRequest } from '@lodge/ports';
 import { guestOf } from '../../agents/guest-of.ts';
-import { nothingInstalled } from '../../agents/settings.ts';
+import { nothingInstalled, nothingPlaced } from '../../agents/settings.ts';
 import { bringIntoEffect } from '../reconcile/apply.ts';
 import { readyRuntime } from '../reconcile/bring-up.ts';
 import { StepFailed } from '../reconcile/pass.ts';
@@ -44,6 +44,7 @@ export async function moveIn(pass: Pass, deadline: AbortSignal): Promise<void> {
       machine: vm.machine,
       settingsApplied: pass.settingsDigest,
       packagesApplied: nothingInstalled,
+      skillsApplied: nothingPlaced,
       egressApplied: agent.egressVersion,
       operation: null,
       event: upgraded(pass, vm, versionIn(pass, template)),

@@ -22,6 +22,7 @@ from .client import AsyncTransport
 class AsyncResources:
     def __init__(self, client: AsyncTransport) -> None:
         self.account = made.AsyncAccountOperations(client)
+        self.agent_skills = made.AsyncAgentSkillsOperations(client)
         self.agents = AsyncAgents(client)
         self.audit_events = made.AsyncAuditEventsOperations(client)
         self.channels = AsyncChannels(client)

@@ -21,6 +21,8 @@ from ..models import (
     AgentFile,
     AgentMember,
     AgentResponse,
+    AgentSkill,
+    AgentSkillRemoved,
     ApiKey,
     ApiKeyList,
     Approval,
@@ -2604,7 +2606,7 @@ class SkillsOperations(Resource):
     ) -> SkillDeleted:
         """Delete a skill.
 
-        With all its versions.
+        With all its versions. 409 `skill_in_use` while an agent uses it.
 
         Scope: `agents:write`.
 
@@ -2639,6 +2641,109 @@ class SkillsOperations(Resource):
                 f"/skills/{segment(skill)}/versions",
                 query={"limit": limit, "cursor": cursor},
             ),
+            options,
+        )
+
+
+class AgentSkillsOperations(Resource):
+    def list(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Pages[AgentSkill]:
+        """List the skills of an agent.
+
+        Those of the library that its machine has. Skills that the agent wrote itself are not among them.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return self._client.pages(AgentSkill, Call("GET", f"/agents/{segment(agent_id)}/skills"), options)
+
+    def get(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AgentSkill:
+        """Read a skill of an agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            name: The name of the skill.
+        """
+        return self._client.call(
+            AgentSkill,
+            Call("GET", f"/agents/{segment(agent_id)}/skills/{segment(name)}"),
+            options,
+        )
+
+    def put(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        skill: str | NotGiven = NOT_GIVEN,
+        version: int | Literal["latest"] | NotGiven = NOT_GIVEN,
+        enabled: bool | NotGiven = NOT_GIVEN,
+        members: Sequence[str | None] | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> AgentSkill:
+        """Give an agent a skill.
+
+        Replaces what is there, in every state of the agent. The next turn of every conversation has it,
+        without a restart. The reply waits for the running machine, for a bounded time; `state` says how far
+        it came.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            name: The name of the skill.
+            skill: The library's skill, by its id or its name. Its name must be that of the path; by default
+                it is found by that.
+            version: A version, or `latest`: then the agent has each new version as soon as it is in the
+                library.
+            enabled: False: kept, and not in the machine.
+            members: Names of the members that have it, and null for the agent itself. Null instead of a list:
+                the agent and all its members, those to come too.
+        """
+        return self._client.call(
+            AgentSkill,
+            Call(
+                "PUT",
+                f"/agents/{segment(agent_id)}/skills/{segment(name)}",
+                body={"skill": skill, "version": version, "enabled": enabled, "members": members},
+            ),
+            options,
+        )
+
+    def delete(
+        self,
+        agent_id: str,
+        name: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> AgentSkillRemoved:
+        """Take a skill from an agent.
+
+        The library keeps it. The next turn does not have it.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            name: The name of the skill.
+        """
+        return self._client.call(
+            AgentSkillRemoved,
+            Call("DELETE", f"/agents/{segment(agent_id)}/skills/{segment(name)}"),
             options,
         )
 

@@ -22,6 +22,7 @@ from .client import Transport
 class Resources:
     def __init__(self, client: Transport) -> None:
         self.account = made.AccountOperations(client)
+        self.agent_skills = made.AgentSkillsOperations(client)
         self.agents = Agents(client)
         self.audit_events = made.AuditEventsOperations(client)
         self.channels = Channels(client)

@@ -147,11 +147,11 @@ function deleteRoute(app: App, { skills }: SkillNeeds): void {
       operationId: 'deleteSkill',
       tags,
       summary: 'Delete a skill',
-      description: 'With all its versions.',
+      description: 'With all its versions. 409 `skill_in_use` while an agent uses it.',
       params: SkillParams,
       response: { 200: { ...SkillDeleted, 'x-response-description': 'It is gone.' } },
     },
-    config: { scopes: ['agents:write'], errors: ['skill_not_found'] },
+    config: { scopes: ['agents:write'], errors: ['skill_not_found', 'skill_in_use'] },
     handler: async (request) => {
       const { accountId } = request.principal;
       const id = await skills.remove(accountId, request.params.skill, actorNote(request));

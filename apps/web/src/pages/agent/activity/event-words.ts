@@ -128,6 +128,14 @@ const tellers: Readonly<Record<string, Teller>> = {
     detail: said(data, 'message'),
     tone: 'bad',
   }),
+  'agent.skills_loaded': () => ({ title: 'The machine has the wanted skills' }),
+  'agent.skills_failed': (data) => ({
+    title: 'The machine does not have the wanted skills',
+    detail: said(data, 'message'),
+    tone: 'bad',
+  }),
+  'agent.skill_put': named('Skill', 'was given to the agent'),
+  'agent.skill_removed': named('Skill', 'was taken from the agent'),
   'agent.egress_applied': () => ({ title: 'Changed egress rules are in effect' }),
   'agent.member_created': member('was added'),
   'agent.member_updated': member('was changed'),
@@ -207,7 +215,7 @@ const kinds: Readonly<Record<string, ActivityKind>> = {
   connection: 'connections',
 };
 
-const settings = /^agent\.(?:created|updated|settings_applied|packages_|egress_applied|member_|port_)/;
+const settings = /^agent\.(?:created|updated|settings_applied|packages_|skills?_|egress_applied|member_|port_)/;
 
 /** A type that this page does not know is told by its name: further types may come. */
 export function wordsOf({ type, data }: Pick<LodgeEvent, 'type' | 'data'>): EventWords {
