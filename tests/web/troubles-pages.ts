@@ -36,6 +36,7 @@ export const signedInPages: readonly PageCase[] = [
   { path: '/account/keys', heading: 'API Keys' },
   { path: '/account/webhooks', heading: 'Webhooks' },
   { path: '/account/webhooks/$webhook', heading: 'Webhook' },
+  { path: '/account/skills', heading: 'Skills' },
   { path: '/account/audit', heading: 'Audit log' },
   { path: '/account/security', heading: 'Security' },
   { path: '/account/people', heading: 'People' },

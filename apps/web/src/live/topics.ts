@@ -24,7 +24,7 @@ const table: Readonly<Record<string, Topics>> = {
   'api_key.': { account: ['keys', 'limits', 'audit'] },
   'oauth.': { account: ['grants', 'audit'] },
   'webhook.': { account: ['webhooks', 'limits', 'audit'] },
-  'skill.': { account: ['audit'] },
+  'skill.': { account: ['skills', 'audit'] },
   'session.': { account: ['sessions', 'audit'] },
   'sessions.': { account: ['sessions', 'audit'] },
   'password.': { account: ['sessions', 'audit'] },

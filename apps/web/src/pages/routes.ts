@@ -1,6 +1,7 @@
 /** The routes of the pages of whoever is signed in. Their order is that of the navigation. */
 import { createRoute, redirect } from '@tanstack/react-router';
 import {
+  BookOpen,
   Bot,
   Gauge,
   House,
@@ -22,6 +23,7 @@ import type { ChannelName } from './agent/channels/channel-names.ts';
 import { queries } from '../queries.ts';
 import { providersQuery, sizesQuery } from './create/queries.ts';
 import { reportSearchOf } from './usage/report/search.ts';
+import { skillsQuery } from './skills/queries.ts';
 import { webhookQuery, webhooksQuery } from './webhooks/queries.ts';
 import type { DeliveryState } from './webhooks/queries.ts';
 import { auditSearchOf } from './audit/search.ts';
@@ -115,6 +117,14 @@ const webhookRoute = createRoute({
   component: lazyPage(() => import('./webhooks/webhook-page.tsx'), 'WebhookPage'),
 });
 
+const skillsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/account/skills',
+  staticData: { nav: { group: 'Account', label: 'Skills', Icon: BookOpen } },
+  loader: ({ context }) => void context.queryClient.prefetchQuery(skillsQuery),
+  component: lazyPage(() => import('./skills/skills-page.tsx'), 'SkillsPage'),
+});
+
 const auditRoute = createRoute({
   getParentRoute: () => appRoute,
   path: '/account/audit',
@@ -175,6 +185,7 @@ export const appPages = [
   keysRoute,
   webhooksRoute,
   webhookRoute,
+  skillsRoute,
   auditRoute,
   securityRoute,
   peopleRoute,

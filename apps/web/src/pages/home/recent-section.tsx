@@ -111,6 +111,7 @@ const accountPages: Readonly<Record<string, string>> = {
   totp: '/account/security',
   usage: '/account/usage',
   webhook: '/account/webhooks',
+  skill: '/account/skills',
 };
 
 /** Leads to where more is known. */
