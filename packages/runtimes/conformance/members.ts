@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import type { Results } from './results.ts';
+import { TestedSkill } from './skills.ts';
 import type { Subject } from './subjects.ts';
 import { type Tested } from './world.ts';
 import { until } from './until.ts';
@@ -48,6 +49,15 @@ export function members(results: Results, subject: Subject, agent: () => Tested)
     await until('it is told', inEffectTimeoutMs, async () => !(await call(agent, 'GET', '/scout')).body.pending);
     await agent.answer('Which?', { user: 'ada', member: 'scout' });
     assert.match(agent.lastSeen, new RegExp(`You are a ranger\\..*${scouted}`));
+
+    const skill = new TestedSkill(agent, 'scouting');
+    const skilled = await skill.add();
+    await skill.give(['scout']);
+    await agent.answer('What can you do?', { user: 'ada', member: 'scout' });
+    assert.match(agent.lastSeen, new RegExp(`scouting.*${skilled}`));
+    await agent.answer('And you?', { user: 'ada' });
+    assert.ok(!agent.lastSeen.includes(skilled), 'the skill of a member is not told to the others');
+    await skill.take();
 
     assert.equal((await call(agent, 'DELETE', '/scout')).status, 200);
     await until('it is gone', inEffectTimeoutMs, async () => (await agent.record()).settings_pending === false);

@@ -19,6 +19,7 @@ import { others } from './others.ts';
 import { providers } from './providers.ts';
 import { schedules } from './schedules.ts';
 import { Results } from './results.ts';
+import { skills } from './skills.ts';
 import type { Subject } from './subjects.ts';
 import { talk } from './talk.ts';
 import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
@@ -27,7 +28,7 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 // oxfmt-ignore
 const cases = [
   talk, attachments, hostTools, others, connections, apis, providers,
-  inside, machinePrograms, ownersPackages, imports, dashboard, channels, schedules, life, members, returns,
+  inside, machinePrograms, ownersPackages, skills, imports, dashboard, channels, schedules, life, members, returns,
 ];
 
 /** Declares the tests of a runtime. */

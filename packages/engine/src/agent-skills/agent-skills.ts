@@ -135,7 +135,7 @@ function skillOf({ skillsApplied, skillsError }: AgentRow, row: AgentSkillRow): 
   const isKnown = skillsApplied !== null && skillsApplied !== nothingPlaced;
   return {
     ...row,
-    state: (isKnown ? row.state : null) ?? 'pending',
+    state: (isKnown ? row.state : null) ?? (row.enabled ? 'pending' : 'not_loaded'),
     missing: { programs: row.missingPrograms, variables: row.missingVariables },
     error: skillsError,
   };

@@ -36,7 +36,7 @@ export function wantedOf(agent: AgentRow, rows: readonly AgentSkillRow[]): Wante
   const there = rows.filter(isWanted);
   return {
     set,
-    digest: skillsDigest({ skillsWanted: set, members: agent.members }),
+    digest: skillsDigest({ ...agent, skillsWanted: set }),
     members: agent.members.map(({ name }) => name),
     skills: there.map(({ name, digest, members, programs, variables }): WantedSkill => ({
       name,

@@ -33,11 +33,21 @@ export const nothingPlaced = 'none';
 /** Rises with every change of the place or the way in which skills are put into a guest. They are then put there anew. */
 const skillsVersion = 1;
 
-/** A digest of the wanted skills, and of the members that see them. `AgentRow.skillsApplied` has it once they are in the guest. */
-export function skillsDigest({ skillsWanted, members }: Pick<AgentRow, 'skillsWanted' | 'members'>): string {
+/**
+ * A digest of the wanted skills, of the members that see them, and of the variables and packages that decide how: a runtime is
+ * asked again when these have changed. `AgentRow.skillsApplied` has it once they are in the guest.
+ */
+export function skillsDigest({
+  skillsWanted,
+  members,
+  env,
+  packagesApplied,
+}: Pick<AgentRow, 'skillsWanted' | 'members' | 'env' | 'packagesApplied'>): string {
   if (skillsWanted === nothingPlaced) return nothingPlaced;
   const wanted = [skillsVersion, skillsWanted, members.map(({ name }) => name)];
-  return hash('sha256', JSON.stringify(wanted), 'base64url');
+  // While packages are being installed the machine is as it was for the skills.
+  const around = [env, packagesApplied ?? nothingInstalled];
+  return hash('sha256', JSON.stringify([...wanted, ...around]), 'base64url');
 }
 
 /** Whether the machine will shortly have wanted skills that it lacks. After a failure nobody waits for the next try. */

@@ -19,7 +19,6 @@ import {
   skillVersionsOf,
   skillsOf,
   touchSkill,
-  unseeFollowers,
 } from '@lodge/store/skills';
 import type { SkillRow, SkillVersionRow } from '@lodge/store/skills';
 import { renewWanted } from '../agent-skills/wanted.ts';
@@ -122,7 +121,6 @@ const createChanges = ({ database, reader, makeId }: SkillsDeps) => ({
 async function renewFollowers(trx: Transaction, skillId: string): Promise<void> {
   const followers = await lockFollowers(trx, skillId);
   if (followers.length === 0) return;
-  await unseeFollowers(trx, skillId);
   await renewWanted(trx, followers);
 }
 

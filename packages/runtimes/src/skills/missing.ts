@@ -18,11 +18,13 @@ for need; do
 done
 `;
 
+type Guest = Pick<GuestClient, 'exec' | 'pace'>;
+
 const kinds = ['programs', 'variables'] as const;
 
 /** Returns which of the things that a skill needs are missing in a guest, after one look for all skills. */
 export async function missingIn(
-  guest: GuestClient,
+  guest: Guest,
   skills: readonly WantedSkill[],
   signal: AbortSignal,
 ): Promise<(requires: SkillRequires) => SkillRequires> {
@@ -35,11 +37,7 @@ export async function missingIn(
   return (requires) => ({ programs: only(requires, 'programs'), variables: only(requires, 'variables') });
 }
 
-async function missingNeeds(
-  guest: GuestClient,
-  needs: readonly string[],
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
+async function missingNeeds(guest: Guest, needs: readonly string[], signal: AbortSignal): Promise<ReadonlySet<string>> {
   const argv = ['sh', '-c', script, 'needs', ...needs];
   // The answer repeats what was asked at most.
   const maxOutputBytes = needs.join('\n').length + 1;

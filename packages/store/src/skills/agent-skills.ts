@@ -48,9 +48,6 @@ export interface AgentSkillPlace {
 export const findAgentSkill = (db: Queries, { agentId, name }: AgentSkillPlace): Promise<AgentSkillRow | undefined> =>
   live(db).where('s.agentId', '=', agentId).where('s.name', '=', name).executeTakeFirst();
 
-/** The state is unknown from a change on. */
-const unseen = { state: null, missingPrograms: [], missingVariables: [] };
-
 /** Puts the skill in the place of one with its name. */
 export async function upsertAgentSkill(trx: Transaction, skill: Insertable<AgentSkills>): Promise<void> {
   const { skillId, version, enabled, members } = skill;
@@ -59,7 +56,7 @@ export async function upsertAgentSkill(trx: Transaction, skill: Insertable<Agent
     .insertInto('agentSkills')
     .values(skill)
     .onConflict((conflict) =>
-      conflict.columns(['agentId', 'name']).doUpdateSet({ skillId, version, enabled, members, ...unseen, updatedAt }),
+      conflict.columns(['agentId', 'name']).doUpdateSet({ skillId, version, enabled, members, updatedAt }),
     )
     .execute();
 }
@@ -121,28 +118,21 @@ export async function lockFollowers(trx: Transaction, skillId: string): Promise<
   return rows.map(({ id }) => id);
 }
 
-/** Forgets the state of the skill in agents that follow its latest version. They are locked. */
-export async function unseeFollowers(trx: Transaction, skillId: string): Promise<void> {
-  await trx
-    .updateTable('agentSkills')
-    .set(unseen)
-    .where('skillId', '=', skillId)
-    .where('version', 'is', null)
-    .execute();
-}
-
-/** Writes digests of wanted skills into their agents, in the order of the agents' ids. */
+/** Writes digests of wanted skills into their agents, in the order of the agents' ids. The states of another set are unknown. */
 export async function setSkillsWanted(
   trx: Transaction,
   wanted: readonly { readonly agentId: string; readonly digest: string }[],
 ): Promise<void> {
   for (const { agentId, digest } of wanted) {
-    await trx
+    const { numUpdatedRows } = await trx
       .updateTable('agents')
       .set({ skillsWanted: digest, skillsError: null })
       .where('id', '=', agentId)
       .where('skillsWanted', '<>', digest)
-      .execute();
+      .executeTakeFirst();
+    if (numUpdatedRows === 0n) continue;
+    const unseen = { state: null, missingPrograms: [], missingVariables: [] };
+    await trx.updateTable('agentSkills').set(unseen).where('agentId', '=', agentId).execute();
   }
 }
 

@@ -232,6 +232,35 @@ test('members of a skill are members of the agent; one that goes is taken out; t
   await plane.end();
 });
 
+test('a put that changes nothing leaves the state; variables that come have the runtime asked again', async () => {
+  const { guests, plane, add, put, skill } = await start();
+  const name = unique();
+  await add(name, 'one');
+  const { id } = await running(world, plane);
+  guests.sight = () => ({ state: 'not_loaded' });
+  await put(id, name);
+  await until('it is seen', async () => (await skill(id, name)).state === 'not_loaded');
+  const places = guests.places;
+  await put(id, name, { version: 1 });
+  await add(name, 'one');
+  assert.equal((await skill(id, name)).state, 'not_loaded');
+  assert.equal(guests.places, places);
+  guests.sight = () => ({ state: 'loaded' });
+  await plane.agents.update(world.accountId, id, { env: { GITHUB_TOKEN: 'x' } });
+  await until('it is asked again', async () => (await skill(id, name)).state === 'loaded');
+  await plane.end();
+});
+
+test('a skill that is put and not enabled waits for nothing', async () => {
+  const { plane, add, put, skill } = await start();
+  const name = unique();
+  await add(name, 'one');
+  const { id } = await running(world, plane);
+  await put(id, name, { enabled: false });
+  assert.equal((await skill(id, name)).state, 'not_loaded');
+  await plane.end();
+});
+
 test('a machine that does not take them runs on and is tried again; a turn does not wait for that', async () => {
   const { host, guests, plane, add, put, skill } = await start();
   const name = unique();
