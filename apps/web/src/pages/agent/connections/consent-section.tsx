@@ -17,7 +17,7 @@ interface ConsentProps {
 
 /** The consent that a server asks for: how it is, and the way to give it. */
 export function ConsentSection({ connection, oauth, mayChange }: ConsentProps) {
-  const { agent_id: agentId, name } = connection;
+  const { agent_id: agentId, name, kind } = connection;
   const isConnected = oauth.status === 'connected';
   const consent = useConsent(() => connectionChanges(agentId).startOAuth(name), isConnected, JSON.stringify(oauth));
   return (
@@ -29,7 +29,7 @@ export function ConsentSection({ connection, oauth, mayChange }: ConsentProps) {
         {!isConnected && (
           <Notice kind="warning">
             {oauth.status === 'needed'
-              ? 'Somebody must consent before the agent can use it.'
+              ? `Somebody must consent before the agent ${kind === 'mcp' ? 'has the tools' : 'can use it'}.`
               : 'Access was not renewed.'}
             {oauth.reason !== null && ` ${cut(oauth.reason, 500)}`}
           </Notice>
