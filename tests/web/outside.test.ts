@@ -232,6 +232,35 @@ test('an MCP server is connected by a consent, and this page goes on by itself',
   await look(page, 'outside-connection');
 });
 
+test('an HTTP service by OAuth: its authorization server is named, and its secret is never shown again', async () => {
+  await page.goto(place.at('connections?form=add'));
+  await page.getByLabel('HTTP service').check();
+  await fieldIn(page, 'Name').fill('calendar');
+  await fieldIn(page, 'Address').fill('https://api.example.com/calendar');
+  await page.getByLabel('By OAuth').check();
+  await page.getByLabel('GET').check();
+  await fieldIn(page, 'Paths').fill('/*');
+  await fieldIn(page, 'Authorization address').fill('https://auth.example.com/authorize?access_type=offline');
+  await fieldIn(page, 'Token address').fill('https://auth.example.com/token');
+  await press('Create connection');
+  await shown('Enter the id of your client.');
+  await fieldIn(page, 'Client id').fill('by-hand');
+  await fieldIn(page, 'Client secret').fill('very-secret-of-a-client-9f2c');
+  await press('Create connection');
+  await shown('Somebody must consent before the agent can use it.');
+  await shown('https://auth.example.com');
+  await press('Edit');
+  await page.getByLabel('Send the secret in the body').check();
+  await press('Save connection');
+  await until('it is saved', async () => (await api('GET', '/connections/calendar')).body.auth.client_auth !== null);
+  const { auth } = (await api('GET', '/connections/calendar')).body;
+  assert.deepEqual(
+    [auth.client_id, auth.client_secret.last4, auth.token_url, auth.client_auth],
+    ['by-hand', '9f2c', 'https://auth.example.com/token', 'client_secret_post'],
+  );
+  assert.equal((await page.content()).includes('very-secret'), false);
+});
+
 test('a name that was refused is allowed by one click', async () => {
   await page.goto(place.at('egress'));
   await page.getByLabel('Only what the list names').check();
