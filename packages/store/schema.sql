@@ -118,7 +118,9 @@ CREATE TABLE agents (
   skills_wanted text NOT NULL DEFAULT 'none'::text,
   skills_applied text DEFAULT 'none'::text,
   skills_error text,
+  confirmations jsonb,
   CONSTRAINT agents_pkey PRIMARY KEY (id),
+  CONSTRAINT agents_confirmations_check CHECK ((jsonb_typeof(confirmations -> 'rules'::text) = 'array'::text) IS NOT FALSE),
   CONSTRAINT agents_deleted_was_wanted CHECK (deleted_at IS NULL OR desired = 'deleted'::text),
   CONSTRAINT agents_desired_check CHECK (desired = ANY (ARRAY['running'::text, 'deleted'::text])),
   CONSTRAINT agents_egress_check CHECK ((((egress ->> 'mode'::text) = ANY (ARRAY['public'::text, 'allowlist'::text, 'none'::text])) AND jsonb_typeof(egress -> 'allow'::text) = 'array'::text) IS TRUE),
@@ -650,6 +652,42 @@ CREATE TABLE compute_steps (
 CREATE INDEX compute_steps_of_account ON compute_steps USING btree (account_id, at);
 CREATE INDEX compute_steps_of_agent ON compute_steps USING btree (agent_id, at);
 CREATE INDEX compute_steps_unsummed ON compute_steps USING btree (id) WHERE NOT summed;
+
+CREATE TABLE confirmations (
+  id text COLLATE "C" NOT NULL,
+  seq bigint GENERATED ALWAYS AS IDENTITY,
+  account_id text NOT NULL,
+  agent_id text NOT NULL,
+  kind text NOT NULL,
+  subject text NOT NULL,
+  target text NOT NULL,
+  conversation text,
+  member text,
+  digest text NOT NULL,
+  shown_sealed text NOT NULL,
+  call_sealed text,
+  status text NOT NULL DEFAULT 'pending'::text,
+  decision text,
+  remember text NOT NULL DEFAULT 'none'::text,
+  words_sealed text,
+  result_sealed text,
+  waits_until timestamp(3) with time zone,
+  sends_until timestamp(3) with time zone,
+  told boolean NOT NULL DEFAULT false,
+  attempts integer NOT NULL DEFAULT 0,
+  requested_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  expires_at timestamp(3) with time zone NOT NULL,
+  decided_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  CONSTRAINT confirmations_pkey PRIMARY KEY (id),
+  CONSTRAINT confirmations_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id) ON DELETE CASCADE,
+  CONSTRAINT confirmations_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id) ON DELETE CASCADE
+);
+CREATE INDEX confirmations_by_account ON confirmations USING btree (account_id, seq);
+CREATE INDEX confirmations_by_agent ON confirmations USING btree (agent_id, seq);
+CREATE INDEX confirmations_ended ON confirmations USING btree (ended_at) WHERE ended_at IS NOT NULL;
+CREATE INDEX confirmations_pending ON confirmations USING btree (expires_at) WHERE status = 'pending'::text;
+CREATE INDEX confirmations_remembered ON confirmations USING btree (agent_id, conversation) WHERE remember = 'conversation'::text;
 
 CREATE TABLE connection_headers (
   agent_id text NOT NULL,
@@ -1541,6 +1579,8 @@ CREATE TRIGGER agents_inserted AFTER INSERT ON agents FOR EACH ROW EXECUTE FUNCT
 CREATE TRIGGER agents_updated AFTER UPDATE ON agents FOR EACH ROW WHEN ((to_jsonb(old.*) - '{lease_holder,lease_until,last_active_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{lease_holder,lease_until,last_active_at}'::text[])) EXECUTE FUNCTION notify_agent_changed();
 
 CREATE TRIGGER api_keys_changed AFTER UPDATE ON api_keys FOR EACH ROW WHEN (old.revoked_at IS DISTINCT FROM new.revoked_at OR old.expires_at IS DISTINCT FROM new.expires_at OR old.scopes IS DISTINCT FROM new.scopes) EXECUTE FUNCTION notify_api_key_changed();
+
+CREATE TRIGGER confirmations_forget_work AFTER DELETE ON confirmations REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_work('confirmation');
 
 CREATE TRIGGER hook_messages_forget_work AFTER DELETE ON hook_messages REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_work('message');
 

@@ -2,6 +2,7 @@
 import { channelRequests } from './bad-channel-requests.ts';
 import { scheduleRequests } from './bad-schedule-requests.ts';
 import { hookRequests } from './bad-hook-requests.ts';
+import { confirmationRequests } from './bad-confirmation-requests.ts';
 import { skillRequests } from './bad-skill-requests.ts';
 import { oauthRequests } from './bad-oauth-requests.ts';
 import { mcpRequests } from './bad-mcp-requests.ts';
@@ -359,6 +360,7 @@ export const badRequests: readonly BadRequest[] = [
   ...channelRequests,
   ...scheduleRequests,
   ...hookRequests,
+  ...confirmationRequests,
   ...skillRequests,
   ...mcpRequests,
   ...oauthRequests,

@@ -42,7 +42,7 @@ after(() => world?.close());
 
 /** Everything of the owner's. */
 async function contents(): Promise<string> {
-  const ofAccount = ['agents', 'api_keys', 'events', 'idempotency_keys', 'agent_visits', 'skills'];
+  const ofAccount = ['agents', 'api_keys', 'events', 'idempotency_keys', 'agent_visits', 'confirmations', 'skills'];
   const tables = [
     ...ofAccount,
     'llm_call_contents',

@@ -79,6 +79,7 @@ before(async () => {
               keepsContents: false,
               models: null,
               spendLimited: true,
+              confirmations: null,
             };
       },
     },

@@ -45,6 +45,7 @@ export const sections: readonly Section[] = [
       'docs/guides/agent-tools',
       'docs/guides/schedules',
       'docs/guides/connections',
+      'docs/guides/confirmations',
       'docs/guides/skills',
       'docs/guides/addresses',
       'docs/guides/egress',

@@ -35,6 +35,7 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     secrets,
     logs: logWriter(database),
     log,
+    guard: engine.asking,
     addresses: config.connectionAddresses,
     egressProxy: config.egressProxy,
     ...(oauthBounds && { oauthBounds }),
@@ -51,7 +52,11 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     guestFiles: channels.guestFiles,
     spend,
     schedules: createSchedules({ database, agents: engine.agents }),
+    guard: engine.asking,
     log,
   });
+  engine.makeCallsBy((agent, call, signal) =>
+    (call.kind === 'tool' ? agentTools : connections).make(agent, call, signal),
+  );
   return { tools, consent, clientDocuments, doors: { connections: door, mcp: createToolsDoor(agentTools, version) } };
 }

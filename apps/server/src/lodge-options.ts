@@ -1,7 +1,7 @@
 /** Options of a Lodge beside its configuration. */
 import type { ConnectionOptions } from '@lodge/connections';
 import type { RuntimeKind } from '@lodge/domain';
-import type { EngineDeps, HookParts, TemplateProgress } from '@lodge/engine';
+import type { ConfirmationParts, EngineDeps, HookParts, TemplateProgress } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
 import type { AgentRuntime, GmailConsent, GuestAddress, Log } from '@lodge/ports';
 import type { AppOptions } from './http/app.ts';
@@ -30,6 +30,7 @@ export interface LodgeBounds {
   /** The clock of accounts: of sessions, links and codes. */
   readonly accountsClock?: () => Date;
   readonly hooks?: HookParts['bounds'];
+  readonly confirmations?: ConfirmationParts['bounds'];
   readonly work?: EngineDeps['work'];
   readonly oauth?: ConnectionOptions['oauthBounds'];
 }

@@ -220,6 +220,7 @@ function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
     hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
     ...(bounds.work && { work: bounds.work }),
     schedules: { bounds: { turnMs: config.chatTimeoutMs } },
+    confirmations: { bounds: { turnMs: config.chatTimeoutMs, ...bounds.confirmations } },
     hooks: { bounds: { turnMs: config.chatTimeoutMs, ...bounds.hooks } },
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,

@@ -5,7 +5,7 @@ import type { BrokerAgent } from '@lodge/ports';
 import { tooMany } from './call/call-error.ts';
 
 /** The caller, identified by its address. */
-export type DoorGuest = Pick<BrokerAgent, 'agentId' | 'accountId' | 'runtimeKind'>;
+export type DoorGuest = Pick<BrokerAgent, 'agentId' | 'accountId' | 'runtimeKind' | 'confirmations'>;
 
 /**
  * A service for guests at the broker's address beside models: everything below one first segment of the path. Its requests

@@ -1,45 +1,38 @@
 /** Serves `/connections/…` at the broker: other people's services, reached without their credentials. */
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { TokenBuckets } from '@lodge/domain';
-import type { ConnectionDirectory, ConnectionRow } from '@lodge/ports';
-import type { CallLog } from './call-log.ts';
+import { policyFor, requestAct } from '@lodge/domain';
+import type { ConfirmationPolicy, TokenBuckets } from '@lodge/domain';
+import type { ConnectionDirectory, ConnectionRow, GuardedCaller } from '@lodge/ports';
 import { bodyOf } from './http/body.ts';
 import { forward } from './http/forward.ts';
 import type { Passed } from './http/pass.ts';
 import { Refused, sendRefusal } from './http/refused.ts';
 import { checkAllowed, checkName, noConnection, targetOf } from './http/target.ts';
 import type { Target } from './http/target.ts';
-import type { Way } from './http/way.ts';
 import { Access } from './oauth/access.ts';
-import type { LoginDeps } from './oauth/login.ts';
+import { deniedByRule, maxGuardedBytes, sendConfirmed } from './http/confirmed.ts';
+import type { ConfirmedDeps } from './http/confirmed.ts';
 
 /** A door as the broker defines it. */
 export interface ConnectionDoor {
-  handle(
-    guest: { readonly agentId: string },
-    req: IncomingMessage,
-    res: ServerResponse,
-    signal: AbortSignal,
-  ): Promise<void>;
+  handle(guest: GuardedCaller, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void>;
 }
 
-export interface DoorDeps extends Way {
-  readonly directory: ConnectionDirectory;
-  readonly logins: LoginDeps;
+export interface DoorDeps extends ConfirmedDeps {
   /** Rates by `rateName`. */
   readonly rate: TokenBuckets;
-  readonly calls: CallLog;
 }
 
 export const rateName = ({ agentId, name }: Pick<ConnectionRow, 'agentId' | 'name'>): string => `${agentId}/${name}`;
 
 export function createDoor(deps: DoorDeps): ConnectionDoor {
   return {
-    async handle({ agentId }, req, res, signal) {
+    async handle(guest, req, res, signal) {
+      const { agentId } = guest;
       const target = targetOf(req.url ?? '');
       try {
         if (target === null) await list(deps.directory, agentId, req, res);
-        else await call(deps, { agentId, target, req, res, signal });
+        else await call(deps, { guest, target, req, res, signal });
       } catch (error) {
         // The guest has left, or its request broke off.
         if (signal.aborted || req.errored || (req.destroyed && !req.complete)) res.destroy();
@@ -68,7 +61,7 @@ async function list(
 }
 
 interface Asked {
-  readonly agentId: string;
+  readonly guest: GuardedCaller;
   readonly target: Target;
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
@@ -76,23 +69,35 @@ interface Asked {
 }
 
 async function call(deps: DoorDeps, asked: Asked): Promise<void> {
-  const { agentId, target, req, res, signal } = asked;
+  const { guest, target, req, res, signal } = asked;
+  const { agentId } = guest;
+  const { method = '' } = req;
   checkName(target);
   const row = await deps.directory.usableOne(agentId, target.name);
   if (row === null) throw noConnection();
   const began = performance.now();
   const said = sentences(row, asked);
   try {
-    checkAllowed(row, req.method ?? '', target);
+    checkAllowed(row, method, target);
+    const policyOf = (path: string): ConfirmationPolicy =>
+      policyFor(guest.confirmations, requestAct(row.name, method, path));
+    const policy = policyOf(target.path);
+    if (policy === 'deny') throw deniedByRule();
     if (!deps.rate.allows(rateName(row), began)) {
       throw new Refused(429, 'rate_limit_exceeded', 'Too many calls of this connection. Try again shortly.', 1);
     }
-    const access = new Access(deps.logins, row);
-    const credentials = await access.credentials();
     const held = deps.budget.held.heldBy(row);
     try {
-      const body = await bodyOf(req, held, deps.bounds.requestBytes);
-      const passed = await forward(deps, { row, target, access, credentials, body, req, res, signal });
+      const body = await bodyOf(req, held, policy === 'ask' ? maxGuardedBytes : deps.bounds.requestBytes);
+      const { headers } = req;
+      const isFree = (path: string): boolean => policyOf(path) === 'allow';
+      const request = { target, method, headers, body, isFree };
+      const send = async (to: ConnectionRow): Promise<Passed> => {
+        const access = new Access(deps.logins, to);
+        const credentials = await access.credentials();
+        return forward(deps, { row: to, access, credentials, ...request, res, signal });
+      };
+      const passed = await (policy === 'ask' ? sendConfirmed(deps, { guest, row, request, send, signal }) : send(row));
       deps.calls.write(agentId, passed.cut === null ? 'info' : 'warn', said.passed(passed, performance.now() - began));
     } finally {
       held.giveBack();

@@ -146,7 +146,7 @@ const post = async (connection: string, how: string, body: string): Promise<stri
 };
 const ask = (connection: string, name: string, text: string) =>
   world.parts.tools.call(
-    world.broker.agentId(addressOf.get(connection)!),
+    { agentId: world.broker.agentId(addressOf.get(connection)!), accountId: 'a', confirmations: null },
     `m-${connection}__${name}`,
     { text },
     AbortSignal.timeout(30_000),

@@ -2,11 +2,13 @@ import { TokenBuckets } from '@lodge/domain';
 import { createOutbound, ofNameServers } from '@lodge/egress';
 import type {
   AgentLogWriter,
+  CallGuard,
   ConnectionConsent,
   ConnectionDirectory,
   ConnectionGrants,
   ConnectionRow,
   Log,
+  MakeCall,
   SecretBox,
   ClientDocuments,
 } from '@lodge/ports';
@@ -21,6 +23,7 @@ import type { ClosableToolSource } from './mcp/source.ts';
 import { createClientDocuments } from './oauth/client-documents.ts';
 import { createConsent } from './oauth/consent.ts';
 import { Renewals } from './oauth/renewals.ts';
+import { makeStored } from './http/confirmed.ts';
 import { CredentialBook } from './secret/credentials.ts';
 
 export interface ConnectionOptions {
@@ -29,6 +32,8 @@ export interface ConnectionOptions {
   readonly secrets: SecretBox;
   readonly logs: AgentLogWriter;
   readonly log: Log;
+  /** Asks owners about calls; without it those that need a yes are refused. */
+  readonly guard?: CallGuard;
   /** `public` allows only HTTPS to public addresses, checked at connect. */
   readonly addresses: 'public' | 'any';
   /** HTTP proxy for public servers. */
@@ -43,6 +48,8 @@ export interface ConnectionOptions {
 export interface ConnectionParts {
   readonly door: ConnectionDoor;
   readonly tools: ClosableToolSource;
+  /** Makes stored calls of `http` and `mcp` connections. */
+  readonly make: MakeCall;
   readonly consent: ConnectionConsent;
   /** Documents of OAuth clients of Lodge's own authorization server. */
   readonly clientDocuments: ClientDocuments;
@@ -64,6 +71,7 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
     calls,
     outbound,
     privateAddresses,
+    ...(options.guard && { guard: options.guard }),
     budget: new Budget(bounds),
     async echoed({ agentId, name: connection, revision }: ConnectionRow): Promise<void> {
       try {
@@ -85,6 +93,10 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
   return {
     door,
     tools,
+    make: (agent, call, signal) =>
+      call.kind === 'mcp'
+        ? tools.make(agent, call, signal)
+        : makeStored({ ...shared, logins, bounds }, agent, call, signal),
     consent: createConsent(oauth),
     clientDocuments: createClientDocuments(oauth),
     async close() {

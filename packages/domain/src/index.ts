@@ -33,6 +33,7 @@ export * from './basics/json-budget.ts';
 export * from './basics/named-error.ts';
 export * from './basics/waits.ts';
 export * from './channels/index.ts';
+export * from './confirmations/index.ts';
 export * from './connections/bounds.ts';
 export * from './connections/connection.ts';
 export * from './connections/oauth.ts';

@@ -1,6 +1,8 @@
 /** The resources: their error codes and event types. Each is in its own folder. */
 import { channelErrors } from './channels/errors.ts';
 import { channelEvents } from './channels/events.ts';
+import { confirmationErrors } from './confirmations/errors.ts';
+import { confirmationEvents } from './confirmations/events.ts';
 import { connectionErrors } from './connections/errors.ts';
 import { connectionEvents } from './connections/events.ts';
 import { hookErrors } from './hooks/errors.ts';
@@ -15,6 +17,7 @@ export const resourceErrors = {
   ...channelErrors,
   ...scheduleErrors,
   ...hookErrors,
+  ...confirmationErrors,
   ...connectionErrors,
   ...webhookErrors,
   ...skillErrors,
@@ -25,5 +28,6 @@ export const resourceEvents = {
   ...scheduleEvents,
   ...hookEvents,
   ...connectionEvents,
+  ...confirmationEvents,
   ...skillEvents,
 } as const;

@@ -23,6 +23,7 @@ import type {
   GuestPackages,
   HostLook,
   ImageBuilder,
+  MakeCall,
   RuntimeVersions,
   VmDriver,
 } from '@lodge/ports';
@@ -56,6 +57,8 @@ import type { ScheduleParts } from './schedules/schedules.ts';
 import { defaultHookBounds } from './hooks/bounds.ts';
 import type { HookParts } from './hooks/hooks.ts';
 import { hookMessages } from './hooks/messages.ts';
+import { openConfirming } from './confirmations/confirming.ts';
+import type { Asking, ConfirmationParts, Confirming } from './confirmations/confirming.ts';
 import { defaultLoopBounds } from './work/bounds.ts';
 import type { LoopBounds } from './work/bounds.ts';
 import { createWorkRunner } from './work/runner.ts';
@@ -110,6 +113,8 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<Spend
   readonly schedules?: ScheduleParts;
   /** Inbound hooks; without them there are none. */
   readonly hooks?: HookParts;
+  /** Confirmations; without them nothing does what is decided. */
+  readonly confirmations?: ConfirmationParts;
 }
 
 export interface Engine {
@@ -120,6 +125,10 @@ export interface Engine {
   readonly host: Host;
   /** Makes a turn of an agent, whoever asks. */
   readonly runTurn: RunTurn;
+  /** Asks owners about calls of their agents. */
+  readonly asking: Asking;
+  /** Says who makes allowed calls that no turn waits for. Until it is given, they fail. */
+  makeCallsBy(make: MakeCall): void;
   /** The askers of an agent's turns that are running on this host. */
   askedTurns(agentId: string): readonly AskedTurn[];
   /** Whether an agent's packages are being installed by way of the host. */
@@ -178,7 +187,9 @@ export function createEngine(deps: EngineDeps): Engine {
   const runTurn = createRunTurn({ ...deps, agents });
   const { secrets } = deps;
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, changes, log });
-  const loops = [loop, disk, idleness, relief, health, sleeper, ...askers(deps, agents, runTurn)];
+  const confirming = openConfirming(deps, (agentId) => turns.placeOf(agentId));
+  const { expiring } = confirming;
+  const loops = [loop, disk, idleness, relief, health, sleeper, expiring, ...askers(deps, agents, runTurn, confirming)];
   return {
     agents,
     get channels() {
@@ -186,6 +197,8 @@ export function createEngine(deps: EngineDeps): Engine {
     },
     host: createHost({ ...deps, templates }),
     runTurn,
+    asking: confirming.asking,
+    makeCallsBy: (make) => confirming.makeBy(make),
     askedTurns: (agentId) => turns.asked(agentId),
     reachesPackages: (agentId) => installs?.isOpen(agentId) ?? false,
     hasRoom: () => disk.hasRoom,
@@ -236,9 +249,9 @@ function given<Part>(part: Part | undefined, what: string): Part {
 }
 
 /** Parts that make agents take turns without a waiting request. */
-const askers = (deps: EngineDeps, agents: Agents, runTurn: RunTurn) => [
+const askers = (deps: EngineDeps, agents: Agents, runTurn: RunTurn, confirming: Confirming) => [
   ...answering(deps, agents, runTurn),
-  ...working(deps, agents, runTurn),
+  ...working(deps, agents, runTurn, confirming),
 ];
 
 /** Answers on channels, if there are any. */
@@ -252,8 +265,13 @@ function answering({ channels, database, changes, holder, log }: EngineDeps, age
 }
 
 /** Makes turns of what schedules and third parties cause, if there are any. */
-function working({ schedules, hooks, ...deps }: EngineDeps, agents: Agents, runTurn: RunTurn) {
-  if (!schedules && !hooks) return [];
+function working(
+  { schedules, hooks, confirmations, ...deps }: EngineDeps,
+  agents: Agents,
+  runTurn: RunTurn,
+  confirming: Confirming,
+) {
+  if (!schedules && !hooks && !confirmations) return [];
   const { database, changes, holder: host, log } = deps;
   const onWork = (listener: () => void) => changes.on('work', listener);
   const bounds = { ...defaultLoopBounds, ...deps.work };
@@ -262,6 +280,7 @@ function working({ schedules, hooks, ...deps }: EngineDeps, agents: Agents, runT
   const kinds = {
     ...(schedules && { run: scheduleRuns(ofSchedules) }),
     ...(hooks && { message: hookMessages({ ...defaultHookBounds, ...hooks.bounds }) }),
+    ...(confirmations && { confirmation: confirming.work }),
   };
   const firing = schedules ? createFiring({ database, bounds: ofSchedules, lookEveryMs, log }) : [];
   const holder = `${host}/${randomUUID()}`;

@@ -65,6 +65,10 @@ export type { MadeWebhook, WebhookInput, Webhooks } from './webhooks/webhooks.ts
 export type { DeliveryRow, WebhookRow } from '@lodge/store/webhooks';
 export { createAgentSkills } from './agent-skills/agent-skills.ts';
 export type { AgentSkill, AgentSkillInput, AgentSkillUses } from './agent-skills/agent-skills.ts';
+export { createConfirmations } from './confirmations/confirmations.ts';
+export type { Confirmations, ShownConfirmation } from './confirmations/confirmations.ts';
+export type { Asking } from './confirmations/asking.ts';
+export type { ConfirmationParts } from './confirmations/confirming.ts';
 export { createSkills } from './skills/skills.ts';
 export type { Skills } from './skills/skills.ts';
 export type { SkillRow, SkillVersionRow } from '@lodge/store/skills';

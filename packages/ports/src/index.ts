@@ -28,6 +28,8 @@ export * from './channels/platform.ts';
 export * from './channels/presses.ts';
 export * from './channels/relay-store.ts';
 export * from './hooks/hook-store.ts';
+export * from './confirmations/call-guard.ts';
+export * from './confirmations/tool-confirmed.ts';
 export * from './connections/connection-consent.ts';
 export * from './connections/connection-grants.ts';
 export * from './connections/connection-store.ts';

@@ -22,6 +22,7 @@ import { OAuth, Secrets } from './resources/sign-in.ts';
 import { Terminals } from './resources/machine/terminal.ts';
 import { Uploads } from './resources/machine/uploads.ts';
 import { LlmCalls, Usage } from './resources/usage.ts';
+import { Confirmations } from './resources/confirmations.ts';
 import { Skills } from './resources/skills.ts';
 import { Webhooks } from './resources/webhooks.ts';
 
@@ -50,6 +51,7 @@ export class Lodge {
   readonly webhooks: Webhooks;
   readonly skills: Skills;
   readonly agentSkills: AgentSkills;
+  readonly confirmations: Confirmations;
   readonly events: Events;
   readonly auditEvents: AuditEvents;
   readonly usage: Usage;
@@ -84,6 +86,7 @@ export class Lodge {
     this.webhooks = new Webhooks(http);
     this.skills = new Skills(http);
     this.agentSkills = new AgentSkills(http);
+    this.confirmations = new Confirmations(http);
     this.events = new Events(http);
     this.auditEvents = new AuditEvents(http);
     this.usage = new Usage(http);

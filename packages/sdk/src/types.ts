@@ -125,6 +125,7 @@ export interface Agent {
   packages: Packages;
   /** Why the packages are not installed; null while nothing has failed. It is tried again. */
   packages_error: string | null;
+  confirmations: ConfirmationRules | null;
   /** Models that it may call beside its own and its members'; null: any. */
   models: string[] | null;
   /** Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account. */
@@ -671,6 +672,73 @@ export interface ConfirmTotp {
   code: string;
 }
 
+export interface Confirmation {
+  object: 'confirmation';
+  id: string;
+  agent_id: string;
+  kind: 'call' | 'question';
+  /** `allowed`: the call was not made yet. `sending`: it is under way. `failed`: it was allowed and could not be made. `unknown`: it may have been made, and is never repeated. */
+  status: 'pending' | 'allowed' | 'sending' | 'done' | 'denied' | 'expired' | 'failed' | 'unknown';
+  /** The words of rules for it. */
+  on: string;
+  /** Lodge's own words. */
+  action: string;
+  /** The agent's words: at most 2000 characters. Signs that hide or reorder text are written as \u…. */
+  quoted: string | null;
+  /** Whether `quoted` is only the beginning. */
+  cut: boolean;
+  /** The options of a question. */
+  options: string[];
+  /** SHA-256 of the whole call as it is stored, in hex. It is sent as it is stored. */
+  digest: string;
+  /** The conversation of the turn; null outside of one. */
+  conversation: string | null;
+  decision: 'allow' | 'deny' | null;
+  /** The owner's words about a decision. */
+  reason: string | null;
+  /** The owner's answer to a question. */
+  answer: string | null;
+  /** `conversation`: the same method and path, or tool, has the same decision in this conversation. `rule`: a rule of the agent says so from now on. */
+  remember: 'none' | 'conversation' | 'rule';
+  requested_at: string;
+  expires_at: string;
+  decided_at: string | null;
+  ended_at: string | null;
+}
+
+export interface ConfirmationList {
+  object: 'list';
+  data: Confirmation[];
+  has_more: boolean;
+  /** Give it as `cursor` for the next page. */
+  next_cursor: string | null;
+}
+
+/** Rules about the calls of the agent that need a yes. They are enforced on the host. */
+export interface ConfirmationRules {
+  /** The first one that fits counts. */
+  rules: {
+    /** `connection:<name>`, `tool:<name>` for a tool of Lodge, `messages`, `schedules`, `packages` or `command`. */
+    on: string;
+    /** A pattern with `*` for any characters. For an `http` connection it is about the method and the path, without the query; for an `mcp` connection about the name of the tool; for a tool of Lodge about its name or the JSON of its arguments. A rule that restricts ignores case, and a slash at the end. */
+    match: string;
+    /** `ask`: the call waits for a yes. */
+    policy: 'allow' | 'ask' | 'deny';
+  }[];
+  /** The policy for every other call by a connection, and for tools of Lodge that change something. */
+  default: 'allow' | 'ask' | 'deny';
+  /** Conversations in which the owner is asked. */
+  deliver: {
+    channel: 'slack' | 'discord' | 'telegram' | 'whatsapp' | 'gmail' | 'email';
+    /** The id of a conversation that wrote to the agent there. */
+    conversation: string;
+  }[];
+  /** Ids of senders on channels who may decide there, each alone or behind the name of its channel. Nobody else can. */
+  deciders: string[];
+  /** Time until an undecided confirmation is closed, of 5 minutes to 30 days. */
+  expires: string;
+}
+
 export interface Connection {
   object: 'connection';
   agent_id: string;
@@ -817,6 +885,30 @@ export interface CreateAgent {
     pip?: readonly string[] | undefined;
     /** npm packages, for their commands: `<name>` or `<name>@<version>`. */
     npm?: readonly string[] | undefined;
+  } | null | undefined;
+  /** Rules about the calls of the agent that need a yes, given as a whole. In effect with the next call. */
+  confirmations?: {
+    /** The first one that fits counts. */
+    rules: readonly {
+      /** `connection:<name>`, `tool:<name>` for a tool of Lodge, `messages`, `schedules`, `packages` or `command`. */
+      on: string;
+      /** A pattern with `*` for any characters. For an `http` connection it is about the method and the path, without the query; for an `mcp` connection about the name of the tool; for a tool of Lodge about its name or the JSON of its arguments. A rule that restricts ignores case, and a slash at the end. */
+      match?: string | undefined;
+      /** `ask`: the call waits for a yes. */
+      policy: 'allow' | 'ask' | 'deny';
+    }[];
+    /** The policy for every other call by a connection, and for tools of Lodge that change something. */
+    default?: 'allow' | 'ask' | 'deny' | undefined;
+    /** Conversations in which the owner is asked. */
+    deliver?: readonly {
+      channel: 'slack' | 'discord' | 'telegram' | 'whatsapp' | 'gmail' | 'email';
+      /** The id of a conversation that wrote to the agent there. */
+      conversation: string;
+    }[] | undefined;
+    /** Ids of senders on channels who may decide there, each alone or behind the name of its channel. Nobody else can. */
+    deciders?: readonly string[] | undefined;
+    /** Time until an undecided confirmation is closed, of 5 minutes to 30 days. */
+    expires?: string | undefined;
   } | null | undefined;
   /** Models that the agent may call beside its own and its members', each as `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key for; under a spend limit, any with a known price. */
   models?: readonly string[] | null | undefined;
@@ -1020,6 +1112,16 @@ export interface DecideAuthorization {
   scopes?: readonly ('agents:read' | 'agents:write' | 'agents:delete' | 'usage:read' | 'agents:chat' | 'keys:write')[] | null | undefined;
 }
 
+export interface DecideConfirmation {
+  decision: 'allow' | 'deny';
+  /** For the agent. */
+  reason?: string | undefined;
+  /** For a question that is allowed: one of its options, or other words. */
+  answer?: string | undefined;
+  /** `conversation`: the same method and path, or tool, has the same decision in this conversation. `rule`: a rule of the agent says so from now on. */
+  remember?: 'none' | 'conversation' | 'rule' | undefined;
+}
+
 export interface DecideDeviceRequest {
   user_code: string;
   approve: boolean;
@@ -1121,7 +1223,7 @@ export interface Egress {
 export interface ErrorBody {
   error: {
     type: 'invalid_request_error' | 'authentication_error' | 'authorization_error' | 'not_found_error' | 'rate_limit_error' | 'server_error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'confirmation_not_found' | 'confirmation_closed' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
     /** For a person; not stable. */
     message: string;
     /** With `skill_refused` alone: what the review found. */
@@ -1133,7 +1235,7 @@ export interface LodgeEvent {
   object: 'event';
   /** Rises with time, within one account. */
   id: string;
-  /** What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`. */
+  /** What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`. */
   type: string;
   created_at: string;
   /** The agent that it is about. */
@@ -2118,7 +2220,7 @@ export type ResponseStreamEvent = {
   event: 'error';
   data: {
     type: 'error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'confirmation_not_found' | 'confirmation_closed' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
     message: string;
     param: null;
     sequence_number: number;
@@ -2527,6 +2629,30 @@ export interface UpdateAgent {
     pip?: readonly string[] | undefined;
     /** npm packages, for their commands: `<name>` or `<name>@<version>`. */
     npm?: readonly string[] | undefined;
+  } | null | undefined;
+  /** Replaces the rules as a whole, in effect with the next call; null: every call is allowed. */
+  confirmations?: {
+    /** The first one that fits counts. */
+    rules: readonly {
+      /** `connection:<name>`, `tool:<name>` for a tool of Lodge, `messages`, `schedules`, `packages` or `command`. */
+      on: string;
+      /** A pattern with `*` for any characters. For an `http` connection it is about the method and the path, without the query; for an `mcp` connection about the name of the tool; for a tool of Lodge about its name or the JSON of its arguments. A rule that restricts ignores case, and a slash at the end. */
+      match?: string | undefined;
+      /** `ask`: the call waits for a yes. */
+      policy: 'allow' | 'ask' | 'deny';
+    }[];
+    /** The policy for every other call by a connection, and for tools of Lodge that change something. */
+    default?: 'allow' | 'ask' | 'deny' | undefined;
+    /** Conversations in which the owner is asked. */
+    deliver?: readonly {
+      channel: 'slack' | 'discord' | 'telegram' | 'whatsapp' | 'gmail' | 'email';
+      /** The id of a conversation that wrote to the agent there. */
+      conversation: string;
+    }[] | undefined;
+    /** Ids of senders on channels who may decide there, each alone or behind the name of its channel. Nobody else can. */
+    deciders?: readonly string[] | undefined;
+    /** Time until an undecided confirmation is closed, of 5 minutes to 30 days. */
+    expires?: string | undefined;
   } | null | undefined;
   /** Replaces the rules as a whole; null: every public address. */
   egress?: {
@@ -3131,7 +3257,7 @@ export interface Operations {
       /** Newest events first by default, oldest first with `asc`; with `follow` always `asc`. */
       direction?: 'desc' | 'asc' | undefined;
       /** Only events of this type. */
-      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | undefined;
+      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'confirmation.requested' | 'confirmation.decided' | 'confirmation.expired' | 'confirmation.done' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | undefined;
       /** Only events of this agent. */
       agent_id?: string | undefined;
       /** Only events of this time or later. */
@@ -3678,6 +3804,45 @@ export interface Operations {
     query: unknown;
     body: Record<string, never>;
     reply: ChannelMessage;
+    stream: never;
+  };
+  /** GET /v1/confirmations: List confirmations */
+  listConfirmations: {
+    path: unknown;
+    query: {
+      /** Confirmations per page. */
+      limit?: number | undefined;
+      /** `next_cursor` of the page before. */
+      cursor?: string | undefined;
+      /** Only those in this status. */
+      status?: 'pending' | 'allowed' | 'sending' | 'done' | 'denied' | 'expired' | 'failed' | 'unknown' | undefined;
+      /** Only those of this agent. */
+      agent_id?: string | undefined;
+    };
+    body: undefined;
+    reply: ConfirmationList;
+    stream: never;
+  };
+  /** GET /v1/confirmations/{confirmation}: Read a confirmation */
+  getConfirmation: {
+    path: {
+      /** The confirmation's id. */
+      confirmation: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: Confirmation;
+    stream: never;
+  };
+  /** POST /v1/confirmations/{confirmation}: Decide about a confirmation */
+  decideConfirmation: {
+    path: {
+      /** The confirmation's id. */
+      confirmation: string;
+    };
+    query: unknown;
+    body: DecideConfirmation;
+    reply: Confirmation;
     stream: never;
   };
   /** GET /v1/agents/{id}/connections: List the connections of an agent */

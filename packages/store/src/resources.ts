@@ -2,6 +2,7 @@
 import { accountTables } from './accounts/resource.ts';
 import { agentTables } from './agents/resource.ts';
 import { channelTables } from './channels/resource.ts';
+import { confirmationTables } from './confirmations/resource.ts';
 import { connectionTables } from './connections/resource.ts';
 import { eventTables } from './events/resource.ts';
 import { hookTables } from './hooks/resource.ts';
@@ -17,6 +18,7 @@ export const storedResources = [
   accountTables,
   agentTables,
   channelTables,
+  confirmationTables,
   connectionTables,
   eventTables,
   hookTables,

@@ -91,7 +91,12 @@ export function openStand() {
       return { begun: begun.body, page };
     },
     call: async (tool = 'work__hello', of: Pick<ApiServer, 'tools'> = here.world) => {
-      const answer = await of.tools.call(here.agentId, tool, {}, AbortSignal.timeout(20_000));
+      const answer = await of.tools.call(
+        { agentId: here.agentId, accountId: '', confirmations: null },
+        tool,
+        {},
+        AbortSignal.timeout(20_000),
+      );
       const said = String(answer?.content[0]?.text);
       texts.push(said);
       return [answer?.isError, said] as const;

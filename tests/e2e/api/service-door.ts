@@ -35,7 +35,7 @@ export async function openDoor({ connectionString, masterKey, agentId, oauthBoun
   });
   const never = new AbortController().signal;
   const server = createServer((req, res) => {
-    parts.door.handle({ agentId }, req, res, never).catch(() => res.destroy());
+    parts.door.handle({ agentId, accountId: '', confirmations: null }, req, res, never).catch(() => res.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/connections`;

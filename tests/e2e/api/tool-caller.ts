@@ -27,7 +27,8 @@ const parts = openConnections({
   egressProxy: null,
   oauthBounds: { claimMs: settings.claimMs, leastAgeMs: 0 },
 });
-const answer = await parts.tools.call(settings.agentId, settings.tool, {}, AbortSignal.timeout(30_000));
+const caller = { agentId: settings.agentId, accountId: '', confirmations: null };
+const answer = await parts.tools.call(caller, settings.tool, {}, AbortSignal.timeout(30_000));
 process.stdout.write(`${JSON.stringify(answer)}\n`);
 await parts.close();
 await store.close();

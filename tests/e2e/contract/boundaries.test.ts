@@ -53,6 +53,7 @@ before(async () => {
     hook: await made('POST', `${agent}/hooks`, { name: 'H' }),
     schedule: await made('POST', `${agent}/schedules`, { name: 'S', every: '1h', prompt: 'x' }),
     skill: 'none',
+    confirmation: 'none',
     port: '3000',
     path: 'a',
     upload: '0123456789abcdef',

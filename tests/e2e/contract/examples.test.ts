@@ -26,6 +26,8 @@ import { Client } from './states.ts';
 const refused: Readonly<Record<string, readonly [status: number, code: string, why: string]>> = {
   getLlmCall: [404, 'llm_call_not_found', 'the stub gateway makes no model calls'],
   startGmailOAuth: [409, 'gmail_not_configured', 'there is no Google client here'],
+  getConfirmation: [404, 'confirmation_not_found', 'no agent asks anything here'],
+  decideConfirmation: [404, 'confirmation_not_found', 'no agent asks anything here'],
   addSkill: [422, 'skill_source_failed', 'no repository outside of this machine is asked'],
   openAgentTerminal: [400, 'invalid_request', 'a terminal is a WebSocket, which other tests open'],
   openAgentPortTunnel: [400, 'invalid_request', 'a tunnel is a WebSocket, which other tests open'],
@@ -87,6 +89,7 @@ async function records(): Promise<Values> {
     delivery: idOf(test),
     skill: await skillOf(world),
     agentSkill: 'release-notes',
+    confirmation: 'none',
     hook: idOf(hook),
     token: hook.body.url.split('/').at(-1),
     schedule: await at('POST', `${agent}/schedules`, { name: 'S', every: '1h', prompt: 'x' }),

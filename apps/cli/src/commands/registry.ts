@@ -88,6 +88,12 @@ export const groups: readonly Group[] = [
     summary: 'the skills library, and skills of agents',
     load: () => import('./account/skills.ts'),
   },
+  {
+    name: 'confirmations',
+    heading: 'Account',
+    summary: 'calls of agents that wait for a yes',
+    load: () => import('./account/confirmations.ts'),
+  },
   { name: 'keys', heading: 'Account', summary: 'API keys of the account', load: () => import('./account/keys.ts') },
   { name: 'logs', heading: 'Agents', summary: "an agent's log, as it grows", load: () => import('./machine/logs.ts') },
   {

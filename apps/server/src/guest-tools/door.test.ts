@@ -33,7 +33,7 @@ let relay: RelayHand;
 let broker: Broker;
 let url: string;
 /** Replaces the real tools, while it is set. */
-let instead: AgentTools | null = null;
+let instead: Pick<AgentTools, 'list' | 'call'> | null = null;
 
 before(async () => {
   world = await World.open();
@@ -100,6 +100,7 @@ function brokerAgent(address: string): BrokerAgent | null {
     keepsContents: false,
     models: null,
     spendLimited: false,
+    confirmations: null,
   };
 }
 

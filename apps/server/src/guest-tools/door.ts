@@ -34,13 +34,19 @@ export interface ToolsDoor {
   handle(guest: ToolGuest, req: IncomingMessage, res: ServerResponse, signal: AbortSignal): Promise<void>;
 }
 
-export function createToolsDoor(tools: AgentTools, version: string): ToolsDoor {
+export function createToolsDoor(tools: Tools, version: string): ToolsDoor {
   return {
-    async handle({ agentId, accountId }, req, res, signal) {
+    async handle({ agentId, accountId, confirmations }, req, res, signal) {
       try {
         checkTarget(req);
         const message = await messageOf(req);
-        const reply = await answer(tools, { guest: { agentId, accountId }, req, message, version, signal });
+        const reply = await answer(tools, {
+          guest: { agentId, accountId, confirmations },
+          req,
+          message,
+          version,
+          signal,
+        });
         if (reply === null) return;
         res.writeHead(reply.status, { 'content-type': 'application/json' });
         res.end(reply.text);
@@ -94,6 +100,9 @@ async function bodyOf(req: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
+/** The tools of an agent, as the door needs them. */
+type Tools = Pick<AgentTools, 'list' | 'call'>;
+
 interface Asked {
   readonly guest: ToolGuest;
   readonly req: IncomingMessage;
@@ -103,10 +112,7 @@ interface Asked {
 }
 
 /** Null: the guest has left. */
-async function answer(
-  tools: AgentTools,
-  asked: Asked,
-): Promise<{ readonly status: number; readonly text: string } | null> {
+async function answer(tools: Tools, asked: Asked): Promise<{ readonly status: number; readonly text: string } | null> {
   const { req, message, signal } = asked;
   const one = serverOf(tools, asked);
   const { server } = one;
@@ -154,7 +160,7 @@ interface OneServer {
   listed: string | null;
 }
 
-function serverOf(tools: AgentTools, { guest, version, signal }: Asked): OneServer {
+function serverOf(tools: Tools, { guest, version, signal }: Asked): OneServer {
   const options = { capabilities: { tools: {} }, jsonSchemaValidator: noValidator };
   const one: OneServer = {
     server: new Server({ name: 'lodge', version }, options),

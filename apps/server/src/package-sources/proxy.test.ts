@@ -13,7 +13,7 @@ import { SourceProxy } from './proxy.ts';
 import { areThroughHost, sourceHosts } from './sources.ts';
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
-const guest = { agentId: 'a', accountId: 'b', runtimeKind: 'runtime_a' } as const;
+const guest = { agentId: 'a', accountId: 'b', runtimeKind: 'runtime_a', confirmations: null } as const;
 const never = new AbortController().signal;
 const longestMs = 1_500;
 let isOpen = true;

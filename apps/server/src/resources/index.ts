@@ -1,6 +1,7 @@
 /** The resources of the API, by their names. The app, its document and the wiring go over this list. */
 import { agentSkills } from './agent-skills.ts';
 import { channels } from './channels.ts';
+import { confirmations } from './confirmations.ts';
 import { connections } from './connections.ts';
 import { hooks } from './hooks.ts';
 import { ports } from './ports.ts';
@@ -16,6 +17,7 @@ const resources = {
   visits,
   ports,
   channels,
+  confirmations,
   connections,
   webhooks,
   skills,

@@ -18,6 +18,7 @@ export interface TestAgent {
   readonly accountId?: string;
   readonly models?: BrokerAgent['models'];
   readonly spendLimited?: boolean;
+  readonly confirmations?: BrokerAgent['confirmations'];
 }
 
 export type TestBrokerOptions = Partial<
@@ -135,5 +136,6 @@ function record(
     keepsContents,
     models: more.models ?? null,
     spendLimited: more.spendLimited ?? false,
+    confirmations: more.confirmations ?? null,
   };
 }

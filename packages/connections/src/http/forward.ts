@@ -46,11 +46,11 @@ async function authorized(
 
 async function answerOf(
   way: Way,
-  { row, target, credentials, body, req }: Forwarding,
+  { row, target, credentials, body, isFree, ...given }: Forwarding,
   signal: AbortSignal,
 ): Promise<OutboundResponse> {
-  const method = req.method as OutboundRequest['method'];
-  const headers = requestHeaders(req.headers, credentials.headers);
+  const { method } = given;
+  const headers = requestHeaders(given.headers, credentials.headers);
   let to = target;
   for (let followed = 0; ; followed += 1) {
     const url = addressOf(row, to.path, to.query);
@@ -60,7 +60,8 @@ async function answerOf(
     const location = [answer.headers.location ?? ''].flat()[0]!;
     const next = redirectTarget(row, method, url, location);
     const mayFollow = method === 'GET' || method === 'HEAD';
-    if (next === null || !mayFollow || followed >= way.bounds.redirects) throw redirected(next !== null && mayFollow);
+    if (next === null || !isFree(next.path) || !mayFollow || followed >= way.bounds.redirects)
+      throw redirected(next !== null && mayFollow);
     to = next;
   }
 }

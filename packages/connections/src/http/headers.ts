@@ -65,6 +65,12 @@ export function requestHeaders(
   return { ...Object.fromEntries(passing), ...credentials, 'accept-encoding': 'identity' };
 }
 
+/** The headers of a guest that go to a server. */
+export function guestHeaders(guest: IncomingHttpHeaders): Record<string, string | string[]> {
+  const { 'accept-encoding': _, ...passing } = requestHeaders(guest, {});
+  return passing;
+}
+
 const notToGuests = new Set([
   ...hopByHop,
   'set-cookie',

@@ -86,12 +86,12 @@ class Passage {
   }
 
   async pass(): Promise<void> {
-    const { req, res } = this.#forwarding;
+    const { method, res } = this.#forwarding;
     const headers = responseHeaders(this.#answer.headers);
     await this.#checkHead(headers);
     const inLines = comesInLines(headers['content-type']);
     if (inLines) this.#head(headers);
-    if (req.method !== 'HEAD') await this.#passBody(headers, inLines);
+    if (method !== 'HEAD') await this.#passBody(headers, inLines);
     this.#head(headers);
     res.end();
   }
@@ -159,7 +159,7 @@ class Passage {
     const { res } = this.#forwarding;
     if (res.headersSent) return;
     try {
-      res.writeHead(this.#answer.statusCode, headers);
+      res.writeHead(this.#answer.statusCode, { ...headers });
     } catch {
       throw new Refused(502, 'upstream_answer_refused', 'The answer has headers that cannot be passed on.');
     }

@@ -51,7 +51,7 @@ const signal = () => AbortSignal.timeout(10_000);
 const list = async (address: string = known) => world.parts.tools.tools(agentId(address), signal());
 const names = async (address: string = known) => (await list(address)).map(({ name }) => name);
 const call = (name: string, args: Json = {}, address: string = known) =>
-  world.parts.tools.call(agentId(address), name, args, signal());
+  world.parts.tools.call({ agentId: agentId(address), accountId: 'a', confirmations: null }, name, args, signal());
 const said = async (name: string, args: Json = {}) => {
   const answer = await call(name, args);
   return [answer?.isError, String(answer?.content[0]?.text)] as const;

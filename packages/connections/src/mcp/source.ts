@@ -1,12 +1,26 @@
 /** MCP connections as tools of their agents. */
-import { asObject, untilAborted } from '@lodge/domain';
-import type { Json, TokenBuckets } from '@lodge/domain';
+import { asObject, policyFor, remoteToolAct, untilAborted } from '@lodge/domain';
+import type { CallOutcome, Json, TokenBuckets } from '@lodge/domain';
 import { PrivateAddressError } from '@lodge/egress';
 import { StreamableHTTPError } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { McpError } from '@modelcontextprotocol/sdk/types.js';
-import type { ConnectionDirectory, ConnectionRow, Log, OfferedTool, ToolAnswer, ToolSource } from '@lodge/ports';
+import { textOfAnswer, toolConfirmed } from '@lodge/ports';
+import type {
+  CallEnd,
+  CallGuard,
+  ConnectionDirectory,
+  ConnectionRow,
+  GuardedCaller,
+  Log,
+  OfferedTool,
+  StoredCall,
+  ToolAnswer,
+  ToolCalled,
+  ToolSource,
+} from '@lodge/ports';
 import type { CallLog } from '../call-log.ts';
 import { rateName } from '../door.ts';
+import { deniedByRule } from '../http/confirmed.ts';
 import { Login } from '../oauth/login.ts';
 import type { LoginDeps } from '../oauth/login.ts';
 import type { McpWay } from './guarded-fetch.ts';
@@ -20,6 +34,8 @@ export interface SourceDeps extends McpWay {
   readonly logins: LoginDeps;
   readonly rate: TokenBuckets;
   readonly calls: CallLog;
+  /** Asks the owner about calls whose policy says so; without it they are refused. */
+  readonly guard?: CallGuard;
   readonly log: Log;
 }
 
@@ -28,6 +44,22 @@ export interface ClosableToolSource extends ToolSource {
 }
 
 const sweepMs = 60_000;
+
+type McpCall = Extract<StoredCall, { readonly kind: 'mcp' }>;
+
+interface Asked {
+  readonly row: ConnectionRow;
+  readonly asOfMs: number;
+  readonly find: (tool: ServerTool) => boolean;
+  readonly args: Json;
+  readonly signal: AbortSignal;
+}
+
+/** `answer` is null where there is no such tool. */
+interface Called {
+  readonly answer: ToolAnswer | null;
+  readonly end: CallOutcome;
+}
 
 export class ConnectionTools implements ClosableToolSource {
   readonly #deps: SourceDeps;
@@ -54,27 +86,78 @@ export class ConnectionTools implements ClosableToolSource {
     }
   }
 
-  async call(agentId: string, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null> {
+  async call(caller: GuardedCaller, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null> {
+    const { agentId } = caller;
     const connection = connectionOf(name);
     const asOfMs = performance.now();
     const row = connection === null ? null : await this.#deps.directory.usableOne(agentId, connection);
     if (row?.kind !== 'mcp') return null;
+    const { rate, bounds } = this.#deps;
     const began = performance.now();
-    const { calls, rate, bounds } = this.#deps;
     if (!rate.allows(rateName(row), began)) return failure('Too many calls of this connection. Try again shortly.');
     if (Buffer.byteLength(JSON.stringify(args)) > bounds.argumentBytes) return failure('The arguments are too large.');
+    const asked: Asked = { row, asOfMs, find: (tool) => tool.name === name, args, signal };
+    const { confirmations } = caller;
+    if (confirmations === null) return (await this.#ask(asked)).answer;
+    const tool = await this.#toolNamed(asked);
+    if (tool === undefined) return null;
+    if (tool instanceof Error) return failure(sentenceOf(tool));
+    const act = remoteToolAct(row.name, tool.serverName);
+    const policy = policyFor(confirmations, act);
+    if (policy === 'allow') return (await this.#ask(asked)).answer;
+    const call = { kind: 'mcp', connection: row.name, url: row.url, tool: tool.serverName, arguments: args } as const;
+    const { guard } = this.#deps;
+    if (policy === 'deny' || guard === undefined) return failure(deniedByRule().message);
+    return toolConfirmed(guard, { caller, act, call, signal }, () => this.#callStored(agentId, call, signal));
+  }
+
+  /** Makes a stored call of which no turn waits for the answer. Never rejects. */
+  async make({ agentId }: Pick<GuardedCaller, 'agentId'>, call: StoredCall, signal: AbortSignal): Promise<CallEnd> {
+    if (call.kind !== 'mcp') return { outcome: 'failed', text: 'It is no tool of a connection.' };
+    const { answer, end } = await this.#callStored(agentId, call, signal);
+    return { outcome: end, text: textOfAnswer(answer) };
+  }
+
+  /** Calls the tool by the connection as it is now, if it still leads where the call was shown to go. */
+  async #callStored(agentId: string, call: McpCall, signal: AbortSignal): Promise<ToolCalled> {
+    try {
+      const asOfMs = performance.now();
+      const row = await this.#deps.directory.usableOne(agentId, call.connection);
+      const changed = failure('The connection has changed since it was shown: nothing was called.');
+      if (row?.kind !== 'mcp' || row.url !== call.url) return { answer: changed, end: 'failed' };
+      const find = (tool: ServerTool): boolean => tool.serverName === call.tool;
+      const { answer, end } = await this.#ask({ row, asOfMs, find, args: call.arguments, signal });
+      return answer === null ? { answer: failure('There is no such tool any more.'), end } : { answer, end };
+    } catch (error) {
+      return { answer: failure(sentenceOf(error)), end: 'failed' };
+    }
+  }
+
+  async #toolNamed({ row, asOfMs, find, signal }: Asked): Promise<ServerTool | Error | undefined> {
+    try {
+      const server = await this.#serverOf(row, asOfMs);
+      return offered(row, await untilAborted(server.tools(), signal)).find(find);
+    } catch (error) {
+      return error instanceof Error ? error : new Error('no tools', { cause: error });
+    }
+  }
+
+  async #ask({ row, asOfMs, find, args, signal }: Asked): Promise<Called> {
+    const { calls, bounds } = this.#deps;
+    const { agentId } = row;
+    const began = performance.now();
     const server = await this.#serverOf(row, asOfMs);
     let tool: ServerTool | undefined;
     try {
-      tool = offered(row, await untilAborted(server.tools(), signal)).find((each) => each.name === name);
-      if (tool === undefined) return null;
+      tool = offered(row, await untilAborted(server.tools(), signal)).find(find);
+      if (tool === undefined) return { answer: null, end: 'failed' };
       const result = asObject(await server.call(tool.serverName, args, signal)) ?? {};
       const answer = answerOf(result, bounds);
       calls.write(agentId, 'info', said(row, tool, answer.isError ? 'answered with an error' : 'answered', began));
-      return answer;
+      return { answer, end: 'done' };
     } catch (error) {
       calls.write(agentId, 'warn', said(row, tool, 'not answered', began));
-      return failure(sentenceOf(error));
+      return { answer: failure(sentenceOf(error)), end: tool === undefined ? 'failed' : 'unknown' };
     }
   }
 

@@ -13,6 +13,7 @@ import { Lifecycle } from './agent.ts';
 import { SpendLimitInput } from '../account/spend.ts';
 import { EgressInput } from './egress.ts';
 import { ChannelsInput, VerifyQuery } from './channel-input.ts';
+import { ConfirmationRulesInput } from './confirmation-rules.ts';
 import { PackagesInput } from './packages.ts';
 import { VariablesInput } from './variables.ts';
 import { Instructions } from './instructions.ts';
@@ -123,6 +124,7 @@ export const CreateAgent = Type.Object(
     egress: Type.Optional(nullable(EgressInput)),
     env: Type.Optional(nullable(VariablesInput)),
     packages: Type.Optional(nullable(PackagesInput)),
+    confirmations: Type.Optional(nullable(ConfirmationRulesInput)),
     models: Type.Optional(nullable(modelNames())),
     peers: Type.Optional(nullable(peerIds(' None by default.'))),
     ...ownTexts,

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Static } from 'typebox';
 import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames, ownTexts, peerIds } from './agent-requests.ts';
 import { EgressInput } from './egress.ts';
+import { ConfirmationRulesInput } from './confirmation-rules.ts';
 import { PackagesInput } from './packages.ts';
 import { VariablesInput } from './variables.ts';
 import { kindsWith, sizeNames } from '@lodge/domain';
@@ -81,6 +82,12 @@ export const UpdateAgent = Type.Object(
       nullable({
         ...PackagesInput,
         description: 'Replaces all three lists; what is no longer in one is removed. Null: none.',
+      }),
+    ),
+    confirmations: Type.Optional(
+      nullable({
+        ...ConfirmationRulesInput,
+        description: 'Replaces the rules as a whole, in effect with the next call; null: every call is allowed.',
       }),
     ),
     egress: Type.Optional(

@@ -11,6 +11,7 @@ import {
 } from '@lodge/domain';
 import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
+import { ConfirmationRules } from './confirmation-rules.ts';
 import { Packages } from './packages.ts';
 import { Variables } from './variables.ts';
 import { SecretFingerprint } from '../fingerprints.ts';
@@ -135,6 +136,7 @@ export const Agent = Type.Object(
         examples: ['apt did not install its packages: it ended with status 100.'],
       }),
     ),
+    confirmations: nullable(ConfirmationRules),
     models: nullable(
       Type.Array(Type.String(), {
         description: "Models that it may call beside its own and its members'; null: any.",

@@ -6,7 +6,7 @@
 import { jsonLine } from './json-line.ts';
 
 /** Every kind of host line in prompts. */
-export const hostMarks = ['channel message', 'scheduled run', 'agent message', 'hook message'] as const;
+export const hostMarks = ['channel message', 'scheduled run', 'agent message', 'hook message', 'call outcome'] as const;
 export type HostMark = (typeof hostMarks)[number];
 
 /** Writes a host line, the only way to do so: `facts` on one line, and below it the text of somebody else. */

@@ -83,7 +83,7 @@ type Result = Readonly<Record<string, any>>;
 
 /** Returns the tool's result, or the sentence that says what went wrong. */
 async function use(name: Name, tool: string, args: object = {}) {
-  const caller = { agentId: agents[name].id, accountId: world.accountId };
+  const caller = { agentId: agents[name].id, accountId: world.accountId, confirmations: null };
   const answer = await tools.call(caller, tool, args as Record<string, unknown>, never);
   const [{ text }] = answer!.content as unknown as [{ readonly text: string }];
   return answer!.isError ? text : (JSON.parse(text) as Result);
@@ -190,7 +190,7 @@ test('arguments that are no arguments are told by name, in one sentence', async 
     [{ constructor: 1 }, /^"constructor" is not a known argument\.$/],
   ];
   for (const [args, sentence] of wrong) assert.match(await refusalOf(use('a', 'send_message', args)), sentence);
-  const caller = { agentId: agents.a.id, accountId: world.accountId };
+  const caller = { agentId: agents.a.id, accountId: world.accountId, confirmations: null };
   for (const name of ['constructor', '__proto__', 'schedule_destroy', '']) {
     assert.equal(await tools.call(caller, name, {}, never), null, name);
   }
@@ -226,7 +226,7 @@ test('whom it may not ask is refused alike: nobody, itself, no peer, another acc
   }
   gateway.scripts.set('d', () => spoken(ask('d', 'a')));
   assert.equal(await say('d'), none);
-  const stranger = { agentId: agents.a.id, accountId: randomUUID() };
+  const stranger = { agentId: agents.a.id, accountId: randomUUID(), confirmations: null };
   const answer = await tools.call(stranger, 'ask_agent', { agent: agents.b.id, message: 'x' }, never);
   assert.equal(answer!.isError, true);
 });
@@ -310,7 +310,7 @@ const ours =
   );
 
 test('tools of further sources are listed behind, and called, but never in the place of ours', async () => {
-  const caller = { agentId: agents.a.id, accountId: world.accountId };
+  const caller = { agentId: agents.a.id, accountId: world.accountId, confirmations: null };
   const listed = await tools.list(caller, never);
   assert.deepEqual(
     listed.map(({ name }) => name),

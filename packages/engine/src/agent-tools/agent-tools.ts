@@ -2,15 +2,19 @@
 import {
   Refusal,
   TokenBuckets,
+  ownToolAct,
   ownTools,
+  policyFor,
   readArguments,
+  scheduleToolWords,
   schemaOf,
   toolRates,
   leftUsd,
   spendWindow,
 } from '@lodge/domain';
-import type { Json, OwnToolName } from '@lodge/domain';
-import type { OfferedTool, ToolAnswer } from '@lodge/ports';
+import type { Json, OwnToolName, ToolFields } from '@lodge/domain';
+import { textOfAnswer, toolConfirmed } from '@lodge/ports';
+import type { MakeCall, OfferedTool, ToolAnswer, ToolCalled } from '@lodge/ports';
 import { agentsList, askAgent } from './ask-agent.ts';
 import { channelsList } from './channels-list.ts';
 import type { AgentToolsDeps, Tool } from './deps.ts';
@@ -23,6 +27,8 @@ export interface AgentTools {
   list(guest: ToolGuest, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /** Calls a tool. A failure is a sentence with `isError`; null means that there is no such tool. Never rejects. */
   call(guest: ToolGuest, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null>;
+  /** Makes a stored call of a tool of Lodge's that was allowed. */
+  readonly make: MakeCall;
 }
 
 const usageNow: Tool<'usage_now'> = async ({ spend }, { guest }) => {
@@ -77,9 +83,9 @@ export function createAgentTools(deps: AgentToolsDeps): AgentTools {
     async call(guest, name, args, signal) {
       try {
         if (offered.some((tool) => tool.name === name))
-          return said(await own(deps, pace, { guest, name, args, signal }));
+          return await confirmedOwn(deps, pace, { guest, name, args, signal });
         for (const source of sources) {
-          const answer = await source.call(guest.agentId, name, args, signal);
+          const answer = await source.call(guest, name, args, signal);
           if (answer !== null) return answer;
         }
         return null;
@@ -87,8 +93,41 @@ export function createAgentTools(deps: AgentToolsDeps): AgentTools {
         return failed(deps, guest, name, error);
       }
     },
+    async make(agent, call, signal) {
+      if (call.kind !== 'tool') return { outcome: 'failed', text: 'It is no tool of Lodge.' };
+      const { name, arguments: args } = call;
+      const guest = { ...agent, confirmations: null };
+      const { answer, end } = await ended(deps, pace, { guest, name, args, signal });
+      return { outcome: end, text: textOfAnswer(answer) };
+    },
   };
 }
+
+/** Calls a tool of Lodge's if the owner's rules allow it. Arguments that are none are refused before anybody is asked. */
+async function confirmedOwn(deps: AgentToolsDeps, pace: Pace, call: OwnCall): Promise<ToolAnswer> {
+  const { guest, name, args, signal } = call;
+  const act = ownToolAct(name, args);
+  const policy = policyFor(guest.confirmations, act);
+  if (policy === 'allow') return said(await own(deps, pace, call));
+  if (policy === 'deny' || deps.guard === undefined) {
+    throw new Refusal('invalid_request', 'A rule of the owner denies this call. Do not try it in another way.');
+  }
+  readArguments(fieldsOf(name), args);
+  const stored = { kind: 'tool', name, arguments: args } as const;
+  return toolConfirmed(deps.guard, { caller: guest, act, call: stored, signal }, () => ended(deps, pace, call));
+}
+
+/** Calls a tool of Lodge's, and says whether it was done. A refusal comes before anything is done. */
+async function ended(deps: AgentToolsDeps, pace: Pace, call: OwnCall): Promise<ToolCalled> {
+  try {
+    return { answer: said(await own(deps, pace, call)), end: 'done' };
+  } catch (error) {
+    return { answer: failed(deps, call.guest, call.name, error), end: error instanceof Refusal ? 'failed' : 'unknown' };
+  }
+}
+
+const fieldsOf = (name: string): ToolFields =>
+  isOwn(name) ? ownTools[name].fields : scheduleToolWords[name as keyof typeof scheduleToolWords].fields;
 
 interface OwnCall {
   readonly guest: ToolGuest;

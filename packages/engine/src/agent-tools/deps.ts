@@ -1,5 +1,5 @@
 import type { Json, OwnToolName, OwnTools, ToolArguments, ToolFields } from '@lodge/domain';
-import type { ChannelFiles, GuestFiles, Log, ToolSource } from '@lodge/ports';
+import type { CallGuard, ChannelFiles, GuestFiles, Log, ToolSource } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
 import type { Agents, AskedTurn } from '../agents/agents.ts';
 import type { Spend } from '../spend/spend.ts';
@@ -19,6 +19,8 @@ export interface AgentToolsDeps {
   readonly schedules?: ToolSchedules;
   /** Tools of further sources. */
   readonly sources?: readonly ToolSource[];
+  /** Asks the owner about calls whose policy says so; without it they are refused. */
+  readonly guard?: CallGuard;
   readonly log: Log;
   readonly bounds?: Partial<AgentToolBounds>;
 }

@@ -1,5 +1,4 @@
+import type { GuardedCaller } from '@lodge/ports';
+
 /** The agent that calls, proved by its machine's address. */
-export interface ToolGuest {
-  readonly agentId: string;
-  readonly accountId: string;
-}
+export type ToolGuest = GuardedCaller;

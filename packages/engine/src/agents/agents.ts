@@ -135,7 +135,7 @@ export interface Agents {
    * Begins a chat turn of the agent, until `over` aborts. The turn is cut when its model calls are refused for good. `asked`
    * says that another agent asked for it.
    */
-  turn(id: string, over: AbortSignal, asked?: AskedTurn): Turn;
+  turn(id: string, over: AbortSignal, asked?: AskedTurn, place?: TurnPlace | null): Turn;
   /** Keeps the agent awake during work that did not come through `use` (an LLM call). Never rejects. */
   busy(id: string): () => void;
   logs(accountId: string, query: LogQuery): Promise<readonly LogEntry[]>;
@@ -173,6 +173,13 @@ export interface AskedTurn {
   readonly payerId: string;
   /** Whether the payer has a spend limit, so that no call without a known price is made. */
   readonly limited: boolean;
+}
+
+/** The conversation of a turn. */
+export interface TurnPlace {
+  readonly conversation: string;
+  /** Null: the agent itself. */
+  readonly member: string | null;
 }
 
 /** A chat in progress, as far as its model calls are concerned. */

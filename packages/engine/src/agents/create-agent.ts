@@ -8,6 +8,7 @@ import type { AgentRow, Committed, NewAgent } from '@lodge/store/agents';
 import { insertAdmitted } from './decisions.ts';
 import { checkDiskForCreate, hostMemory, noRoom, withRoom } from './capacity.ts';
 import { refuseBadKeys } from './check-keys.ts';
+import { checkConfirmationField } from '../confirmations/field.ts';
 import { newChannel } from '../channels/check.ts';
 import type { AgentsDeps } from './deps.ts';
 import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
@@ -29,6 +30,9 @@ export async function createAgent(
   const model = chosenModel(deps, input.runtimeKind, input.model ?? null, keyProviders);
   const models = checkedModels(input.models ?? null, deps.providers);
   const peers = await checkedPeers(deps, { accountId, id }, input.peers ?? []);
+  if (input.confirmations) {
+    await checkConfirmationField(deps.database, { accountId, agentId: id }, input.confirmations, null);
+  }
   await refuseBadKeys(deps, input);
   const { checkKeys: _, llmKeys, channels = [], ...given } = input;
   const agent: NewAgent = {

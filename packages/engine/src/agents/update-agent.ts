@@ -6,6 +6,7 @@ import { checkRoom, withRoom } from './capacity.ts';
 import { checkKeyProviders, sealKey } from './create-agent.ts';
 import { checkModelStays, checkedModels, chosenModel } from './model-choice.ts';
 import type { AgentsDeps } from './deps.ts';
+import { checkConfirmationField } from '../confirmations/field.ts';
 import { checkedPeers } from './peers.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 
@@ -38,6 +39,9 @@ export async function updateAgent(
   const models = input.models && checkedModels(input.models, deps.providers, agent.models ?? []);
   const peers = input.peers && (await checkedPeers(deps, agent, input.peers, agent.peers));
   if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
+  if (input.confirmations) {
+    await checkConfirmationField(deps.database, { accountId, agentId: id }, input.confirmations, agent.confirmations);
+  }
   const decide = (row: AgentRow): AgentChange => {
     if (!isThere(row)) throw notFound(id);
     check?.(row);

@@ -51,7 +51,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
     use: (accountId, id, options) => uses.use(accountId, id, options),
     record: (accountId, id, event, by) => record(deps, accountId, id, { event, by }),
-    turn: (id, over, asked) => deps.turns.begin(id, over, asked),
+    turn: (id, over, asked, place) => deps.turns.begin(id, over, asked, place),
     busy(id) {
       deps.keepAwake.join(id);
       let released = false;

@@ -14,7 +14,7 @@
  * spans.
  */
 import { Refusal } from '@lodge/domain';
-import type { AskedTurn, Turn } from '../agents/agents.ts';
+import type { AskedTurn, Turn, TurnPlace } from '../agents/agents.ts';
 import type { CallLedger, CallRefusal, LlmCall, Log, OpenCall, SealedContent } from '@lodge/ports';
 
 export interface LoopBounds {
@@ -92,10 +92,12 @@ class ActiveTurn implements Turn {
   /** Calls that were counted for the turn. */
   calls = 0;
   readonly asked: AskedTurn;
+  readonly place: TurnPlace | null;
   private readonly cutting = new AbortController();
 
-  constructor(over: AbortSignal, asked: AskedTurn) {
+  constructor(over: AbortSignal, asked: AskedTurn, place: TurnPlace | null) {
     this.asked = asked;
+    this.place = place;
     this.signal = AbortSignal.any([over, this.cutting.signal]);
   }
 
@@ -115,8 +117,13 @@ export class Turns {
   }
 
   /** A turn of the agent, until `over` aborts. */
-  begin(agentId: string, over: AbortSignal, asked: AskedTurn = { ...unasked, payerId: agentId }): Turn {
-    const turn = new ActiveTurn(over, asked);
+  begin(
+    agentId: string,
+    over: AbortSignal,
+    asked: AskedTurn = { ...unasked, payerId: agentId },
+    place: TurnPlace | null = null,
+  ): Turn {
+    const turn = new ActiveTurn(over, asked, place);
     if (over.aborted) return turn;
     const caller = this.caller(agentId);
     if (caller.turns.size === 0) caller.span = this.newSpan(null);
@@ -129,6 +136,12 @@ export class Turns {
   /** The askers of the agent's running turns. */
   asked(agentId: string): readonly AskedTurn[] {
     return [...(this.callers.get(agentId)?.turns ?? [])].map(({ asked }) => asked);
+  }
+
+  /** The conversation of the agent's turn; null when there is none, or several turns, as nobody can know which one is at work. */
+  placeOf(agentId: string): TurnPlace | null {
+    const [turn, ...others] = this.callers.get(agentId)?.turns ?? [];
+    return others.length === 0 ? (turn?.place ?? null) : null;
   }
 
   /** Wraps the ledger: it looks for loops and passes refusals on to the turns. */

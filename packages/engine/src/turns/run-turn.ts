@@ -10,14 +10,14 @@ import type { Json } from '@lodge/domain';
 import { Refusal } from '@lodge/domain';
 import { GatewayFailure } from '@lodge/ports';
 import type { ChatEndpoint, Gateway, GatewayAnswer, TurnApi } from '@lodge/ports';
-import type { Agents, AskedTurn, LiveAgent } from '../agents/agents.ts';
+import type { Agents, AskedTurn, LiveAgent, TurnPlace } from '../agents/agents.ts';
 import { TurnAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bounded } from './bounded.ts';
 import { hasPictures } from './pictures.ts';
 
 /** The origin of a turn. */
-export type TurnOrigin = 'api' | 'channel' | 'schedule' | 'hook' | 'agent';
+export type TurnOrigin = 'api' | 'channel' | 'schedule' | 'hook' | 'agent' | 'confirmation';
 
 export interface TurnRequest {
   readonly agentId: string;
@@ -88,7 +88,7 @@ export function createRunTurn(deps: RunTurnDeps): RunTurn {
     try {
       const live = await liveAgent(deps, asked, signal);
       // The agent's account was checked by then: only that account may know what becomes of its turns.
-      const turn = deps.agents.turn(agentId, signal, asked.asked);
+      const turn = deps.agents.turn(agentId, signal, asked.asked, placeOf(asked));
       const request = requestOf(asked, live);
       const gatewayAnswer = open(deps, asked, live, request, turn.signal);
       const streams = request.body['stream'] === true;
@@ -100,6 +100,10 @@ export function createRunTurn(deps: RunTurnDeps): RunTurn {
     }
   };
 }
+
+/** A turn that stands alone has no place. */
+const placeOf = ({ conversation, member }: TurnRequest): TurnPlace | null =>
+  conversation === null ? null : { conversation, member };
 
 async function checkMember({ agents }: RunTurnDeps, { accountId, agentId, member }: TurnRequest): Promise<void> {
   const { members } = await agents.get(accountId, agentId);

@@ -9,6 +9,8 @@ import type { TurnOrigin } from '../turns/run-turn.ts';
 export interface Task {
   readonly accountId: string;
   readonly agentId: string;
+  /** Null or absent: the agent itself. */
+  readonly member?: string | null;
   readonly conversation: string;
   readonly origin: TurnOrigin;
   readonly text: string;
@@ -34,6 +36,8 @@ export interface Kind<Piece extends ClaimedPiece> {
   /** Names the work in the log. */
   readonly what: string;
   taskOf(piece: Piece): Task;
+  /** Does what comes before the turn, and returns the turn, or the end where there is none. `taskOf` if it is not given. */
+  prepare?(piece: Piece, cut: AbortSignal): Promise<Task | TurnEnd>;
   /**
    * Ends a piece: delivers its answer and writes its event and log lines. False when the claim was lost; then nothing is
    * written. An answer that its conversation does not accept makes the work failed.
@@ -48,6 +52,7 @@ export interface Kind<Piece extends ClaimedPiece> {
 export interface Kinds {
   readonly run?: Kind<Extract<ClaimedPiece, { readonly kind: 'run' }>>;
   readonly message?: Kind<Extract<ClaimedPiece, { readonly kind: 'message' }>>;
+  readonly confirmation?: Kind<Extract<ClaimedPiece, { readonly kind: 'confirmation' }>>;
 }
 
 /** Returns the piece's kind, which made it. */

@@ -60,7 +60,9 @@ async function turnOf(
   piece: ClaimedPiece,
   { cut, begins }: Turning,
 ): Promise<TurnEnd> {
-  const { accountId, agentId, conversation, origin, text, wakes, asleep } = kind.taskOf(piece);
+  const task = kind.prepare ? await kind.prepare(piece, cut) : kind.taskOf(piece);
+  if ('outcome' in task) return task;
+  const { accountId, agentId, member = null, conversation, origin, text, wakes, asleep } = task;
   const agent = await agents.get(accountId, agentId);
   if (agent.status === 'error') return failed(inError(agent), piece.mayHaveActed);
   const wake = wakes(agent);
@@ -69,7 +71,7 @@ async function turnOf(
     const answer = await runTurn({
       agentId,
       accountId,
-      member: null,
+      member,
       conversation,
       origin,
       said: message(text),

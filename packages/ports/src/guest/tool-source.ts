@@ -1,5 +1,6 @@
 /** A tool that an agent has beside Lodge's own. */
 import type { Json } from '@lodge/domain';
+import type { GuardedCaller } from '../confirmations/call-guard.ts';
 
 export interface OfferedTool {
   /** Unique among the agent's tools: letters, digits, `_` and `-`, at most 64. */
@@ -20,5 +21,5 @@ export interface ToolSource {
   /** Returns the agent's tools. Never rejects: a source that does not answer has no tools for now. */
   tools(agentId: string, signal: AbortSignal): Promise<readonly OfferedTool[]>;
   /** Calls a tool. Returns null when there is no such tool. */
-  call(agentId: string, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null>;
+  call(caller: GuardedCaller, name: string, args: Json, signal: AbortSignal): Promise<ToolAnswer | null>;
 }

@@ -1,4 +1,4 @@
-import type { RuntimeKind } from '@lodge/domain';
+import type { Confirmations, RuntimeKind } from '@lodge/domain';
 
 /** Wire formats of LLM providers' APIs. */
 export const llmApis = [
@@ -83,6 +83,8 @@ export interface BrokerAgent {
   readonly models: readonly string[] | null;
   /** Whether a spend limit applies: its own, its account's or the deployment's. */
   readonly spendLimited: boolean;
+  /** Rules about the calls that need somebody's yes; null: none. */
+  readonly confirmations: Confirmations | null;
 }
 
 /** Finds agents by the source address of their VM. */

@@ -78,6 +78,8 @@ ERROR_CODES: Mapping[str, tuple[int, str]] = {
     "schedule_not_found": (404, "not_found_error"),
     "schedule_running": (409, "invalid_request_error"),
     "hook_not_found": (404, "not_found_error"),
+    "confirmation_not_found": (404, "not_found_error"),
+    "confirmation_closed": (409, "invalid_request_error"),
     "connection_not_found": (404, "not_found_error"),
     "oauth_not_configured": (409, "invalid_request_error"),
     "oauth_not_possible": (409, "invalid_request_error"),

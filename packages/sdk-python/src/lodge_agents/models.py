@@ -57,6 +57,10 @@ __all__ = [
     "ChatCompletion",
     "ChatCompletionChunk",
     "ChatCompletionUsage",
+    "Confirmation",
+    "ConfirmationRules",
+    "ConfirmationRulesDeliverItem",
+    "ConfirmationRulesRule",
     "Connection",
     "ConnectionAllow",
     "ConnectionAuth",
@@ -339,6 +343,41 @@ class Packages(Reply):
     """npm packages, for their commands: `<name>` or `<name>@<version>`."""
 
 
+class ConfirmationRulesRule(Reply):
+    on: str
+    """`connection:<name>`, `tool:<name>` for a tool of Lodge, `messages`, `schedules`, `packages` or `command`."""
+    match: str
+    """A pattern with `*` for any characters. For an `http` connection it is about the method and the path,
+    without the query; for an `mcp` connection about the name of the tool; for a tool of Lodge about its name
+    or the JSON of its arguments. A rule that restricts ignores case, and a slash at the end.
+    """
+    policy: Literal["allow", "ask", "deny"] | str
+    """`ask`: the call waits for a yes."""
+
+
+class ConfirmationRulesDeliverItem(Reply):
+    channel: Literal["slack", "discord", "telegram", "whatsapp", "gmail", "email"] | str
+    conversation: str
+    """The id of a conversation that wrote to the agent there."""
+
+
+class ConfirmationRules(Reply):
+    """Rules about the calls of the agent that need a yes. They are enforced on the host."""
+
+    rules: list[ConfirmationRulesRule]
+    """The first one that fits counts."""
+    default: Literal["allow", "ask", "deny"] | str
+    """The policy for every other call by a connection, and for tools of Lodge that change something."""
+    deliver: list[ConfirmationRulesDeliverItem]
+    """Conversations in which the owner is asked."""
+    deciders: list[str]
+    """Ids of senders on channels who may decide there, each alone or behind the name of its channel. Nobody else
+    can.
+    """
+    expires: str
+    """Time until an undecided confirmation is closed, of 5 minutes to 30 days."""
+
+
 class Agent(Reply):
     object: Literal["agent"]
     id: str
@@ -377,6 +416,7 @@ class Agent(Reply):
     packages: Packages
     packages_error: str | None
     """Why the packages are not installed; null while nothing has failed. It is tried again."""
+    confirmations: ConfirmationRules | None
     models: list[str] | None
     """Models that it may call beside its own and its members'; null: any."""
     peers: list[str]
@@ -730,6 +770,44 @@ class ChatCompletionChunk(Reply):
     step: ToolStep | None = None
 
 
+class Confirmation(Reply):
+    object: Literal["confirmation"]
+    id: str
+    agent_id: str
+    kind: Literal["call", "question"] | str
+    status: Literal["pending", "allowed", "sending", "done", "denied", "expired", "failed", "unknown"] | str
+    """`allowed`: the call was not made yet. `sending`: it is under way. `failed`: it was allowed and could not
+    be made. `unknown`: it may have been made, and is never repeated.
+    """
+    on: str
+    """The words of rules for it."""
+    action: str
+    """Lodge's own words."""
+    quoted: str | None
+    """The agent's words: at most 2000 characters. Signs that hide or reorder text are written as \\u…."""
+    cut: bool
+    """Whether `quoted` is only the beginning."""
+    options: list[str]
+    """The options of a question."""
+    digest: str
+    """SHA-256 of the whole call as it is stored, in hex. It is sent as it is stored."""
+    conversation: str | None
+    """The conversation of the turn; null outside of one."""
+    decision: Literal["allow", "deny"] | str | None
+    reason: str | None
+    """The owner's words about a decision."""
+    answer: str | None
+    """The owner's answer to a question."""
+    remember: Literal["none", "conversation", "rule"] | str
+    """`conversation`: the same method and path, or tool, has the same decision in this conversation. `rule`: a
+    rule of the agent says so from now on.
+    """
+    requested_at: datetime
+    expires_at: datetime
+    decided_at: datetime | None
+    ended_at: datetime | None
+
+
 class ConnectionAllow(Reply):
     methods: list[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | str]
     paths: list[str]
@@ -1056,6 +1134,8 @@ ErrorBodyErrorCode = Literal[
     "schedule_not_found",
     "schedule_running",
     "hook_not_found",
+    "confirmation_not_found",
+    "confirmation_closed",
     "connection_not_found",
     "oauth_not_configured",
     "oauth_not_possible",
@@ -1130,6 +1210,7 @@ class LodgeEvent(Reply):
     `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`,
     `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`,
     `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`,
+    `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`,
     `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`.
     """
     created_at: datetime

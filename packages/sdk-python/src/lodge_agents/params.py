@@ -23,6 +23,9 @@ __all__ = [
     "ChannelsInputTelegram",
     "ChannelsInputWhatsapp",
     "ConnectionAllow",
+    "CreateAgentConfirmations",
+    "CreateAgentConfirmationsDeliverItem",
+    "CreateAgentConfirmationsRule",
     "CreateAgentEgress",
     "CreateAgentLifecycle",
     "CreateAgentLlmKey",
@@ -172,6 +175,41 @@ class CreateAgentPackages(TypedDict, total=False):
     """npm packages, for their commands: `<name>` or `<name>@<version>`."""
 
 
+class CreateAgentConfirmationsRule(TypedDict, total=False):
+    on: Required[str]
+    """`connection:<name>`, `tool:<name>` for a tool of Lodge, `messages`, `schedules`, `packages` or `command`."""
+    match: str
+    """A pattern with `*` for any characters. For an `http` connection it is about the method and the path,
+    without the query; for an `mcp` connection about the name of the tool; for a tool of Lodge about its name
+    or the JSON of its arguments. A rule that restricts ignores case, and a slash at the end.
+    """
+    policy: Required[Literal["allow", "ask", "deny"]]
+    """`ask`: the call waits for a yes."""
+
+
+class CreateAgentConfirmationsDeliverItem(TypedDict, total=False):
+    channel: Required[Literal["slack", "discord", "telegram", "whatsapp", "gmail", "email"]]
+    conversation: Required[str]
+    """The id of a conversation that wrote to the agent there."""
+
+
+class CreateAgentConfirmations(TypedDict, total=False):
+    """Rules about the calls of the agent that need a yes, given as a whole. In effect with the next call."""
+
+    rules: Required[Sequence[CreateAgentConfirmationsRule]]
+    """The first one that fits counts."""
+    default: Literal["allow", "ask", "deny"]
+    """The policy for every other call by a connection, and for tools of Lodge that change something."""
+    deliver: Sequence[CreateAgentConfirmationsDeliverItem]
+    """Conversations in which the owner is asked."""
+    deciders: Sequence[str]
+    """Ids of senders on channels who may decide there, each alone or behind the name of its channel. Nobody else
+    can.
+    """
+    expires: str
+    """Time until an undecided confirmation is closed, of 5 minutes to 30 days."""
+
+
 class UpdateAgentLlmKey(TypedDict, total=False):
     provider: Required[str]
     """An id of `GET /v1/providers`."""
@@ -302,6 +340,10 @@ ListEventsType = Literal[
     "connection.connected",
     "connection.consent_needed",
     "connection.answer_refused",
+    "confirmation.requested",
+    "confirmation.decided",
+    "confirmation.expired",
+    "confirmation.done",
     "skill.created",
     "skill.version_added",
     "skill.deleted",

@@ -63,6 +63,7 @@ test('a created agent reads back as it was given, desired running and provisioni
     settingsApplied: 'template',
     egressVersion: 1,
     egressApplied: 1,
+    confirmations: null,
     env: {},
     packages: { apt: [], pip: [], npm: [] },
     packagesApplied: 'none',

@@ -5,6 +5,7 @@ export const agentTables = {
   topics: ['agent_changed'],
   sealed: [{ table: 'llm_keys', column: 'sealed', key: ['agent_id', 'provider'], context: llmKeyContext }],
   columns: {
+    'agents.confirmations': 'JsonColumn<domain.Confirmations>',
     'agents.desired': "'running' | 'deleted'",
     'agents.egress': 'JsonColumn<domain.EgressRules>',
     'agents.env': 'JsonColumn<domain.Variables>',

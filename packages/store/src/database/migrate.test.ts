@@ -80,6 +80,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0045_choices.sql',
     '0046_oauth_of_services.sql',
     '0047_agent_skills.sql',
+    '0048_confirmations.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -109,6 +110,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'compute_prices',
     'compute_rates',
     'compute_steps',
+    'confirmations',
     'connection_headers',
     'connection_oauth',
     'connections',

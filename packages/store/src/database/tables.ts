@@ -94,6 +94,7 @@ export interface Agents {
   acknowledged: Generated<boolean>;
   autoResume: boolean;
   autoStart: boolean;
+  confirmations: JsonColumn<domain.Confirmations> | null;
   crashes: Generated<ArrayType<Timestamp>>;
   createdAt: Timestamp;
   dashboard: Generated<boolean>;
@@ -422,6 +423,34 @@ export interface ComputeSteps {
   storageUsd: Numeric;
   summed: Generated<boolean>;
   vcpus: number;
+}
+
+export interface Confirmations {
+  accountId: string;
+  agentId: string;
+  attempts: Generated<number>;
+  callSealed: string | null;
+  conversation: string | null;
+  decidedAt: Timestamp | null;
+  decision: domain.ConfirmationDecision | null;
+  digest: string;
+  endedAt: Timestamp | null;
+  expiresAt: Timestamp;
+  id: string;
+  kind: domain.ConfirmationKind;
+  member: string | null;
+  remember: Generated<domain.ConfirmationMemory>;
+  requestedAt: Generated<Timestamp>;
+  resultSealed: string | null;
+  sendsUntil: Timestamp | null;
+  seq: Generated<Int8>;
+  shownSealed: string;
+  status: Generated<domain.ConfirmationStatus>;
+  subject: string;
+  target: string;
+  told: Generated<boolean>;
+  waitsUntil: Timestamp | null;
+  wordsSealed: string | null;
 }
 
 export interface ConnectionHeaders {
@@ -959,6 +988,7 @@ export interface DB {
   computePrices: ComputePrices;
   computeRates: ComputeRates;
   computeSteps: ComputeSteps;
+  confirmations: Confirmations;
   connectionHeaders: ConnectionHeaders;
   connectionOauth: ConnectionOauth;
   connections: Connections;
@@ -1060,5 +1090,6 @@ export const columnsOf = {
     'skills_wanted',
     'skills_applied',
     'skills_error',
+    'confirmations',
   ],
 };

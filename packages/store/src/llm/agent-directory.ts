@@ -32,6 +32,7 @@ const agentAt = (db: Queries, host: string, address: string) =>
       'accountId',
       'runtimeKind',
       'model',
+      'confirmations',
       sql<BrokerAgent['sealedKeys']>`(
         select coalesce(json_object_agg(k.provider, k.sealed), '{}') from llm_keys k where k.agent_id = ${eb.ref('agents.id')}
       )`.as('sealedKeys'),

@@ -1,6 +1,6 @@
 export { claimWork, renewWork } from './claim.ts';
 export type { ClaimOptions } from './claim.ts';
-export type { ClaimedMessage, ClaimedPiece, ClaimedRun } from './kinds.ts';
+export type { ClaimedConfirmation, ClaimedMessage, ClaimedPiece, ClaimedRun } from './kinds.ts';
 export type { WorkClaim } from './leases.ts';
 export type { WorkKind } from './tables.ts';
 export { deleteEnded } from './tidy.ts';

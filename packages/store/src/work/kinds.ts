@@ -1,5 +1,7 @@
 /** The kinds of work: what each adds to the queue. */
 import type { RawBuilder } from 'kysely';
+import { confirmationFacts } from '../confirmations/facts.ts';
+import type { ConfirmationFacts } from '../confirmations/facts.ts';
 import { messageFacts } from '../hooks/facts.ts';
 import type { MessageFacts } from '../hooks/facts.ts';
 import { runFacts } from '../schedules/facts.ts';
@@ -20,6 +22,7 @@ interface Kind {
 export const kinds: Readonly<Record<WorkKind, Kind>> = {
   run: { table: 'schedule_runs', owners: 'schedules', ownerId: 'schedule_id', facts: runFacts },
   message: { table: 'hook_messages', owners: 'hooks', ownerId: 'hook_id', facts: messageFacts },
+  confirmation: { table: 'confirmations', owners: 'agents', ownerId: 'agent_id', facts: confirmationFacts },
 };
 
 interface Claimed<Kind extends WorkKind, Facts> extends WorkClaim {
@@ -33,4 +36,5 @@ interface Claimed<Kind extends WorkKind, Facts> extends WorkClaim {
 
 export type ClaimedRun = Claimed<'run', RunFacts>;
 export type ClaimedMessage = Claimed<'message', MessageFacts>;
-export type ClaimedPiece = ClaimedRun | ClaimedMessage;
+export type ClaimedConfirmation = Claimed<'confirmation', ConfirmationFacts>;
+export type ClaimedPiece = ClaimedRun | ClaimedMessage | ClaimedConfirmation;

@@ -1,2 +1,2 @@
-/** Runs of schedules and messages of hooks. */
-export type WorkKind = 'run' | 'message';
+/** Runs of schedules, messages of hooks, and confirmations that were decided. */
+export type WorkKind = 'run' | 'message' | 'confirmation';

@@ -14,6 +14,7 @@ interface History {
 const histories: Readonly<Record<WorkKind | 'delivery', History>> = {
   run: { ...kinds.run, order: 'seq' },
   message: { ...kinds.message, order: 'seq' },
+  confirmation: { ...kinds.confirmation, order: 'seq' },
   delivery: { table: 'webhook_deliveries', owners: 'webhooks', ownerId: 'webhook_id', order: 'id' },
 };
 

@@ -5,9 +5,11 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretBox, cryptography } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';
-import { createEngine, createFirstAccount, createHooks, createSchedules } from '@lodge/engine';
+import { createConfirmations, createEngine, createFirstAccount, createHooks, createSchedules } from '@lodge/engine';
 import type {
   ChannelParts,
+  ConfirmationParts,
+  Confirmations,
   CreateAgentInput,
   Engine,
   EngineDeps,
@@ -17,7 +19,7 @@ import type {
   Schedules,
 } from '@lodge/engine';
 import type { AgentRow } from '@lodge/store/agents';
-import type { GuestSkills } from '@lodge/ports';
+import type { GuestSkills, SecretBox } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -96,6 +98,7 @@ export interface Plane {
   readonly agents: Engine['agents'];
   readonly hooks: Hooks;
   readonly schedules: Schedules;
+  readonly confirmations: Confirmations;
   readonly troubles: GuestTroubles;
   /** The runtime's calls, in order. */
   readonly calls: string[];
@@ -105,7 +108,7 @@ export interface Plane {
   end(): Promise<void>;
 }
 
-export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'schedules' | 'hooks'> {
+export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'schedules' | 'hooks' | 'confirmations'> {
   readonly release?: string;
   /** The skills of its guests, where they are not nothing. */
   readonly skills?: GuestSkills;
@@ -115,13 +118,17 @@ export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'sc
   readonly schedules?: Pick<ScheduleParts, 'bounds'>;
   /** With hooks, and these bounds of theirs. */
   readonly hooks?: Pick<HookParts, 'bounds'>;
+  /** With confirmations, and these bounds of theirs. */
+  readonly confirmations?: ConfirmationParts;
+  /** Several planes of one world open each other's secrets by the same box. */
+  readonly secrets?: SecretBox;
 }
 
 /** A control plane on the host; those of another `release` have templates of their own. */
 export async function startPlane(
   world: Pick<World, 'database' | 'store' | 'accountId' | 'planes' | 'ending'>,
   host: FakeHost,
-  { release, channels, schedules, hooks, skills, ...changes }: PlaneOptions = {},
+  { release, channels, schedules, hooks, confirmations, skills, ...changes }: PlaneOptions = {},
 ): Promise<Plane> {
   const life = { ended: false, sent: new Set<Promise<unknown>>() };
   const driver = createFakeDriver(host);
@@ -141,7 +148,7 @@ export async function startPlane(
     },
     sent: new Set(),
   };
-  const secrets = createSecretBox(randomBytes(32));
+  const secrets = changes.secrets ?? createSecretBox(randomBytes(32));
   const runtime = { ...guestRuntime(host, troubles, calls, release), ...(skills && { skills }) };
   const engine = createEngine({
     database: mortal(opened.database, life),
@@ -171,6 +178,7 @@ export async function startPlane(
       },
     }),
     ...(hooks && { hooks }),
+    ...(confirmations && { confirmations }),
     ...changes,
   });
   await driver.start();
@@ -179,6 +187,7 @@ export async function startPlane(
   const plane: Plane = {
     hooks: createHooks({ ...core, tokens: cryptography.tokens, secrets }),
     schedules: createSchedules(core),
+    confirmations: createConfirmations({ ...core, secrets }),
     driver,
     engine,
     agents: engine.agents,

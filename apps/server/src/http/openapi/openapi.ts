@@ -24,6 +24,10 @@ export function registerOpenApi(app: App): void {
         { name: 'Schedules', description: 'What an agent is told by itself, and when.' },
         { name: 'Hooks', description: "Addresses at which third parties' requests become messages to an agent." },
         { name: 'Connections', description: 'Services that an agent uses without holding their credentials.' },
+        {
+          name: 'Confirmations',
+          description: "Calls of agents that wait for somebody's yes, and questions to their owners.",
+        },
         { name: 'Skills', description: 'Folders of instructions and scripts that agents can be given.' },
         { name: 'Usage', description: 'What agents used and what it cost.' },
         { name: 'Files', description: "Read and change what is in an agent's workspace." },

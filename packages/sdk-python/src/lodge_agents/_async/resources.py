@@ -27,6 +27,7 @@ class AsyncResources:
         self.audit_events = made.AsyncAuditEventsOperations(client)
         self.channels = AsyncChannels(client)
         self.chat = AsyncChat(client)
+        self.confirmations = made.AsyncConfirmationsOperations(client)
         self.connections = made.AsyncConnectionsOperations(client)
         self.events = made.AsyncEventsOperations(client)
         self.exec = made.AsyncExecOperations(client)

@@ -34,6 +34,7 @@ from ..models import (
     ChannelTest,
     ChatCompletion,
     ChatCompletionChunk,
+    Confirmation,
     Connection,
     ConnectionAllow,
     ConnectionOAuthSession,
@@ -118,6 +119,7 @@ class AgentsOperations(Resource):
         egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
         env: Mapping[str, str] | None | NotGiven = NOT_GIVEN,
         packages: params.CreateAgentPackages | None | NotGiven = NOT_GIVEN,
+        confirmations: params.CreateAgentConfirmations | None | NotGiven = NOT_GIVEN,
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
         instructions: str | None | NotGiven = NOT_GIVEN,
@@ -157,6 +159,8 @@ class AgentsOperations(Resource):
             packages: Packages that root installs in the agent's machine, for all its programs. It happens
                 behind the reply: `settings_pending` is true until then. The lists are given as a whole: one
                 that is left out is empty.
+            confirmations: Rules about the calls of the agent that need a yes, given as a whole. In effect
+                with the next call.
             models: Models that the agent may call beside its own and its members', each as
                 `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key
                 for; under a spend limit, any with a known price.
@@ -189,6 +193,7 @@ class AgentsOperations(Resource):
                     "egress": egress,
                     "env": env,
                     "packages": packages,
+                    "confirmations": confirmations,
                     "models": models,
                     "peers": peers,
                     "instructions": instructions,
@@ -294,6 +299,7 @@ class AgentsOperations(Resource):
         spend_limit: params.SpendLimitInput | None | NotGiven = NOT_GIVEN,
         env: Mapping[str, str] | None | NotGiven = NOT_GIVEN,
         packages: params.CreateAgentPackages | None | NotGiven = NOT_GIVEN,
+        confirmations: params.CreateAgentConfirmations | None | NotGiven = NOT_GIVEN,
         egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
@@ -327,6 +333,8 @@ class AgentsOperations(Resource):
             metadata: Pairs to set or, with null, to remove; others stay. Null removes all.
             env: Replaces all variables; null: none.
             packages: Replaces all three lists; what is no longer in one is removed. Null: none.
+            confirmations: Replaces the rules as a whole, in effect with the next call; null: every call is
+                allowed.
             egress: Replaces the rules as a whole; null: every public address.
             models: Models that the agent may call beside its own and its members', each as
                 `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key
@@ -356,6 +364,7 @@ class AgentsOperations(Resource):
                     "spend_limit": spend_limit,
                     "env": env,
                     "packages": packages,
+                    "confirmations": confirmations,
                     "egress": egress,
                     "models": models,
                     "peers": peers,
@@ -2156,6 +2165,94 @@ class MessagesOperations(Resource):
                 "POST",
                 f"/agents/{segment(agent_id)}/messages/{segment(message_id)}/retry",
                 body={},
+                keyed=True,
+            ),
+            options,
+        )
+
+
+class ConfirmationsOperations(Resource):
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        status: Literal["pending", "allowed", "sending", "done", "denied", "expired", "failed", "unknown"] | NotGiven = NOT_GIVEN,
+        agent_id: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Pages[Confirmation]:
+        """List confirmations.
+
+        Newest first. Closed ones are kept for 30 days, and the last 1,000 of an agent.
+
+        Scope: `agents:read`.
+
+        Args:
+            limit: Confirmations per page.
+            cursor: `next_cursor` of the page before.
+            status: Only those in this status.
+            agent_id: Only those of this agent.
+        """
+        return self._client.pages(
+            Confirmation,
+            Call(
+                "GET",
+                "/confirmations",
+                query={"limit": limit, "cursor": cursor, "status": status, "agent_id": agent_id},
+            ),
+            options,
+        )
+
+    def get(
+        self,
+        confirmation: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Confirmation:
+        """Read a confirmation.
+
+        Scope: `agents:read`.
+
+        Args:
+            confirmation: The confirmation's id.
+        """
+        return self._client.call(
+            Confirmation,
+            Call("GET", f"/confirmations/{segment(confirmation)}"),
+            options,
+        )
+
+    def decide(
+        self,
+        confirmation: str,
+        *,
+        decision: Literal["allow", "deny"],
+        reason: str | NotGiven = NOT_GIVEN,
+        answer: str | NotGiven = NOT_GIVEN,
+        remember: Literal["none", "conversation", "rule"] | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Confirmation:
+        """Decide about a confirmation.
+
+        Allows or denies a call, or answers a question, once. A call that waits in its turn is made by the
+        agent’s own request; a later one is made by Lodge, once, and a turn of the same conversation tells the
+        agent.
+
+        Scope: `agents:write`.
+
+        Args:
+            confirmation: The confirmation's id.
+            reason: For the agent.
+            answer: For a question that is allowed: one of its options, or other words.
+            remember: `conversation`: the same method and path, or tool, has the same decision in this
+                conversation. `rule`: a rule of the agent says so from now on.
+        """
+        return self._client.call(
+            Confirmation,
+            Call(
+                "POST",
+                f"/confirmations/{segment(confirmation)}",
+                body={"decision": decision, "reason": reason, "answer": answer, "remember": remember},
                 keyed=True,
             ),
             options,

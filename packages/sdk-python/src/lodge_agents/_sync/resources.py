@@ -27,6 +27,7 @@ class Resources:
         self.audit_events = made.AuditEventsOperations(client)
         self.channels = Channels(client)
         self.chat = Chat(client)
+        self.confirmations = made.ConfirmationsOperations(client)
         self.connections = made.ConnectionsOperations(client)
         self.events = made.EventsOperations(client)
         self.exec = made.ExecOperations(client)

@@ -14,7 +14,7 @@ import type { AgentRow } from '@lodge/store/agents';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { channelInputs } from '../channels/input.ts';
 import type { ChannelNeeds } from '../channels/shared.ts';
-import { egressOf, instructionsOf, packagesOf, sizeOf, trimName, variablesOf } from './fields.ts';
+import { confirmationsOf, egressOf, instructionsOf, packagesOf, sizeOf, trimName, variablesOf } from './fields.ts';
 import { agentHeaders, agentPath, agentReply } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import { clientGone } from '../../pipeline/client-gone.ts';
@@ -116,6 +116,7 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     egress: egressOf(body.egress),
     env: variablesOf(body.env),
     packages: packagesOf(body.packages),
+    confirmations: confirmationsOf(body.confirmations ?? null),
     peers: body.peers ?? [],
   };
 }

@@ -1,9 +1,16 @@
 /** Parts that create and PATCH share. */
-import { Refusal, checkedEgress, checkedPackages, checkedVariables } from '@lodge/domain';
+import {
+  Refusal,
+  channelNamed,
+  checkedEgress,
+  checkedPackages,
+  checkedVariables,
+  confirmationLimits,
+} from '@lodge/domain';
 import { domainToASCII } from 'node:url';
 import { maxInstructionBytes } from '@lodge/contract';
-import type { EgressInput, PackagesInput } from '@lodge/contract';
-import type { EgressRules, Packages, SizeName, Variables } from '@lodge/domain';
+import type { ConfirmationRulesInput, EgressInput, PackagesInput } from '@lodge/contract';
+import type { Confirmations, EgressRules, Packages, SizeName, Variables } from '@lodge/domain';
 import type { FastifyRequest } from 'fastify';
 
 /**
@@ -50,3 +57,16 @@ export const packagesOf = (given: PackagesInput | null | undefined): Packages =>
 
 /** Variables in their stored form. Refuses with the field's name. */
 export const variablesOf = (given: Variables | null | undefined): Variables => checkedVariables(given ?? {});
+
+/** Rules of confirmations in their stored form. */
+export function confirmationsOf(given: ConfirmationRulesInput | null): Confirmations | null {
+  if (given === null) return null;
+  const { rules, deliver = [], deciders = [], expires = confirmationLimits.expires } = given;
+  return {
+    rules: rules.map(({ on, match = '*', policy }) => ({ on, match, policy })),
+    default: given.default ?? 'allow',
+    deliver: deliver.map(({ channel, conversation }) => ({ channel: channelNamed(channel)!, conversation })),
+    deciders: [...new Set(deciders)],
+    expires,
+  };
+}

@@ -1,0 +1,4 @@
+export * from './confirmation.ts';
+export { matchesGlob } from './glob.ts';
+export * from './prompt.ts';
+export * from './rules.ts';

@@ -1,0 +1,126 @@
+/**
+ * Confirmations as work: an allowed call that no turn waits for is made once, and the agent is told the end in a turn of its
+ * conversation. The row's status is read anew, because the piece may have waited for long.
+ */
+import { Refusal, confirmationBounds, confirmationPromptOf } from '@lodge/domain';
+import {
+  confirmationCallContext,
+  confirmationResultContext,
+  confirmationShownContext,
+  confirmationWordsContext,
+} from '@lodge/ports';
+import type { CallEnd, Log, MakeCall, SecretBox, StoredCall } from '@lodge/ports';
+import {
+  beginSending,
+  endConfirmationWork,
+  endSending,
+  endUnknown,
+  failVainConfirmation,
+  findConfirmation,
+  postponeConfirmation,
+} from '@lodge/store/confirmations';
+import type { ConfirmationRow } from '@lodge/store/confirmations';
+import type { Database, Transaction } from '@lodge/store/database';
+import type { ClaimedConfirmation } from '@lodge/store/work';
+import { workReasons } from '../work/failure.ts';
+import type { Kind, Task, TurnEnd } from '../work/kind.ts';
+import type { ConfirmationBounds } from './bounds.ts';
+import { writeEnd } from './ending.ts';
+import type { Shown } from './shown.ts';
+
+export interface MakingDeps {
+  readonly database: Database;
+  readonly secrets: SecretBox;
+  readonly bounds: ConfirmationBounds;
+  readonly make: MakeCall;
+  readonly log: Log;
+}
+
+const nothingToTell: TurnEnd = { outcome: 'skipped', reason: null, answer: null };
+
+export const confirmationWork = (deps: MakingDeps): Kind<ClaimedConfirmation> => ({
+  bounds: deps.bounds,
+  what: 'confirmations',
+  taskOf: (piece) => taskOf(piece, ''),
+  prepare: (piece, cut) => prepare(deps, piece, cut),
+  end: (trx, claim) => endConfirmationWork(trx, claim),
+  postpone: postponeConfirmation,
+  endVain: (trx) => endVain(trx, deps.bounds.maxWaitMs),
+});
+
+function taskOf({ facts: { id, accountId, agentId, conversation, member } }: ClaimedConfirmation, text: string): Task {
+  return {
+    accountId,
+    agentId,
+    member,
+    conversation: conversation ?? `confirmation:${id}`,
+    origin: 'confirmation',
+    text,
+    wakes: ({ lifecycle }) => lifecycle.wakeOnMessage,
+    asleep: workReasons.off,
+    fields: { agent_id: agentId, confirmation_id: id },
+  };
+}
+
+/** Makes the call, where it is allowed and nobody makes it, and returns the turn that tells the agent its end. */
+async function prepare(deps: MakingDeps, piece: ClaimedConfirmation, cut: AbortSignal): Promise<Task | TurnEnd> {
+  const { database } = deps;
+  const { id } = piece.facts;
+  let row = await database.repeatable((db) => findConfirmation(db, id));
+  if (row?.status === 'allowed') row = await made(deps, id, cut);
+  if (row?.status === 'sending') row = await givenUp(database, id);
+  if (row === undefined || row.told || row.status === 'pending') return nothingToTell;
+  return taskOf(piece, promptOf(deps.secrets, row));
+}
+
+async function made(
+  { database, secrets, bounds, make }: MakingDeps,
+  id: string,
+  cut: AbortSignal,
+): Promise<ConfirmationRow | undefined> {
+  const row = await database.transaction((trx) => beginSending(trx, id, bounds.sendMs));
+  if (row === undefined) return database.repeatable((db) => findConfirmation(db, id));
+  const call = JSON.parse(secrets.open(row.callSealed!, confirmationCallContext(id))) as StoredCall;
+  const { outcome, text }: CallEnd = await make(row, call, cut);
+  const told = text.slice(0, confirmationBounds.answerChars).toWellFormed();
+  const resultSealed = secrets.seal(told, confirmationResultContext(id));
+  return database.transaction(async (trx) => {
+    const over = await endSending(trx, id, { outcome, resultSealed, told: false });
+    if (over !== undefined) await writeEnd(trx, over);
+    return over;
+  });
+}
+
+/** Ends a call in whose midst a process died. Refuses while it may still be under way. */
+async function givenUp(database: Database, id: string): Promise<ConfirmationRow | undefined> {
+  const row = await database.transaction(async (trx) => {
+    const over = await endUnknown(trx, id);
+    if (over !== undefined) await writeEnd(trx, over);
+    return over;
+  });
+  if (row !== undefined) return row;
+  const now = await database.repeatable((db) => findConfirmation(db, id));
+  if (now?.status !== 'sending') return now;
+  throw new Refusal('agent_transitioning', 'The call is still under way.');
+}
+
+function promptOf(secrets: SecretBox, row: ConfirmationRow): string {
+  const { id, kind, status, shownSealed, wordsSealed, resultSealed } = row;
+  const { action, quoted } = JSON.parse(secrets.open(shownSealed, confirmationShownContext(id))) as Shown;
+  const words = wordsSealed && secrets.open(wordsSealed, confirmationWordsContext(id));
+  const isAnswer = kind === 'question' && status === 'done';
+  return confirmationPromptOf({
+    id,
+    action: kind === 'question' ? `Your question: ${quoted}` : action,
+    status,
+    reason: isAnswer ? null : words,
+    answer: isAnswer ? words : null,
+    result: resultSealed && secrets.open(resultSealed, confirmationResultContext(id)),
+  });
+}
+
+async function endVain(trx: Transaction, maxWaitMs: number): Promise<boolean> {
+  const row = await failVainConfirmation(trx, maxWaitMs);
+  if (row?.status === 'failed') await writeEnd(trx, row);
+  return row !== undefined;
+}

@@ -1,0 +1,80 @@
+/** A confirmation's words: Lodge's own first, then the agent's, quoted and bounded. The whole call is known by its digest. */
+import { hash } from 'node:crypto';
+import { confirmationBounds, oneLine } from '@lodge/domain';
+import type { StoredCall } from '@lodge/ports';
+
+export interface Shown {
+  /** One sentence of Lodge's. */
+  readonly action: string;
+  /** The agent's words; null where there are none. */
+  readonly quoted: string | null;
+  /** Whether `quoted` is only the beginning. */
+  readonly isCut: boolean;
+  /** The choices of a question; empty for a call. */
+  readonly options: readonly string[];
+}
+
+export interface Question {
+  readonly question: string;
+  readonly options: readonly string[];
+}
+
+/** Characters of an address in Lodge's sentence. */
+const maxAddressChars = 1_000;
+
+export const digestOf = (text: string): string => hash('sha256', text, 'hex');
+
+export function shownCall(call: StoredCall): Shown {
+  const { action, words } = partsOf(call);
+  return { action, ...quotedOf(words), options: [] };
+}
+
+export const shownQuestion = ({ question, options }: Question): Shown => ({
+  action: 'The agent asks its owner.',
+  ...quotedOf(question),
+  options,
+});
+
+function partsOf(call: StoredCall): { readonly action: string; readonly words: string } {
+  switch (call.kind) {
+    case 'http': {
+      const { connection, url, method, path, query, headers, body } = call;
+      const address = shortened(url + path);
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${[value].flat().join(', ')}`);
+      const parts = [query, lines.join('\n'), body === null ? '' : bodyText(body)].filter((part) => part !== '');
+      return { action: `Send ${method} ${address} by the connection ${connection}.`, words: parts.join('\n\n') };
+    }
+    case 'mcp':
+      return {
+        action: `Call the tool ${oneLine(JSON.stringify(call.tool))} of the connection ${call.connection}, ${shortened(call.url)}.`,
+        words: JSON.stringify(call.arguments, null, 2),
+      };
+    case 'tool':
+      return { action: `Use Lodge's tool ${call.name}.`, words: JSON.stringify(call.arguments, null, 2) };
+  }
+}
+
+const shortened = (text: string): string =>
+  text.length > maxAddressChars ? `${text.slice(0, maxAddressChars)}… (${text.length} characters)` : text;
+
+/** The text of a body; its size where it is no text. */
+function bodyText(base64: string): string {
+  const bytes = Buffer.from(base64, 'base64');
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return `(${bytes.length} bytes that are no text)`;
+  }
+}
+
+/** Control characters and those that reorder or hide text would show something else than is sent. */
+// oxlint-disable-next-line no-control-regex -- these are what it looks for
+const misleading = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+
+const escaped = (character: string): string => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`;
+
+function quotedOf(words: string): Pick<Shown, 'quoted' | 'isCut'> {
+  const isCut = words.length > confirmationBounds.shownChars;
+  const shown = words.slice(0, confirmationBounds.shownChars).toWellFormed().replaceAll(misleading, escaped);
+  return { quoted: shown === '' ? null : shown, isCut };
+}

@@ -1,0 +1,191 @@
+/* oxlint-disable no-restricted-imports -- only tests import this file */
+/** An agent's door to its connections over a real database, a service that counts its calls, and control planes that may be killed. */
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createSecretBox } from '@lodge/access';
+import type { Confirmations } from '@lodge/domain';
+import type { ConnectionConsent } from '@lodge/ports';
+import { FakeHost } from '@lodge/vm/fake';
+import { openConnections } from '../../../../connections/src/parts.ts';
+import { FakeGateway } from '../../../../testkit/src/plane/fake-gateway.ts';
+import { running, silent, startPlane, World } from '../../../../testkit/src/plane/plane.ts';
+import type { Plane } from '../../../../testkit/src/plane/plane.ts';
+import { createToyRuntime } from '../../../../testkit/src/plane/toy-runtime/toy-runtime.ts';
+import { createConnectionDirectory, createConnectionGrants } from '../../connections/directory.ts';
+import { createConnections } from '../../connections/connections.ts';
+import { message } from '../../turns/run-turn.ts';
+import type { ConfirmationBounds } from '../bounds.ts';
+
+const noConsent: ConnectionConsent = {
+  begin: () => Promise.reject(new Error('nobody consents here')),
+  exchange: () => Promise.reject(new Error('nobody consents here')),
+};
+
+const work = { lookEveryMs: 30, leaseMs: 600, drainMs: 50 };
+
+export interface ServiceCall {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+}
+
+export type TestCalls = Awaited<ReturnType<typeof openTestCalls>>;
+
+export async function openTestCalls() {
+  const world = await World.open();
+  const host = new FakeHost();
+  const gateway = new FakeGateway();
+  const secrets = createSecretBox(randomBytes(32));
+  const calls: ServiceCall[] = [];
+  const state = { holds: false };
+  const service = await listening((req, res) => {
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    req.on('end', () => {
+      calls.push({
+        method: req.method!,
+        url: req.url!,
+        headers: req.headers,
+        body: Buffer.concat(chunks).toString(),
+      });
+      if (state.holds) return;
+      if (req.url === '/v1/moved') res.writeHead(302, { location: '/v1/guarded' }).end();
+      else res.end('{"refunded":true}');
+    });
+  });
+  const open = async (bounds: Partial<ConfirmationBounds> = {}) => {
+    const plane = await startPlane(world, host, {
+      gateway,
+      secrets,
+      runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
+      confirmations: { bounds: { waitMs: 150, waitsMs: [50, 50], graceMs: 300, expireEveryMs: 50, ...bounds } },
+      work,
+    });
+    const parts = openConnections({
+      directory: createConnectionDirectory(world.store.database),
+      grants: createConnectionGrants(world.store.database),
+      secrets,
+      logs: { append: async () => undefined },
+      log: silent,
+      addresses: 'any',
+      egressProxy: null,
+      guard: plane.engine.asking,
+    });
+    plane.engine.makeCallsBy((...given) => parts.make(...given));
+    return { plane, parts };
+  };
+  let now = await open();
+  const agent = await running(world, now.plane);
+  const { id: agentId } = agent;
+  const { accountId } = world;
+  const connections = () =>
+    createConnections({
+      database: world.store.database,
+      agents: now.plane.agents,
+      secrets,
+      consent: noConsent,
+      anyAddress: true,
+    });
+  await connections().put(accountId, agentId, {
+    name: 'stripe',
+    kind: 'http',
+    url: `${service.url}/v1`,
+    allow: [{ methods: ['GET', 'POST', 'DELETE'], paths: ['/*'] }],
+    tools: undefined,
+    enabled: true,
+    auth: undefined,
+    headers: { Authorization: 'Bearer secret-mark-7Qx9' },
+  });
+  let rules: Confirmations | null = null;
+  const door = await listening((req, res) => {
+    const left = new AbortController();
+    res.once('close', () => left.abort());
+    const guest = { agentId, accountId, confirmations: rules };
+    void now.parts.door.handle(guest, req, res, left.signal).catch(() => res.destroy());
+  });
+  return {
+    world,
+    gateway,
+    calls,
+    state,
+    agentId,
+    accountId,
+    secrets,
+    connections,
+    get plane(): Plane {
+      return now.plane;
+    },
+    /** Rules of the agent, in the row and at the door. */
+    async rule(given: Partial<Confirmations>): Promise<void> {
+      rules = { rules: [], default: 'allow', deliver: [], deciders: [], expires: '24h', ...given };
+      await now.plane.agents.update(accountId, agentId, { confirmations: rules });
+    },
+    /** Sends a request of the agent's to the service. */
+    async send(path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string }> {
+      const answer = await fetch(`${door.url}/connections/stripe${path}`, { method: 'POST', body: '{"a":1}', ...init });
+      return { status: answer.status, text: await answer.text() };
+    },
+    /** The agent has a turn in this conversation until `work` ends. */
+    async inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const steps = gateway.steps;
+      gateway.steps = [{ after: promise }, { text: 'ok' }];
+      const answer = await now.plane.engine.runTurn({
+        agentId,
+        accountId,
+        member: null,
+        conversation,
+        origin: 'api',
+        said: message('go'),
+        wake: true,
+        wakeTimeoutMs: 10_000,
+        timeoutMs: 20_000,
+        signal: new AbortController().signal,
+      });
+      gateway.steps = steps;
+      const text = answer.text();
+      try {
+        return await work();
+      } finally {
+        resolve();
+        await text;
+      }
+    },
+    list: (status?: 'pending') => now.plane.confirmations.list(accountId, { limit: 100, ...(status && { status }) }),
+    /** The messages that told the agent an end in turns of their own. */
+    told: (id: string): readonly string[] =>
+      gateway.turns
+        .map(({ body }) => (body['messages'] as { content: string }[])[0]!.content)
+        .filter((text) => text.startsWith(`[call outcome {"confirmation":"${id}"`)),
+    /** Another server in the place of this one, which is killed. */
+    async restart(bounds: Partial<ConfirmationBounds> = {}): Promise<void> {
+      now.plane.kill();
+      void now.parts.close();
+      now = await open(bounds);
+    },
+    open,
+    async close(): Promise<void> {
+      door.close();
+      service.close();
+      await now.plane.end();
+      await now.parts.close();
+      await world.close();
+    },
+  };
+}
+
+async function listening(listener: RequestListener) {
+  const server = createServer(listener).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    close(): void {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}

@@ -1,0 +1,3 @@
+export * from './confirmations.ts';
+export * from './ends.ts';
+export type { ConfirmationFacts } from './facts.ts';
