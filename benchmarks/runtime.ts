@@ -56,5 +56,6 @@ export const plainSettings: AgentSettings = {
   instructions: null,
   dashboard: false,
   env: {},
+  asksBeforeCommands: false,
   members: [],
 };

@@ -9,6 +9,7 @@ import type { Store } from '@lodge/store';
 import { logWriter } from '@lodge/store/logs';
 import type { Closing } from './closing.ts';
 import type { Config } from './config/config.ts';
+import { createConfirmDoor } from './guest-tools/confirm-door.ts';
 import { createToolsDoor } from './guest-tools/door.ts';
 import { version } from './version.ts';
 
@@ -58,5 +59,10 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
   engine.makeCallsBy((agent, call, signal) =>
     (call.kind === 'tool' ? agentTools : connections).make(agent, call, signal),
   );
-  return { tools, consent, clientDocuments, doors: { connections: door, mcp: createToolsDoor(agentTools, version) } };
+  const doors = {
+    connections: door,
+    mcp: createToolsDoor(agentTools, version),
+    confirm: createConfirmDoor(engine.asking),
+  };
+  return { tools, consent, clientDocuments, doors };
 }

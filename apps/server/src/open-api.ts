@@ -49,7 +49,7 @@ export async function openApi(
 ): Promise<OpenApi> {
   const { store, engine, spend, metrics, secrets, tls, log } = parts;
   const { database, changes } = store;
-  const { agents, channels, runTurn, host } = engine;
+  const { agents, channels, decideInTurn, runTurn, host } = engine;
   const verifier = verifierOf(parts);
   closing.push(() => verifier.close());
   const url = publicUrl(config);
@@ -61,6 +61,7 @@ export async function openApi(
   const usual: AppOptions = {
     agents,
     runTurn,
+    decideInTurn,
     host,
     hasRoom: () => engine.hasRoom(),
     verifier,

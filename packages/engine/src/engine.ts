@@ -4,8 +4,9 @@
  * that a restart would lose: all it needs is in the store and on the host.
  */
 import { randomUUID } from 'node:crypto';
-import { agentModel, defaultDisk, FairGate, parseProviderModel } from '@lodge/domain';
+import { defaultDisk, FairGate } from '@lodge/domain';
 import type { DiskSettings } from '@lodge/domain';
+import { agentSettings } from './agents/agent-settings.ts';
 import type { Agents, AskedTurn } from './agents/agents.ts';
 import { guestOfRow } from './agents/guest-of.ts';
 import { createHost } from './host/host.ts';
@@ -59,6 +60,7 @@ import type { HookParts } from './hooks/hooks.ts';
 import { hookMessages } from './hooks/messages.ts';
 import { openConfirming } from './confirmations/confirming.ts';
 import type { Asking, ConfirmationParts, Confirming } from './confirmations/confirming.ts';
+import type { DecideInTurn } from './confirmations/in-turn.ts';
 import { defaultLoopBounds } from './work/bounds.ts';
 import type { LoopBounds } from './work/bounds.ts';
 import { createWorkRunner } from './work/runner.ts';
@@ -66,6 +68,7 @@ import type { AgentsDeps } from './agents/deps.ts';
 import { KeepAwakeLeases } from './turns/keep-awake.ts';
 import { createRunTurn } from './turns/run-turn.ts';
 import type { RunTurn, TurnOrigin } from './turns/run-turn.ts';
+import { TurnWaits } from './turns/waits.ts';
 
 type Given = 'changes' | 'driver' | 'runtimes' | 'providers' | 'secrets' | 'keyChecker' | 'log' | 'defaultModel';
 type Limits = 'maxAgentsPerAccount' | 'maxRunningPerAccount' | 'memory';
@@ -127,6 +130,8 @@ export interface Engine {
   readonly runTurn: RunTurn;
   /** Asks owners about calls of their agents. */
   readonly asking: Asking;
+  /** Decides about calls of an agent with a message to it. */
+  readonly decideInTurn: DecideInTurn;
   /** Says who makes allowed calls that no turn waits for. Until it is given, they fail. */
   makeCallsBy(make: MakeCall): void;
   /** The askers of an agent's turns that are running on this host. */
@@ -184,10 +189,11 @@ export function createEngine(deps: EngineDeps): Engine {
   const parts = { templates, settingsOf, health, keepAwake, disk, endings, installs };
   const loop: ReconcileLoop = createLoop(deps, parts);
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
-  const runTurn = createRunTurn({ ...deps, agents });
+  const waits = new TurnWaits();
+  const runTurn = createRunTurn({ ...deps, agents, waits });
   const { secrets } = deps;
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, changes, log });
-  const confirming = openConfirming(deps, (agentId) => turns.placeOf(agentId));
+  const confirming = openConfirming(deps, (agentId) => turns.placeOf(agentId), waits);
   const { expiring } = confirming;
   const loops = [loop, disk, idleness, relief, health, sleeper, expiring, ...askers(deps, agents, runTurn, confirming)];
   return {
@@ -198,6 +204,7 @@ export function createEngine(deps: EngineDeps): Engine {
     host: createHost({ ...deps, templates }),
     runTurn,
     asking: confirming.asking,
+    decideInTurn: confirming.decideInTurn,
     makeCallsBy: (make) => confirming.makeBy(make),
     askedTurns: (agentId) => turns.asked(agentId),
     reachesPackages: (agentId) => installs?.isOpen(agentId) ?? false,
@@ -355,44 +362,4 @@ function watchHealth(deps: EngineDeps, templates: Templates): HealthWatch {
       return runtimes.get(agent.runtimeKind)!.health(guestOfRow(deps.driver, agent), template.facts, signal);
     },
   });
-}
-
-type Offer = Pick<EngineDeps, 'providers' | 'defaultModel'>;
-
-function agentSettings(agent: AgentRow, offer: Offer): AgentSettings {
-  return {
-    agentId: agent.id,
-    ...speech(agent, agent.model, offer),
-    model: agent.model,
-    instructions: agent.instructions,
-    dashboard: agent.dashboard,
-    env: agent.env,
-    members: agent.members.map(({ name, model, instructions }) => ({
-      name,
-      model,
-      instructions,
-      ...speech(agent, model ?? agent.model, offer),
-    })),
-  };
-}
-
-/** The API style of the provider of one of the agent's models, and the inputs of the model. */
-function speech(
-  agent: AgentRow,
-  named: string,
-  { providers, defaultModel }: Offer,
-): Pick<AgentSettings, 'api' | 'contextWindow'> {
-  const keyProviders = agent.llmKeys.map((key) => key.provider);
-  const { runtimeKind } = agent;
-  const own = agentModel(
-    { runtimeKind, model: named, keyProviders },
-    parseProviderModel(defaultModel)?.provider ?? null,
-  );
-  const provider = providers.find(({ id }) => id === own?.provider);
-  const model = provider?.models.find(({ name }) => name === own?.name);
-  // The operator has removed the provider: the broker answers for it, and the guest need not know.
-  return {
-    api: provider?.api ?? 'openai-completions',
-    contextWindow: model?.contextWindow ?? provider?.contextWindow ?? null,
-  };
 }

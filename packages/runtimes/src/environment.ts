@@ -4,7 +4,8 @@
  * the runtimes read them anew with each command. The host gives them to `exec` by itself.
  */
 import type { Variables } from '@lodge/domain';
-import { GuestError, ReplyTooLongError, type GuestClient } from '@lodge/guest';
+import { keepRootFile } from './root-file.ts';
+import type { RootFiles } from './root-file.ts';
 
 export const shellFile = '/etc/profile.d/lodge-env.sh';
 export const jsonFile = '/etc/lodge/env.json';
@@ -18,20 +19,12 @@ const hasNone = (env: Variables): boolean => Object.keys(env).length === 0;
  * Brings both files to these variables. Without variables they stay away where they never were; where they were, they say that
  * there are none any more, as shells of old conversations still have the earlier ones.
  */
-export async function applyEnvironment(
-  guest: Pick<GuestClient, 'readFile' | 'writeFile'>,
-  env: Variables,
-  signal: AbortSignal,
-): Promise<void> {
+export async function applyEnvironment(guest: RootFiles, env: Variables, signal: AbortSignal): Promise<void> {
   const files = [
     [jsonFile, `${JSON.stringify(env)}\n`],
     [shellFile, shellText(env)],
   ] as const;
-  for (const [path, wanted] of files) {
-    const text = await textOf(guest, path, wanted.length, signal);
-    if (text === wanted || (text === null && hasNone(env))) continue;
-    await guest.writeFile(path, wanted, { mode: 0o644, owner: 'root' }, { signal });
-  }
+  for (const [path, wanted] of files) await keepRootFile(guest, { path, wanted, isNone: hasNone(env) }, signal);
 }
 
 /** The variable with the names of those that a shell has from here. They go before the present ones are set. */
@@ -49,23 +42,3 @@ function shellText(env: Variables): string {
     '',
   ].join('\n');
 }
-
-/** Null where there is no file. A file that cannot be the wanted one is read as another text. */
-async function textOf(
-  guest: Pick<GuestClient, 'readFile'>,
-  path: string,
-  wantedChars: number,
-  signal: AbortSignal,
-): Promise<string | null> {
-  try {
-    return Buffer.from(await guest.readFile(path, { signal, maxBytes: 4 * wantedChars + 1_024 })).toString();
-  } catch (error) {
-    if (error instanceof GuestError && error.status === 404) return null;
-    if (isNoText(error)) return '';
-    throw error;
-  }
-}
-
-/** Whether the file is too long or not a regular file. */
-export const isNoText = (error: unknown): boolean =>
-  error instanceof ReplyTooLongError || (error instanceof GuestError && [409, 413].includes(error.status ?? 0));

@@ -1,5 +1,5 @@
 import type { ErrorCode, Scope, RuntimeKind } from '@lodge/domain';
-import type { Accounts, Agents, Host, RunTurn, SignedIn, Spend } from '@lodge/engine';
+import type { Accounts, Agents, DecideInTurn, Host, RunTurn, SignedIn, Spend } from '@lodge/engine';
 import type {
   ApiKeyVerifier,
   EventStore,
@@ -63,6 +63,7 @@ export interface Reached {
 export interface HttpAppOptions extends Reached {
   readonly agents: Agents;
   readonly runTurn: RunTurn;
+  readonly decideInTurn: DecideInTurn;
   readonly verifier: ApiKeyVerifier;
   readonly events: EventStore;
   readonly accounts: Accounts;

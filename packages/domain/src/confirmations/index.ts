@@ -1,3 +1,4 @@
+export * from './commands.ts';
 export * from './confirmation.ts';
 export { matchesGlob } from './glob.ts';
 export * from './prompt.ts';

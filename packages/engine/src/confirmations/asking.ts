@@ -25,11 +25,13 @@ import {
   insertConfirmation,
   markTold,
   rememberedDecision,
+  takePass,
 } from '@lodge/store/confirmations';
 import type { ConfirmationRow } from '@lodge/store/confirmations';
 import type { Database } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
 import type { TurnPlace } from '../agents/agents.ts';
+import type { TurnWaits } from '../turns/waits.ts';
 import { waitingPlaces } from './bounds.ts';
 import type { ConfirmationBounds } from './bounds.ts';
 import { writeEnd } from './ending.ts';
@@ -43,6 +45,8 @@ export interface AskingDeps {
   readonly secrets: SecretBox;
   /** The conversation of the agent's turn; null when there is none, or several. */
   readonly placeOf: (agentId: string) => TurnPlace | null;
+  /** Tells those who follow the agent's turns. */
+  readonly waits: TurnWaits;
   readonly bounds: ConfirmationBounds;
   readonly log: Log;
 }
@@ -87,6 +91,12 @@ const undecided: GuardAnswer = {
     'Not decided yet: it was not done. Do not repeat it. After a yes Lodge does it as it stands, and tells you in this conversation.',
 };
 
+const notRun: GuardAnswer = {
+  verdict: 'undecided',
+  message:
+    'Not decided yet: it was not run. Do not repeat it now. After a yes you are told so in this conversation, and may do exactly the same once.',
+};
+
 export function createAsking(deps: AskingDeps): Asking {
   const waiting = new WaitingCalls((listener) => deps.changes.on('confirmation_changed', listener));
   const room: Room = { ...deps, waiting, places: new Shares(waitingPlaces) };
@@ -108,11 +118,16 @@ async function askForCall(
   if (memory === 'allow') return { verdict: 'allowed', ended: async () => undefined };
   if (memory === 'deny') return denied(null);
   const [subject, target] = [act.on[0], act.texts[0]];
-  const given = { caller, kind: 'call', subject, target, place, call: callText(call), shown: shownCall(call) } as const;
+  const text = callText(call);
+  const isCommand = call.kind === 'command';
+  if (isCommand && (await hasPass(room, caller, text, place))) {
+    return { verdict: 'allowed', ended: async () => undefined };
+  }
+  const given = { caller, kind: 'call', subject, target, place, call: text, shown: shownCall(call) } as const;
   const row = await decidedRow(room, { ...given, waitMs: room.bounds.waitMs }, signal);
   if (signal.aborted) return undecided;
   if (row.status === 'allowed') return begun(room, row, signal);
-  if (row.status !== 'denied') return undecided;
+  if (row.status !== 'denied') return isCommand ? notRun : undecided;
   await room.database.transaction((trx) => markTold(trx, row.id));
   return denied(wordsOf(room, row));
 }
@@ -144,22 +159,40 @@ async function decidedRow(room: Room, asked: Asked, signal: AbortSignal): Promis
   const mayWait = asked.waitMs > 0 && places.take(caller, 1);
   const id = makeAgentId(randomInt);
   const waiter = waiting.begin(id);
+  let told: ReturnType<TurnWaits['begin']> | null = null;
+  let isDecided = false;
   try {
     let row = await write(room, id, mayWait ? asked : { ...asked, waitMs: 0 });
+    const { subject: on, target, place, shown } = asked;
+    const wait = { id, on, target, action: shown.action, quoted: shown.quoted };
+    told = room.waits.begin(caller.agentId, place?.conversation ?? null, wait);
     const until = performance.now() + asked.waitMs;
     for (let left = mayWait ? asked.waitMs : 0; left > 0 && !signal.aborted; left = until - performance.now()) {
       await waiter.next(Math.min(left, bounds.lookEveryMs), signal);
       row = (await database.repeatable((db) => findConfirmation(db, id))) ?? row;
       if (row.status !== 'pending') break;
     }
+    isDecided = row.status !== 'pending';
     // A guest that has left gets no answer: the queue goes on.
     if (row.status === 'pending' || signal.aborted) await database.transaction((trx) => endWait(trx, id));
     return row;
   } finally {
     waiter.end();
+    told?.(isDecided);
     if (mayWait) places.giveBack(caller, 1);
   }
 }
+
+/** Takes the pass that a late yes has given to exactly this command. */
+const hasPass = (
+  { database }: Room,
+  { agentId }: GuardedCaller,
+  text: string,
+  place: TurnPlace | null,
+): Promise<boolean> =>
+  database.transaction((trx) =>
+    takePass(trx, { agentId, digest: digestOf(text), conversation: place?.conversation ?? null }),
+  );
 
 /** Begins an allowed call, unless the queue has begun it. */
 async function begun(

@@ -6,6 +6,8 @@ export interface ConfirmationBounds extends TurnBounds {
   readonly waitMs: number;
   /** Bound on a call that is under way; afterwards nothing is known of it. Longer than any call may take. */
   readonly sendMs: number;
+  /** How long an agent may run a command once that was allowed when no turn waited for it. */
+  readonly passMs: number;
   /** How much later the queue does what a waiting call should have done. */
   readonly graceMs: number;
   readonly expireEveryMs: number;
@@ -23,6 +25,7 @@ export const defaultConfirmationBounds: ConfirmationBounds = {
   maxAgeMs: 30 * 24 * 60 * minuteMs,
   waitMs: 4 * minuteMs,
   sendMs: 6 * minuteMs,
+  passMs: 24 * 60 * minuteMs,
   graceMs: 5_000,
   expireEveryMs: 15_000,
   lookEveryMs: 10_000,

@@ -17,6 +17,7 @@ import {
   endUnknown,
   failVainConfirmation,
   findConfirmation,
+  givePass,
   postponeConfirmation,
 } from '@lodge/store/confirmations';
 import type { ConfirmationRow } from '@lodge/store/confirmations';
@@ -67,11 +68,23 @@ async function prepare(deps: MakingDeps, piece: ClaimedConfirmation, cut: AbortS
   const { database } = deps;
   const { id } = piece.facts;
   let row = await database.repeatable((db) => findConfirmation(db, id));
-  if (row?.status === 'allowed') row = await made(deps, id, cut);
+  if (row?.status === 'allowed') row = await (isCommand(row) ? passed(deps, id) : made(deps, id, cut));
   if (row?.status === 'sending') row = await givenUp(database, id);
   if (row === undefined || row.told || row.status === 'pending') return nothingToTell;
   return taskOf(piece, promptOf(deps.secrets, row));
 }
+
+/** Whether the agent runs it itself. */
+export const isCommand = ({ subject }: ConfirmationRow): boolean => subject === 'command';
+
+/** Lets the agent run a command once. */
+export const passed = ({ database, bounds }: MakingDeps, id: string): Promise<ConfirmationRow | undefined> =>
+  database.transaction(async (trx) => {
+    const over = await givePass(trx, id, bounds.passMs);
+    if (over === undefined) return findConfirmation(trx, id);
+    await writeEnd(trx, over);
+    return over;
+  });
 
 async function made(
   { database, secrets, bounds, make }: MakingDeps,
@@ -104,7 +117,7 @@ async function givenUp(database: Database, id: string): Promise<ConfirmationRow 
   throw new Refusal('agent_transitioning', 'The call is still under way.');
 }
 
-function promptOf(secrets: SecretBox, row: ConfirmationRow): string {
+export function promptOf(secrets: SecretBox, row: ConfirmationRow, answered: string | null = null): string {
   const { id, kind, status, shownSealed, wordsSealed, resultSealed } = row;
   const { action, quoted } = JSON.parse(secrets.open(shownSealed, confirmationShownContext(id))) as Shown;
   const words = wordsSealed && secrets.open(wordsSealed, confirmationWordsContext(id));
@@ -113,9 +126,10 @@ function promptOf(secrets: SecretBox, row: ConfirmationRow): string {
     id,
     action: kind === 'question' ? `Your question: ${quoted}` : action,
     status,
+    isCommand: isCommand(row),
     reason: isAnswer ? null : words,
     answer: isAnswer ? words : null,
-    result: resultSealed && secrets.open(resultSealed, confirmationResultContext(id)),
+    result: answered ?? (resultSealed && secrets.open(resultSealed, confirmationResultContext(id))),
   });
 }
 

@@ -51,8 +51,17 @@ function partsOf(call: StoredCall): { readonly action: string; readonly words: s
       };
     case 'tool':
       return { action: `Use Lodge's tool ${call.name}.`, words: JSON.stringify(call.arguments, null, 2) };
+    case 'command':
+      return {
+        action: `Use the tool ${oneLine(JSON.stringify(call.tool))} in its machine.`,
+        words: isWhole(call) ? call.text : `${call.text}\n\n${call.detail}`,
+      };
   }
 }
+
+/** Whether the text says all that the detail does. */
+const isWhole = ({ text, detail }: { readonly text: string; readonly detail: string }): boolean =>
+  detail === '' || [JSON.stringify({ command: text }), `{"command": ${JSON.stringify(text)}}`].includes(detail);
 
 const shortened = (text: string): string =>
   text.length > maxAddressChars ? `${text.slice(0, maxAddressChars)}… (${text.length} characters)` : text;

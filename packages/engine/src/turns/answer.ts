@@ -3,6 +3,8 @@ import type { GatewayAnswer, GatewayEvent } from '@lodge/ports';
 import type { Turn } from '../agents/agents.ts';
 import { filesIn } from './files.ts';
 import { brokenOff, isPerhapsForPictures, refusalOf } from './refusals.ts';
+import { withWaits } from './waits.ts';
+import type { TurnEvent, TurnWait, WaitsOfTurn } from './waits.ts';
 
 /** Longest text that is read as a whole. */
 const maxTextChars = 1024 * 1024;
@@ -15,7 +17,7 @@ export interface Answer {
   /** Resolves once the agent has accepted the turn. */
   readonly opened: Promise<void>;
   /** The events as they come, for a request with `stream: true`. */
-  events(): AsyncIterable<GatewayEvent>;
+  events(): AsyncIterable<TurnEvent>;
   /** The body, for any other request. */
   body(): Promise<Json>;
   /** The whole text, for either. `onText` gets each addition as it comes, for a request with `stream: true`. */
@@ -24,6 +26,8 @@ export interface Answer {
   files(): Promise<readonly string[]>;
   /** Whether it failed with pictures before the model answered anything; without them it may succeed. */
   readonly isPerhapsForPictures: boolean;
+  /** Calls of the turn that waited for a decision, and have none. */
+  undecided(): readonly TurnWait[];
 }
 
 export interface AnswerParts {
@@ -32,6 +36,7 @@ export interface AnswerParts {
   /** Whether pictures went to the agent with the request. */
   readonly withPictures: boolean;
   readonly turn: Turn;
+  readonly waits: WaitsOfTurn;
   readonly flush: () => Promise<void>;
   /** Ends the turn and its keep-awake lease. */
   readonly end: () => void;
@@ -56,10 +61,10 @@ export class TurnAnswer implements Answer {
     this.opened.catch(() => undefined);
   }
 
-  async *events(): AsyncGenerator<GatewayEvent> {
-    const { gatewayAnswer, flush, end } = this.parts;
+  async *events(): AsyncGenerator<TurnEvent> {
+    const { gatewayAnswer, waits, flush, end } = this.parts;
     try {
-      for await (const event of (await gatewayAnswer).events()) {
+      for await (const event of withWaits(eventsOf(gatewayAnswer), waits)) {
         if (event.isLast) await flush();
         yield event;
         if (event.isLast) return;
@@ -73,6 +78,10 @@ export class TurnAnswer implements Answer {
 
   async body(): Promise<Json> {
     return (await this.whole()).body;
+  }
+
+  undecided(): readonly TurnWait[] {
+    return this.parts.waits.undecided();
   }
 
   text(onText?: (text: string) => void): Promise<string> {
@@ -116,6 +125,11 @@ export class TurnAnswer implements Answer {
     this.isPerhapsForPictures = withPictures && !turn.hasModelAnswered && isPerhapsForPictures(error);
     return asRefusal(error);
   }
+}
+
+/** The events of an answer that may not be there yet: a call may wait before the gateway says anything. */
+async function* eventsOf(answer: Promise<GatewayAnswer>): AsyncGenerator<GatewayEvent> {
+  yield* (await answer).events();
 }
 
 /** A longer answer is cut. */

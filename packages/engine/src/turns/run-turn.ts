@@ -15,6 +15,7 @@ import { TurnAnswer } from './answer.ts';
 import type { Answer } from './answer.ts';
 import { bounded } from './bounded.ts';
 import { hasPictures } from './pictures.ts';
+import { TurnWaits } from './waits.ts';
 
 /** The origin of a turn. */
 export type TurnOrigin = 'api' | 'channel' | 'schedule' | 'hook' | 'agent' | 'confirmation';
@@ -76,11 +77,14 @@ export type RunTurn = (request: TurnRequest) => Promise<Answer>;
 export interface RunTurnDeps {
   readonly agents: Pick<Agents, 'get' | 'use' | 'turn'>;
   readonly gateway: Gateway;
+  /** Calls that wait for a decision; without them none does. */
+  readonly waits?: TurnWaits;
   /** Called when a turn begins; returns a function to call when it has ended. */
   readonly onTurn?: (origin: TurnOrigin) => () => void;
 }
 
 export function createRunTurn(deps: RunTurnDeps): RunTurn {
+  const { waits = new TurnWaits() } = deps;
   return async (asked) => {
     const { agentId } = asked;
     if (asked.member !== null) await checkMember(deps, asked);
@@ -93,7 +97,8 @@ export function createRunTurn(deps: RunTurnDeps): RunTurn {
       const gatewayAnswer = open(deps, asked, live, request, turn.signal);
       const streams = request.body['stream'] === true;
       const { withPictures } = request;
-      return new TurnAnswer({ gatewayAnswer, streams, withPictures, turn, flush: live.flush, end });
+      const watch = waits.watch(agentId, asked.conversation, signal);
+      return new TurnAnswer({ gatewayAnswer, streams, withPictures, turn, waits: watch, flush: live.flush, end });
     } catch (error) {
       end();
       throw error;

@@ -33,7 +33,17 @@ export type StoredCall =
       readonly tool: string;
       readonly arguments: Json;
     }
-  | { readonly kind: 'tool'; readonly name: string; readonly arguments: Json };
+  | { readonly kind: 'tool'; readonly name: string; readonly arguments: Json }
+  /** A use of the runtime's own tools, which Lodge never runs: after a yes the agent may run it once. */
+  | {
+      readonly kind: 'command';
+      readonly tool: string;
+      /** The text that rules match. */
+      readonly text: string;
+      /** The beginning of the tool's arguments, and the digest of all. */
+      readonly detail: string;
+      readonly digest: string;
+    };
 
 export interface CallEnd {
   readonly outcome: CallOutcome;

@@ -21,6 +21,8 @@ export interface AgentSettings {
   readonly dashboard: boolean;
   /** Variables of the agent's commands. None of them is a secret. */
   readonly env: Variables;
+  /** Whether its runtime asks the host before commands and changes of files. */
+  readonly asksBeforeCommands: boolean;
   /** Further agents in the same guest, by name. */
   readonly members: readonly MemberSettings[];
 }

@@ -15,6 +15,7 @@ const settings: AgentSettings = {
   instructions: null,
   dashboard: false,
   env: {},
+  asksBeforeCommands: false,
   members: [],
 };
 const token = 'abcdef0123456789'.repeat(4);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentRuntime } from '@lodge/ports';
 import { bearer } from '../gateway/calls.ts';
+import { applyAsking, askingInGuest } from '../asking-commands.ts';
 import { applyEnvironment, environmentInGuest } from '../environment.ts';
 import { guestCalls } from '../guest-calls.ts';
 import { until } from '../guest-runtime.ts';
@@ -63,13 +64,14 @@ export function createHermesRuntime(): AgentRuntime {
       await runtime.guest.sync(true, { signal });
       return facts;
     },
-    inGuest({ instructions, dashboard, env }) {
-      const variables = environmentInGuest(env);
-      if (instructions === null && !dashboard && variables.env === undefined) return null;
-      return { instructions, dashboard, ...variables };
+    inGuest({ instructions, dashboard, env, asksBeforeCommands }) {
+      const more = { ...environmentInGuest(env), ...askingInGuest(asksBeforeCommands) };
+      if (instructions === null && !dashboard && Object.keys(more).length === 0) return null;
+      return { instructions, dashboard, ...more };
     },
-    async apply(guest, facts, { instructions, dashboard, env }, signal) {
+    async apply(guest, facts, { instructions, dashboard, env, asksBeforeCommands }, signal) {
       const runtime = hermesOf(guest, facts);
+      await applyAsking(runtime.guest, asksBeforeCommands, signal);
       await applyEnvironment(runtime.guest, env, signal);
       await applyInstructions(runtime, instructions, signal);
       await applyDashboard(runtime, guest.address, dashboard, signal);

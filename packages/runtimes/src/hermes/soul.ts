@@ -3,7 +3,7 @@
  * the agent or its owner.
  */
 import { GuestError, maxExecTimeoutMs } from '@lodge/guest';
-import { isNoText } from '../environment.ts';
+import { isNoText } from '../root-file.ts';
 import { workspacePath } from './config.ts';
 import type { HermesGuest } from './gateway.ts';
 

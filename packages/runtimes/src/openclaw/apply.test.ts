@@ -33,6 +33,7 @@ const settings = (rest: Partial<AgentSettings> = {}): AgentSettings => ({
   instructions: null,
   dashboard: false,
   env: {},
+  asksBeforeCommands: false,
   members: [],
   ...rest,
 });

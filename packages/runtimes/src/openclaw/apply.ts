@@ -1,4 +1,5 @@
 import type { AgentSettings } from '@lodge/ports';
+import { applyAsking, askingInGuest } from '../asking-commands.ts';
 import { applyEnvironment, environmentInGuest } from '../environment.ts';
 import { keepOwnerText } from '../owner-text.ts';
 import { authProfiles, authProfilesName, mainAgent, workspaceOf } from './config.ts';
@@ -9,11 +10,11 @@ import type { OpenclawGuest } from './gateway.ts';
 const settingsVersion = 1;
 
 /** Returns the settings that lie in the guest. Model and provider are chosen with each request. */
-export function inGuest({ instructions, members, env }: AgentSettings): object | null {
-  const variables = environmentInGuest(env);
-  if (instructions === null && members.length === 0 && variables.env === undefined) return null;
+export function inGuest({ instructions, members, env, asksBeforeCommands }: AgentSettings): object | null {
+  const more = { ...environmentInGuest(env), ...askingInGuest(asksBeforeCommands) };
+  if (instructions === null && members.length === 0 && Object.keys(more).length === 0) return null;
   const memberSettings = members.map((member) => [member.name, member.instructions]);
-  return { settingsVersion, instructions, members: memberSettings, ...variables };
+  return { settingsVersion, instructions, members: memberSettings, ...more };
 }
 
 /**
@@ -22,10 +23,11 @@ export function inGuest({ instructions, members, env }: AgentSettings): object |
  */
 export async function applySettings(
   runtime: OpenclawGuest,
-  { instructions, members, env }: AgentSettings,
+  { instructions, members, env, asksBeforeCommands }: AgentSettings,
   signal: AbortSignal,
 ): Promise<void> {
   const { guest } = runtime;
+  await applyAsking(guest, asksBeforeCommands, signal);
   await applyEnvironment(guest, env, signal);
   await keepOwnerText(guest, `${workspaceOf(mainAgent)}/SOUL.md`, instructions, signal);
   for (const member of members) {

@@ -58,6 +58,45 @@ export async function endSending(
   return row;
 }
 
+/** Ends an allowed command, which Lodge does not run: its agent may run it once within this time. */
+export const givePass = (trx: Transaction, id: string, forMs: number): Promise<ConfirmationRow | undefined> =>
+  trx
+    .updateTable('confirmations')
+    .set({
+      status: 'done',
+      callSealed: null,
+      waitsUntil: null,
+      sendsUntil: inMs(forMs),
+      endedAt: sql<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', id)
+    .where('status', '=', 'allowed')
+    .returningAll()
+    .executeTakeFirst();
+
+interface SameCommand {
+  readonly agentId: string;
+  readonly digest: string;
+  /** Null: it is unknown. */
+  readonly conversation: string | null;
+}
+
+/** Takes a pass for this very command in its conversation. Each is taken once. */
+export async function takePass(trx: Transaction, { agentId, digest, conversation }: SameCommand): Promise<boolean> {
+  const { rows } = await sql`
+    update confirmations set sends_until = null
+    where id = (
+      select id from confirmations
+      where agent_id = ${agentId} and subject = 'command' and status = 'done' and digest = ${digest}
+        and sends_until > clock_timestamp()
+        and (${conversation}::text is null or ${conversation} = coalesce(conversation, 'confirmation:' || id))
+      limit 1 for update
+    )
+    returning id
+  `.execute(trx);
+  return rows.length === 1;
+}
+
 /** A call whose time is over, and that nobody ended: nothing is known of it. */
 export const endUnknown = (trx: Transaction, id: string): Promise<ConfirmationRow | undefined> =>
   trx
@@ -79,6 +118,13 @@ export async function markTold(trx: Transaction, id: string): Promise<void> {
 export async function endWait(trx: Transaction, id: string): Promise<void> {
   await trx.updateTable('confirmations').set({ waitsUntil: null }).where('id', '=', id).execute();
   await hurryWork(trx, id);
+}
+
+/** The work of a decision waits for this time, as whoever decided does it. */
+export async function holdWork(trx: Transaction, id: string, forMs: number): Promise<void> {
+  await sql`
+    update work set due_at = greatest(due_at, ${inMs(forMs)}) where kind = 'confirmation' and id = ${id}
+  `.execute(trx);
 }
 
 async function hurryWork(trx: Transaction, id: string): Promise<void> {

@@ -18,6 +18,7 @@ export async function openApiJson(): Promise<string> {
   const app = createHttpApp({
     agents: uncalled<Agents>({ providers: [] }),
     runTurn: uncalled(),
+    decideInTurn: uncalled(),
     verifier: uncalled(),
     events: uncalled(),
     accounts: uncalled(),

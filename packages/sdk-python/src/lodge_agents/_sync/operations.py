@@ -1067,9 +1067,10 @@ class ChatOperations(Resource):
         """Talk to an agent.
 
         OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
-        `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and
-        no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is
-        an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
+        `[DONE]`; comments while the agent works, and `: waiting for a confirmation <id>` when a call of it
+        begins to wait for its owner's yes; with `stream_options.include_steps`, chunks with `step` and no
+        choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is an
+        event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
         model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers
         409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.
 
@@ -1116,9 +1117,10 @@ class ChatOperations(Resource):
         """Talk to an agent.
 
         OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
-        `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and
-        no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is
-        an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
+        `[DONE]`; comments while the agent works, and `: waiting for a confirmation <id>` when a call of it
+        begins to wait for its owner's yes; with `stream_options.include_steps`, chunks with `step` and no
+        choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is an
+        event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
         model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers
         409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.
 
@@ -1166,9 +1168,10 @@ class ChatOperations(Resource):
         """Talk to the agent that `model` names.
 
         OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
-        `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and
-        no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is
-        an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
+        `[DONE]`; comments while the agent works, and `: waiting for a confirmation <id>` when a call of it
+        begins to wait for its owner's yes; with `stream_options.include_steps`, chunks with `step` and no
+        choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is an
+        event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
         model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers
         409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.
 
@@ -1213,9 +1216,10 @@ class ChatOperations(Resource):
         """Talk to the agent that `model` names.
 
         OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then
-        `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and
-        no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is
-        an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
+        `[DONE]`; comments while the agent works, and `: waiting for a confirmation <id>` when a call of it
+        begins to wait for its owner's yes; with `stream_options.include_steps`, chunks with `step` and no
+        choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is an
+        event with `error`. The agent works with its own tools: a request's `tools` are not offered to its
         model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers
         409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.
 
@@ -3222,9 +3226,12 @@ class ResponsesOperations(Resource):
         """Have an agent respond.
 
         OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the
-        last of them `response.completed`; comments while the agent works; a failure in its midst is the event
-        `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's
-        own there and here. Closing the connection cancels the turn. Waking is as in chat completions.
+        last of them `response.completed`; comments while the agent works; a call that waits for its owner's
+        yes is an item `mcp_approval_request`, whose id is the confirmation's, and an item
+        `mcp_approval_response` of a next request's input decides, with the scope `agents:write`; a failure in
+        its midst is the event `error`. The same `user` is the same conversation as in chat completions, and
+        `tools` are the agent's own there and here. Closing the connection cancels the turn. Waking is as in
+        chat completions.
 
         Scope: `agents:write` or `agents:chat`.
 
@@ -3271,9 +3278,12 @@ class ResponsesOperations(Resource):
         """Have an agent respond.
 
         OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the
-        last of them `response.completed`; comments while the agent works; a failure in its midst is the event
-        `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's
-        own there and here. Closing the connection cancels the turn. Waking is as in chat completions.
+        last of them `response.completed`; comments while the agent works; a call that waits for its owner's
+        yes is an item `mcp_approval_request`, whose id is the confirmation's, and an item
+        `mcp_approval_response` of a next request's input decides, with the scope `agents:write`; a failure in
+        its midst is the event `error`. The same `user` is the same conversation as in chat completions, and
+        `tools` are the agent's own there and here. Closing the connection cancels the turn. Waking is as in
+        chat completions.
 
         Scope: `agents:write` or `agents:chat`.
 
@@ -3321,9 +3331,12 @@ class ResponsesOperations(Resource):
         """Have the agent respond that `model` names.
 
         OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the
-        last of them `response.completed`; comments while the agent works; a failure in its midst is the event
-        `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's
-        own there and here. Closing the connection cancels the turn. Waking is as in chat completions.
+        last of them `response.completed`; comments while the agent works; a call that waits for its owner's
+        yes is an item `mcp_approval_request`, whose id is the confirmation's, and an item
+        `mcp_approval_response` of a next request's input decides, with the scope `agents:write`; a failure in
+        its midst is the event `error`. The same `user` is the same conversation as in chat completions, and
+        `tools` are the agent's own there and here. Closing the connection cancels the turn. Waking is as in
+        chat completions.
 
         Scope: `agents:write` or `agents:chat`.
 
@@ -3368,9 +3381,12 @@ class ResponsesOperations(Resource):
         """Have the agent respond that `model` names.
 
         OpenAI's Responses API. With `stream: true` the reply is `text/event-stream`: OpenAI's events, the
-        last of them `response.completed`; comments while the agent works; a failure in its midst is the event
-        `error`. The same `user` is the same conversation as in chat completions, and `tools` are the agent's
-        own there and here. Closing the connection cancels the turn. Waking is as in chat completions.
+        last of them `response.completed`; comments while the agent works; a call that waits for its owner's
+        yes is an item `mcp_approval_request`, whose id is the confirmation's, and an item
+        `mcp_approval_response` of a next request's input decides, with the scope `agents:write`; a failure in
+        its midst is the event `error`. The same `user` is the same conversation as in chat completions, and
+        `tools` are the agent's own there and here. Closing the connection cancels the turn. Waking is as in
+        chat completions.
 
         Scope: `agents:write` or `agents:chat`.
 

@@ -11,7 +11,7 @@ import type { Turns } from '../../needs.ts';
 const shared = {
   ...turnSchema,
   description:
-    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works; with `stream_options.include_steps`, chunks with `step` and no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.",
+    "OpenAI's chat completions. With `stream: true` the reply is `text/event-stream`: OpenAI's chunks, then `[DONE]`; comments while the agent works, and `: waiting for a confirmation <id>` when a call of it begins to wait for its owner's yes; with `stream_options.include_steps`, chunks with `step` and no choices, one for the beginning and one for the end of each use of a tool; a failure in its midst is an event with `error`. The agent works with its own tools: a request's `tools` are not offered to its model. Closing the connection cancels the turn. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.",
   response: {
     200: {
       description: 'The answer of the agent.',

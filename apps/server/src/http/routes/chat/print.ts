@@ -1,5 +1,6 @@
 import { errorBody } from '@lodge/contract';
 import type { Refusal, Json } from '@lodge/domain';
+import type { TurnEvent, TurnWait } from '@lodge/engine';
 import type { GatewayEvent, ToolStep } from '@lodge/ports';
 
 /** The answer of a turn that does not stream, as JSON text. */
@@ -10,14 +11,15 @@ export const printCompletion = (answer: Json, model: string): string => JSON.str
  * with `[DONE]`, or with an error in OpenAI's shape, which `failed` receives first. Never throws.
  */
 export async function* printChunks(
-  events: AsyncIterable<GatewayEvent>,
+  events: AsyncIterable<TurnEvent>,
   model: string,
   failed: (error: unknown) => Refusal,
 ): AsyncGenerator<string> {
   let last: Json | null = null;
   try {
     for await (const event of events) {
-      if (event.step) yield stepChunk(event.step, last, model);
+      if (event.wait) yield waitComment(event.wait);
+      else if (event.step) yield stepChunk(event.step, last, model);
       else yield printed(event, model);
       last = event.data ?? last;
     }
@@ -26,6 +28,9 @@ export async function* printChunks(
     yield `data: ${JSON.stringify(errorBody(code, message))}\n\n`;
   }
 }
+
+/** A comment, because OpenAI's clients take an event of any name for a chunk. */
+export const waitComment = ({ id }: Pick<TurnWait, 'id'>): string => `: waiting for a confirmation ${id}\n\n`;
 
 function printed({ block, data, otherLines, isLast }: GatewayEvent, model: string): string {
   if (isLast) return 'data: [DONE]\n\n';

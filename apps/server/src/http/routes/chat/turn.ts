@@ -3,8 +3,8 @@ import { setTimeout } from 'node:timers/promises';
 import type { ChatQuery } from '@lodge/contract';
 import type { Refusal, Json } from '@lodge/domain';
 import { brokenOff } from '@lodge/engine';
-import type { Answer } from '@lodge/engine';
-import type { GatewayEvent, TurnApi } from '@lodge/ports';
+import type { Answer, TurnEvent, TurnWait } from '@lodge/engine';
+import type { TurnApi } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { checkAgentId } from '../../reply/agent-record.ts';
 import type { Turns } from '../../needs.ts';
@@ -44,11 +44,11 @@ export interface AskedTurn {
   readonly steps?: boolean;
   /** The client's request, as runtimes read it. */
   readonly body: Json;
-  /** The whole answer, as JSON text. */
-  readonly print: (answer: Json) => string;
+  /** The whole answer, as JSON text. `undecided` are calls of the turn that wait for a decision. */
+  readonly print: (answer: Json, undecided: readonly TurnWait[]) => string;
   /** The answer block by block, never throwing; `failed` returns the client's form of an error. */
   readonly printEvents: (
-    events: AsyncIterable<GatewayEvent>,
+    events: AsyncIterable<TurnEvent>,
     failed: (error: unknown) => Refusal,
   ) => AsyncIterable<string>;
 }
@@ -77,7 +77,7 @@ export async function answerTurn(
     signal: replySignal(reply, cut),
   });
   if (body['stream'] !== true) {
-    return reply.type('application/json; charset=utf-8').send(print(await answer.body()));
+    return reply.type('application/json; charset=utf-8').send(print(await answer.body(), answer.undecided()));
   }
   const isLate = await isSilent(answer, silenceMs);
   const failed = (error: unknown): Refusal => reportError(log, brokenOff(error), request);

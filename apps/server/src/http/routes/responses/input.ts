@@ -15,6 +15,7 @@ function item(given: Item): readonly Item[] {
     case 'function_call_output':
       return [{ type: 'function_call_output', call_id: given['call_id'], output: textOf(given['output']) }];
     case 'reasoning':
+    case 'mcp_approval_request':
       // The reasoning belongs to another turn: only the model that wrote it could read it.
       return [];
     default:

@@ -1,6 +1,8 @@
 import { asObject } from '@lodge/domain';
 import type { Refusal, Json } from '@lodge/domain';
-import type { GatewayEvent } from '@lodge/ports';
+import type { TurnEvent, TurnWait } from '@lodge/engine';
+import { waitComment } from '../chat/print.ts';
+import { ApprovalItems, approvalRequest } from './approvals.ts';
 
 /** The client's names in a response, which replace the gateway's. */
 export interface ResponseNames {
@@ -23,18 +25,23 @@ const usual = {
   top_p: null,
 };
 
-/** The answer of a turn that does not stream, as JSON text. */
-export const printResponse = (answer: Json, names: ResponseNames): string => JSON.stringify(named(answer, names));
+/** The answer of a turn that does not stream, as JSON text, with the calls that nobody has decided about. */
+export function printResponse(answer: Json, names: ResponseNames, undecided: readonly TurnWait[]): string {
+  const approvals = new ApprovalItems();
+  for (const wait of undecided) approvals.add(approvalRequest(wait));
+  return JSON.stringify(named(answer, names, approvals));
+}
 
 /**
  * The answer of a turn that streams, event by event as it comes. A failure ends it with OpenAI's event `error`, which
  * `failed` receives first. Never throws.
  */
 export async function* printResponseEvents(
-  events: AsyncIterable<GatewayEvent>,
+  events: AsyncIterable<TurnEvent>,
   names: ResponseNames,
   failed: (error: unknown) => Refusal,
 ): AsyncGenerator<string> {
+  const approvals = new ApprovalItems();
   let sequence = 0;
   const block = (event: Json): string => {
     const numbered = { ...event, sequence_number: sequence };
@@ -42,27 +49,43 @@ export async function* printResponseEvents(
     return `event: ${String(event['type'])}\ndata: ${JSON.stringify(numbered)}\n\n`;
   };
   try {
-    for await (const { data } of events) if (data !== null) yield block(renamed(data, names));
+    const untold: TurnWait[] = [];
+    for await (const { data, wait } of events) {
+      if (wait) {
+        yield waitComment(wait);
+        untold.push(wait);
+      }
+      if (data !== null) yield block(renamed(data, names, approvals));
+      // Clients expect the event `response.created` first.
+      if (sequence === 0) continue;
+      for (const item of untold.splice(0).map(approvalRequest)) {
+        const output_index = approvals.add(item);
+        yield block({ type: 'response.output_item.added', output_index, item });
+        yield block({ type: 'response.output_item.done', output_index, item });
+      }
+    }
   } catch (error) {
     const { code, message } = failed(error);
     yield block({ type: 'error', code, message, param: null });
   }
 }
 
-function renamed(event: Json, names: ResponseNames): Json {
+function renamed(event: Json, names: ResponseNames, approvals: ApprovalItems): Json {
+  const { output_index: index } = event;
   const response = asObject(event['response']);
   return {
     ...event,
     ...('response_id' in event && { response_id: names.id }),
-    ...(response && { response: named(response, names) }),
+    ...(Number.isSafeInteger(index) && { output_index: approvals.placeOf(index as number) }),
+    ...(response && { response: named(response, names, approvals) }),
     ...withAnnotations(event),
   };
 }
 
-const named = (response: Json, names: ResponseNames): Json => ({
+const named = (response: Json, names: ResponseNames, approvals: ApprovalItems): Json => ({
   ...usual,
   ...response,
-  ...(Array.isArray(response['output']) && { output: response['output'].map(item) }),
+  ...(Array.isArray(response['output']) && { output: approvals.within(response['output'].map(item)) }),
   ...names,
 });
 
