@@ -7,6 +7,7 @@ import { after, before, beforeEach, describe } from 'node:test';
 import { apis } from './apis.ts';
 import { attachments } from './attachments.ts';
 import { channels } from './channels.ts';
+import { commands } from './commands.ts';
 import { connections } from './connections.ts';
 import { dashboard } from './dashboard.ts';
 import { hostTools } from './host-tools.ts';
@@ -27,8 +28,10 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 /** OpenClaw's turns after a change of its members are slow, so these cases come late. A boot from the disk comes last. */
 // oxfmt-ignore
 const cases = [
-  talk, attachments, hostTools, others, connections, apis, providers,
+  inside, machinePrograms, ownersPackages, imports, dashboard, channels, schedules, life, members, returns,
   inside, machinePrograms, ownersPackages, skills, imports, dashboard, channels, schedules, life, members, returns,
+  talk, attachments, hostTools, commands, others, connections, apis, providers,
+  talk, attachments, hostTools, others, connections, apis, providers,
 ];
 
 /** Declares the tests of a runtime. */

@@ -13,7 +13,7 @@ import { skillSetPath } from '../skills/folders.ts';
 
 export const hermesVersion = '0.19.0';
 /** Rises with every change of these files, because guests of another version are other guests. */
-export const configVersion = 4;
+export const configVersion = 5;
 
 export const homeFolder = '/home/agent';
 export const workspacePath = '/workspace';
@@ -124,6 +124,8 @@ const tools = {
   platform_toolsets: { api_server: ['terminal', 'file', 'skills', 'todo', 'memory', 'code_execution'] },
   terminal: { cwd: workspacePath },
   approvals: { mode: 'off' },
+  // The image's plugin asks the host before commands, where the owner has rules for them.
+  plugins: { enabled: ['lodge-confirm'] },
   // Its only work is to look up the model's context window on the internet.
   tools: { tool_search: { enabled: 'off' } },
   // Tools for the agent's channels, schedules, peers and connections. The image's recipe asks for their list anew with each

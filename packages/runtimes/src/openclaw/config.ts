@@ -18,7 +18,7 @@ import { ownSkills, sharedSkills, skillSetPath } from '../skills/folders.ts';
 
 export const openclawVersion = '2026.9.6';
 /** Rises with every change of `openclawConfig`, because guests of another version are other guests. */
-export const configVersion = 6;
+export const configVersion = 7;
 
 export const homeFolder = '/home/agent';
 /** OpenClaw's folder for all its state. */
@@ -205,9 +205,16 @@ const skills = {
   workshop: { autonomous: { mode: 'off' } },
 };
 
-/** `memory-core` is on by default and makes a nightly job that calls the model. */
+/** The plugin of the image that asks the host before commands, where the owner has rules for them. */
+const asking = 'lodge-confirm';
+
+/**
+ * `memory-core` is on by default and makes a nightly job that calls the model. An entry for a plugin that is not OpenClaw's own
+ * would cost the quick first start.
+ */
 const plugins = {
-  allow: ['admin-http-rpc'],
+  allow: ['admin-http-rpc', asking],
+  load: { paths: [`/opt/lodge/plugins/${asking}`] },
   entries: { 'admin-http-rpc': { enabled: true }, 'memory-core': { enabled: false } },
 };
 
