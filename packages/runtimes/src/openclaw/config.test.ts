@@ -36,7 +36,12 @@ test('the first start takes the short way: no key is set that OpenClaw looks for
     stateful.split(' ').filter((key) => key in config),
     [],
   );
-  assert.deepEqual(Object.keys(config.plugins), ['allow', 'entries']);
+  assert.deepEqual(Object.keys(config.plugins), ['allow', 'load', 'entries']);
+  assert.deepEqual(
+    Object.keys(config.plugins.entries),
+    ['admin-http-rpc', 'memory-core'],
+    'plugins of its package alone',
+  );
   for (const entry of Object.values(config.plugins.entries)) assert.deepEqual(Object.keys(entry), ['enabled']);
 });
 
