@@ -28,10 +28,8 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 /** OpenClaw's turns after a change of its members are slow, so these cases come late. A boot from the disk comes last. */
 // oxfmt-ignore
 const cases = [
-  inside, machinePrograms, ownersPackages, imports, dashboard, channels, schedules, life, members, returns,
-  inside, machinePrograms, ownersPackages, skills, imports, dashboard, channels, schedules, life, members, returns,
   talk, attachments, hostTools, commands, others, connections, apis, providers,
-  talk, attachments, hostTools, others, connections, apis, providers,
+  inside, machinePrograms, ownersPackages, skills, imports, dashboard, channels, schedules, life, members, returns,
 ];
 
 /** Declares the tests of a runtime. */
