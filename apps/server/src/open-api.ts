@@ -82,10 +82,7 @@ export async function openApi(
     spend,
     pages: builtPages(),
     documents: fileURLToPath(new URL('../../docs/dist', import.meta.url)),
-    ready: async () => {
-      await store.ping();
-      return readiness(engine);
-    },
+    ready: () => store.ping().then(() => readiness(engine)),
     agentUrl: agentUrls(config, url),
     createWaitMs: config.createWaitMs,
     lifecycleWaitMs: config.lifecycleWaitMs,
