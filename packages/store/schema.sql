@@ -689,6 +689,20 @@ CREATE INDEX confirmations_ended ON confirmations USING btree (ended_at) WHERE e
 CREATE INDEX confirmations_pending ON confirmations USING btree (expires_at) WHERE status = 'pending'::text;
 CREATE INDEX confirmations_remembered ON confirmations USING btree (agent_id, conversation) WHERE remember = 'conversation'::text;
 
+CREATE TABLE confirmation_messages (
+  confirmation_id text NOT NULL,
+  agent_id text NOT NULL,
+  channel text NOT NULL,
+  conversation_id text NOT NULL,
+  answer_id text,
+  code text,
+  CONSTRAINT confirmation_messages_pkey PRIMARY KEY (confirmation_id, channel, conversation_id),
+  CONSTRAINT confirmation_messages_answer_id_fkey FOREIGN KEY (answer_id) REFERENCES channel_answers(id) ON DELETE SET NULL,
+  CONSTRAINT confirmation_messages_confirmation_id_fkey FOREIGN KEY (confirmation_id) REFERENCES confirmations(id) ON DELETE CASCADE
+);
+CREATE INDEX confirmation_messages_by_answer ON confirmation_messages USING btree (answer_id) WHERE answer_id IS NOT NULL;
+CREATE INDEX confirmation_messages_by_code ON confirmation_messages USING btree (agent_id, code) WHERE code IS NOT NULL;
+
 CREATE TABLE connection_headers (
   agent_id text NOT NULL,
   connection text NOT NULL,

@@ -17,7 +17,7 @@ export type { Pairing } from './channels/pairing.ts';
 export type { ChannelMessage, ChannelPlace, ChannelRow, ChannelSender } from '@lodge/store/channels';
 export type { ChannelParts } from './channels/deps.ts';
 export { createRelayStore } from './channels/relaying/relay-store.ts';
-export type { Chosen, TakeChosen } from './channels/relaying/pressing.ts';
+export { createConfirmationAnswers } from './confirmations/answering.ts';
 export { noChannel } from './channels/reading.ts';
 export { createSchedules } from './schedules/schedules.ts';
 export type { ScheduleParts, Schedules } from './schedules/schedules.ts';

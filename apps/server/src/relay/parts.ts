@@ -1,5 +1,5 @@
 import { createChannelFiles } from '@lodge/channels/files';
-import { createRelayStore } from '@lodge/engine';
+import { createConfirmationAnswers, createRelayStore } from '@lodge/engine';
 import type { ChannelParts } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
@@ -34,7 +34,7 @@ export async function startChannels(
   closing.push(() => own.close());
   const relays = startRelays({
     ...settings,
-    store: createRelayStore(own),
+    store: createRelayStore(own, createConfirmationAnswers({ secrets })),
     notices: own.mailboxNotices,
     secrets,
     files,

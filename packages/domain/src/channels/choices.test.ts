@@ -3,6 +3,10 @@ import { test } from 'node:test';
 import { assertChoices, codeAnswerIn } from './choices.ts';
 
 test('an answer with a code is found at the beginning of a text alone', () => {
+  const found = (text: string) => {
+    const { answer, code } = codeAnswerIn(text) ?? {};
+    return { answer, code };
+  };
   const yes = { answer: 'yes', code: '4821' };
   for (const text of [
     'yes 4821',
@@ -12,10 +16,11 @@ test('an answer with a code is found at the beginning of a text alone', () => {
     '"yes" 4821 thank you',
     'yes\n4821\n\n> quoted',
   ]) {
-    assert.deepEqual(codeAnswerIn(text), yes, text);
+    assert.deepEqual(found(text), yes, text);
   }
-  assert.deepEqual(codeAnswerIn('no 00482137'), { answer: 'no', code: '00482137' });
-  assert.deepEqual(codeAnswerIn('2 4821'), { answer: 2, code: '4821' });
+  assert.deepEqual(found('no 00482137'), { answer: 'no', code: '00482137' });
+  assert.deepEqual(found('2 4821'), { answer: 2, code: '4821' });
+  assert.equal(codeAnswerIn('Answer 4821: on Monday,\nat ten')!.words, 'on Monday,\nat ten');
   const others = ['', 'yes', 'yes 482', 'yes 482137421', '4821 yes', 'I say yes 4821', 'yes4821', 'yes 48a1', '7 4821'];
   for (const text of [
     ...others,

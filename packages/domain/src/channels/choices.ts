@@ -22,10 +22,12 @@ export function assertChoices(choices: readonly Choice[]): void {
 }
 
 export interface CodeAnswer {
-  /** `yes`, `no`, or the number of an option, from 1. */
-  readonly answer: 'yes' | 'no' | number;
+  /** `yes`, `no`, the number of an option, from 1, or `answer`, which words follow. */
+  readonly answer: 'yes' | 'no' | 'answer' | number;
   /** 4 to 8 digits. */
   readonly code: string;
+  /** The text behind the code. */
+  readonly words: string;
 }
 
 /** A longer beginning is no answer. */
@@ -41,8 +43,9 @@ export function codeAnswerIn(text: string): CodeAnswer | null {
   if (rest.length === 0 && text.length > codeAnswerChars && text.slice(0, codeAnswerChars).endsWith(code)) return null;
   if (!/^\d{4,8}$/.test(code)) return null;
   const word = said.toLowerCase();
-  if (word === 'yes' || word === 'no') return { answer: word, code };
-  return /^[1-6]$/.test(word) ? { answer: Number(word), code } : null;
+  const words = wordsFrom(text, text.indexOf(code) + code.length);
+  if (word === 'yes' || word === 'no' || word === 'answer') return { answer: word, code, words };
+  return /^[1-6]$/.test(word) ? { answer: Number(word), code, words } : null;
 }
 
 const aroundWords = new Set(' \t\r\n\u00a0,.:;!`\'"*_„“”«»‘’()');
@@ -58,4 +61,11 @@ function wordsOf(text: string): readonly string[] {
     }
   }
   return word === '' ? words : [...words, word];
+}
+
+/** The text from there on, without the punctuation at its beginning. */
+function wordsFrom(text: string, at: number): string {
+  let from = at;
+  while (from < text.length && from < at + codeAnswerChars && aroundWords.has(text[from]!)) from += 1;
+  return text.slice(from).trimEnd();
 }

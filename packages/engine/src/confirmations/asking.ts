@@ -34,6 +34,7 @@ import type { TurnPlace } from '../agents/agents.ts';
 import type { TurnWaits } from '../turns/waits.ts';
 import { waitingPlaces } from './bounds.ts';
 import type { ConfirmationBounds } from './bounds.ts';
+import { deliver } from './delivering.ts';
 import { writeEnd } from './ending.ts';
 import { digestOf, shownCall, shownQuestion } from './shown.ts';
 import type { Question, Shown } from './shown.ts';
@@ -276,6 +277,7 @@ function write(
       },
       { expiresInMs: expiryMsOf(confirmations), waitMs: waitMs > 0 ? waitMs : null },
     );
+    await deliver(trx, row, shown, confirmations);
     const data = {
       confirmation_id: id,
       kind,

@@ -1,6 +1,6 @@
 /** Somebody decides about a confirmation: by the API, or by a press in a conversation. A second decision changes nothing. */
 import { Refusal, confirmationLimits, ruleFor } from '@lodge/domain';
-import type { ConfirmationDecision, ConfirmationMemory } from '@lodge/domain';
+import type { ChannelName, ConfirmationDecision, ConfirmationMemory } from '@lodge/domain';
 import { confirmationWordsContext } from '@lodge/ports';
 import type { ActorNote, SecretBox } from '@lodge/ports';
 import { lockAgent, selectAgent, writeAgent } from '@lodge/store/agents';
@@ -8,6 +8,7 @@ import { findConfirmation, lockConfirmation, putConfirmationWork, writeDecision 
 import type { ConfirmationRow } from '@lodge/store/confirmations';
 import type { Transaction } from '@lodge/store/database';
 import { appendEvent, writeNote } from '@lodge/store/events';
+import { closeMessages } from './delivering.ts';
 import { factsOf } from './ending.ts';
 
 export interface DecisionInput {
@@ -16,6 +17,13 @@ export interface DecisionInput {
   /** The answer to a question; null for a call. */
   readonly answer: string | null;
   readonly remember: ConfirmationMemory;
+}
+
+/** `sender`: the person who decided in a conversation; the name is their own text. */
+export interface Decider {
+  readonly accountId: string;
+  readonly id: string;
+  readonly sender?: { readonly channel: ChannelName; readonly id: string; readonly name: string };
 }
 
 export interface DecideDeps {
@@ -31,7 +39,7 @@ export const noConfirmation = (): Refusal =>
 export async function decide(
   { secrets, graceMs }: DecideDeps,
   trx: Transaction,
-  { accountId, id }: { readonly accountId: string; readonly id: string },
+  { accountId, id, sender }: Decider,
   input: DecisionInput,
   note?: ActorNote,
 ): Promise<ConfirmationRow> {
@@ -56,7 +64,9 @@ export async function decide(
   });
   await putConfirmationWork(trx, id, graceMs);
   if (remember === 'rule') await addRule(trx, decided, note);
-  const data = { ...factsOf(row), decision, remember };
+  await closeMessages(trx, decided, sender?.name);
+  const by = sender && { channel: sender.channel, sender_id: sender.id };
+  const data = { ...factsOf(row), decision, remember, ...by };
   await writeNote(trx, { accountId, agentId: row.agentId }, { type: 'confirmation.decided', data }, note);
   return decided;
 }

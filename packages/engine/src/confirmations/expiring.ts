@@ -4,6 +4,7 @@ import { expireOne } from '@lodge/store/confirmations';
 import type { Database } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
 import { Periodic } from '../periodic.ts';
+import { closeMessages } from './delivering.ts';
 import { factsOf, ofAgent } from './ending.ts';
 
 const maxAtOnce = 1_000;
@@ -22,6 +23,7 @@ const expired = (database: Database): Promise<boolean> =>
   database.transaction(async (trx) => {
     const row = await expireOne(trx);
     if (row === undefined) return false;
+    await closeMessages(trx, row);
     await appendEvent(trx, { type: 'confirmation.expired', data: factsOf(row), ...ofAgent(row) });
     return true;
   });

@@ -23,10 +23,10 @@ const pendingDays = pairingBounds.endsAfterMs / 86_400_000;
 const strangerDays = 1;
 /** Days for which answers to no message are kept, such as a stranger's code. */
 const noticeDays = 1;
-/** Days for which choices can be pressed. */
-const choiceDays = 8;
+/** Days for which choices can be pressed: longer than any question is open. */
+const choiceDays = 31;
 /** Older ones went with their messages, or in an earlier round. */
-const noticeUntilDays = 14;
+const noticeUntilDays = 7;
 
 /** Returns whether there may be more to do. */
 type Step = (trx: Transaction) => Promise<boolean>;
@@ -37,7 +37,16 @@ export async function pruneChannels(database: Database): Promise<void> {
       (trx) =>
         pruneNumber(trx, each),
   );
-  for (const run of [pruneAged, ...numbers, pruneNotices, pruneSeen, prunePending, pruneStrangers, pruneUnverified]) {
+  for (const run of [
+    pruneAged,
+    ...numbers,
+    pruneNotices,
+    pruneChoices,
+    pruneSeen,
+    prunePending,
+    pruneStrangers,
+    pruneUnverified,
+  ]) {
     for (let hasMore = true; hasMore;) {
       const result = await database.transaction((trx) => underLock(trx, run));
       if (result === null) return;
@@ -133,9 +142,20 @@ const pruneNotices: Step = (trx) =>
       delete from channel_answers where id in (
         select a.id from channel_answers a
         where ${aged('a.ended_at', noticeDays)} and not (${aged('a.ended_at', noticeUntilDays)})
-          and (a.choices is null or ${aged('a.ended_at', choiceDays)})
+          and a.choices is null
           and not exists (select from channel_messages m where m.answer_id = a.id)
         order by a.ended_at limit ${step}
+      )
+    `,
+  );
+
+/** They are few, and an index has them. */
+const pruneChoices: Step = (trx) =>
+  pruned(
+    trx,
+    sql`
+      delete from channel_answers where id in (
+        select a.id from channel_answers a where a.choices is not null and ${aged('a.ended_at', choiceDays)} limit ${step}
       )
     `,
   );

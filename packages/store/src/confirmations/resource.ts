@@ -15,6 +15,7 @@ export const confirmationTables = {
     { table: 'confirmations', column: 'result_sealed', key: ['id'], context: confirmationResultContext },
   ],
   columns: {
+    'confirmation_messages.channel': 'domain.ChannelName',
     'confirmations.decision': 'domain.ConfirmationDecision',
     'confirmations.kind': 'domain.ConfirmationKind',
     'confirmations.remember': 'domain.ConfirmationMemory',

@@ -425,6 +425,15 @@ export interface ComputeSteps {
   vcpus: number;
 }
 
+export interface ConfirmationMessages {
+  agentId: string;
+  answerId: string | null;
+  channel: domain.ChannelName;
+  code: string | null;
+  confirmationId: string;
+  conversationId: string;
+}
+
 export interface Confirmations {
   accountId: string;
   agentId: string;
@@ -988,6 +997,7 @@ export interface DB {
   computePrices: ComputePrices;
   computeRates: ComputeRates;
   computeSteps: ComputeSteps;
+  confirmationMessages: ConfirmationMessages;
   confirmations: Confirmations;
   connectionHeaders: ConnectionHeaders;
   connectionOauth: ConnectionOauth;

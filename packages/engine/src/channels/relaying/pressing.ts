@@ -3,14 +3,15 @@
  * belongs to another conversation, and a choice that is no more change nothing. Everything else is the taker's to decide.
  */
 import { decideAccess, isChoiceToken } from '@lodge/domain';
-import type { ChannelName } from '@lodge/domain';
+import type { ChannelName, CodeAnswer } from '@lodge/domain';
 import { maxSayChars } from '@lodge/ports';
 import type { LeaseRef, Press, Pressed } from '@lodge/ports';
+import { lockAgent } from '@lodge/store/agents';
 import { relayRows as rows, storable } from '@lodge/store/channels';
 import type { Transaction } from '@lodge/store/database';
 
-/** A press of a choice that stands where it was sent, by a sender who may write to the agent. */
-export interface Chosen {
+/** A sender who may write to the agent, in a conversation. */
+export interface FromSender {
   readonly accountId: string;
   readonly agentId: string;
   readonly channel: ChannelName;
@@ -19,6 +20,10 @@ export interface Chosen {
   readonly senderId: string;
   /** The sender's own text. */
   readonly senderName: string;
+}
+
+/** A press of a choice that stands where it was sent. */
+export interface Chosen extends FromSender {
   readonly answerId: string;
   readonly token: string;
   readonly label: string;
@@ -26,6 +31,18 @@ export interface Chosen {
 
 /** Decides what a choice leads to, within the transaction of its press. The same choice may be pressed again and again. */
 export type TakeChosen = (trx: Transaction, chosen: Chosen) => Promise<Pressed>;
+
+/**
+ * Decides about a message that begins with an answer and a code, and returns the sentence to answer it with. Null: the code is
+ * not known in this conversation, and the message is one for the agent.
+ */
+export type TakeCode = (trx: Transaction, coded: FromSender & { readonly given: CodeAnswer }) => Promise<string | null>;
+
+/** Takes the answers of people to questions of Lodge. */
+export interface Answering {
+  readonly take: TakeChosen;
+  readonly code: TakeCode;
+}
 
 const maxNameChars = 200;
 
@@ -39,6 +56,8 @@ export async function press(
   given: Press,
   take: TakeChosen = async () => notKnown,
 ): Promise<Pressed> {
+  // The agent is locked before its channel, as its removal does.
+  await lockAgent(trx, lease.agentId);
   const { access, accountId } = await rows.lockCurrent(trx, lease);
   const { agentId, channel } = lease;
   const bounded = boundedPress(given);

@@ -3,28 +3,38 @@
  * connection's position. The channel's row is locked meanwhile.
  */
 import { randomInt } from 'node:crypto';
-import { InboundBatch, makePairingCode, pairingText } from '@lodge/domain';
+import { codeAnswerIn, InboundBatch, makePairingCode, pairingText } from '@lodge/domain';
 import type { ChannelAccess, Json } from '@lodge/domain';
 import { maxInboundChars, maxInboundFiles } from '@lodge/ports';
 import type { InboundMessage, LeaseRef, NewEvent } from '@lodge/ports';
-import { queueAnswer, relayRows as rows, storable } from '@lodge/store/channels';
+import { lockAgent } from '@lodge/store/agents';
+import { queueAnswer, relayRows as rows, setAnswer, setWaiting, storable } from '@lodge/store/channels';
 import type { Transaction } from '@lodge/store/database';
 import { appendEvents } from '@lodge/store/events';
+import type { TakeCode } from './pressing.ts';
 
 const maxBatch = 100;
 const maxNameChars = 200;
+
+interface Receiving {
+  /** The connection's position. */
+  readonly cursor?: Json | undefined;
+  readonly code?: TakeCode | undefined;
+}
 
 export async function receive(
   trx: Transaction,
   lease: LeaseRef,
   given: readonly InboundMessage[],
-  cursor?: Json,
+  { cursor, code }: Receiving = {},
 ): Promise<void> {
   if (given.length > maxBatch) throw new RangeError(`more than ${maxBatch} messages at once`);
+  // A decision locks the agent, which comes before its channel.
+  if (code && given.some(({ text }) => codeAnswerIn(text) !== null)) await lockAgent(trx, lease.agentId);
   const { access, accountId } = await rows.lockCurrent(trx, lease);
   const messages = given.map(bounded);
   const batch = messages.length === 0 ? null : await decided(trx, lease, access, messages);
-  const events = batch === null ? [] : await keep(trx, lease, accountId, batch);
+  const events = batch === null ? [] : await keep(trx, lease, accountId, batch, code);
   const came = { hasNew: batch?.hasNew ?? false, refused: batch?.counted.length ?? 0 };
   await rows.noteInbound(trx, lease, cursor, came);
   await appendEvents(trx, events);
@@ -76,6 +86,7 @@ async function keep(
   lease: LeaseRef,
   accountId: string,
   batch: InboundBatch<InboundMessage>,
+  code: TakeCode | undefined,
 ): Promise<readonly NewEvent[]> {
   const { agentId, channel } = lease;
   const of = { accountId, agentId, by: null };
@@ -91,9 +102,41 @@ async function keep(
     if (state !== 'received') continue;
     const data = { channel, message_id: ids[index]!, conversation: message.conversation.id };
     events.push({ type: 'message.received', data, ...of });
+    if (code) await answerCode(trx, lease, { accountId, id: ids[index]!, message, code });
   }
   await rows.countRefused(trx, lease, batch.counted);
   return events;
+}
+
+interface Coded {
+  readonly accountId: string;
+  readonly id: string;
+  readonly message: InboundMessage;
+  readonly code: TakeCode;
+}
+
+/** A message that answers a question of Lodge makes no turn, and ends with the sentence that it is answered with. */
+async function answerCode(
+  trx: Transaction,
+  lease: LeaseRef,
+  { accountId, id, message: { text, sender, conversation: at, replyTo }, code }: Coded,
+): Promise<void> {
+  const given = codeAnswerIn(text);
+  if (given === null) return;
+  const { agentId, channel } = lease;
+  const from = { accountId, agentId, channel, conversationId: at.id, senderId: sender.id, senderName: sender.name };
+  const say = await code(trx, { ...from, given });
+  if (say === null) return;
+  const conversation = await rows.conversationOf(trx, lease, accountId, at);
+  const answerId = await queueAnswer(trx, {
+    conversation,
+    agentId,
+    channel,
+    replyTo,
+    answer: { text: say, files: [] },
+  });
+  await setAnswer(trx, id, answerId);
+  await setWaiting(trx, conversation);
 }
 
 /** Sends a sender the code, once an hour. Undefined when it was sent already, or when there is no place for a new sender. */

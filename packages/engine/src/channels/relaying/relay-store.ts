@@ -1,10 +1,11 @@
 /** The database as relays ask for it. They are processes of their own, so this is a port, and each call is one transaction. */
-import type { LeaseRef, Press, RelayStore } from '@lodge/ports';
+import type { Json } from '@lodge/domain';
+import type { InboundMessage, LeaseRef, Press, RelayStore } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import { relayRows as rows } from '@lodge/store/channels';
 import type { Database, Queries, Transaction } from '@lodge/store/database';
 import { press } from './pressing.ts';
-import type { TakeChosen } from './pressing.ts';
+import type { Answering } from './pressing.ts';
 import { admits, receive } from './receiving.ts';
 import { sendFailed, sent } from './sending.ts';
 import { failUnsent } from './unsent.ts';
@@ -21,10 +22,10 @@ const callsOf = (database: Database) => ({
       database.repeatable((db) => work(db, ...given)),
 });
 
-/** `take`: decides about presses; by default every choice is one that is not known any more. */
+/** `answering`: decides about answers of people; by default no question is known any more. */
 export function createRelayStore(
   { database, changes }: Pick<Store, 'database' | 'changes'>,
-  take?: TakeChosen,
+  answering?: Answering,
 ): RelayStore {
   const { within, repeatable } = callsOf(database);
   return {
@@ -33,8 +34,10 @@ export function createRelayStore(
     renew: repeatable(rows.renew),
     release: within(rows.release),
     admits: within(admits),
-    receive: within(receive),
-    press: within((trx, lease: LeaseRef, given: Press) => press(trx, lease, given, take)),
+    receive: within((trx, lease: LeaseRef, messages: readonly InboundMessage[], cursor?: Json) =>
+      receive(trx, lease, messages, { cursor, code: answering?.code }),
+    ),
+    press: within((trx, lease: LeaseRef, given: Press) => press(trx, lease, given, answering?.take)),
     moveTo: within(async (trx, lease, cursor) => {
       await rows.lockCurrent(trx, lease);
       await rows.writeCursor(trx, lease, cursor);
@@ -46,7 +49,7 @@ export function createRelayStore(
     vaultSet: within(async (trx, lease, values, messages = []) => {
       await rows.lockHeld(trx, lease);
       await rows.writeVault(trx, lease, values);
-      if (messages.length > 0) await receive(trx, lease, messages);
+      if (messages.length > 0) await receive(trx, lease, messages, { code: answering?.code });
     }),
     vaultClear: within(async (trx, lease) => {
       await rows.lockHeld(trx, lease);

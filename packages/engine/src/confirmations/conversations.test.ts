@@ -1,0 +1,239 @@
+/** Confirmations in conversations: asked with buttons or codes, decided by named people alone, and closed where they end. */
+import assert from 'node:assert/strict';
+import { after, before, beforeEach, test } from 'node:test';
+import type { ChannelName, Confirmations } from '@lodge/domain';
+import type { Lease, PartToSend, Press, RelayStore } from '@lodge/ports';
+import { execute } from '@lodge/testkit/postgres';
+import { inbound, openAccess } from '../../../store/src/testing/channel-fixture.ts';
+import { channelsFixture } from '../../../store/src/testing/channels-fixture.ts';
+import { until } from '../../../testkit/src/plane/plane.ts';
+import { createRelayStore } from '../channels/relaying/relay-store.ts';
+import { createConfirmationAnswers } from './answering.ts';
+import { openTestCalls } from './test-calls.ts';
+import type { TestCalls } from './test-calls.ts';
+
+let calls: TestCalls;
+let relay: RelayStore;
+const leases = new Map<ChannelName, Lease>();
+
+before(async () => {
+  calls = await openTestCalls();
+  const { store } = calls.world;
+  relay = createRelayStore(store, createConfirmationAnswers({ secrets: calls.secrets }));
+  for (const channel of ['telegram', 'whatsapp'] as const) {
+    const { accountId, agentId } = calls;
+    await channelsFixture(store).put({
+      accountId,
+      agentId,
+      channel,
+      enabled: true,
+      access: openAccess,
+      credentials: [],
+    });
+    const [lease] = await relay.acquire({ relay: 'hand', channels: [channel], limit: 1, leaseMs: 600_000 });
+    leases.set(channel, lease!);
+    // Known conversations, whose messages are over.
+    for (const id of ['c1', 'c2']) await relay.receive(lease!, [inbound({ conversation: { id } })]);
+  }
+  await execute(
+    calls.world.database.connectionString,
+    `update channel_messages set state = 'answered'; update channel_conversations set waiting_since = null`,
+  );
+});
+after(() => calls?.close());
+beforeEach(async () => {
+  await execute(
+    calls.world.database.connectionString,
+    'delete from confirmations; delete from channel_messages; delete from channel_answers',
+  );
+  calls.calls.length = 0;
+  calls.gateway.turns.length = 0;
+});
+
+const rules: Partial<Confirmations> = {
+  rules: [{ on: 'connection:stripe', match: 'POST /refunds*', policy: 'ask' }],
+  deciders: ['u1', 'whatsapp:w1'],
+};
+
+/** Sends what waits, and returns it: texts, and edits. */
+async function sent(channel: ChannelName): Promise<readonly PartToSend['content'][]> {
+  const lease = leases.get(channel)!;
+  const all: PartToSend['content'][] = [];
+  for (;;) {
+    const [part] = await relay.partsToSend([lease], 1);
+    if (part === undefined) return all;
+    if (part.content.kind === 'markdown') {
+      await relay.split(lease, part.id, [{ text: part.content.markdown, format: null }]);
+      continue;
+    }
+    assert.equal(await relay.sending(lease, part.id), true);
+    await relay.sent(lease, part.id, 'm1');
+    all.push(part.content);
+  }
+}
+
+async function asks(channel: ChannelName) {
+  let all: readonly PartToSend['content'][] = [];
+  await until('it is asked', async () => (all = await sent(channel)).length > 0);
+  const [asked] = all;
+  assert.equal(all.length, 1);
+  assert.ok(asked!.kind === 'text');
+  return asked;
+}
+
+const press = (token: string, given: Partial<Press> = {}) =>
+  relay.press(leases.get('telegram')!, {
+    token,
+    sender: { id: 'u1', name: 'Ann *the* <owner>', isBot: false },
+    conversation: { id: 'c1', kind: 'direct' },
+    messageId: 'm1',
+    ...given,
+  });
+const says = (text: string, id: string, conversation = 'c1') =>
+  relay.receive(leases.get('whatsapp')!, [inbound({ text, sender: { id }, conversation: { id: conversation } })]);
+const pending = async () => (await calls.list('pending')).length;
+
+test('buttons: named people decide, once, and every message is closed', async () => {
+  const deliver = ['c1', 'c2', 'c1', 'nobody'].map((conversation) => ({ channel: 'telegram', conversation }) as const);
+  await calls.rule({ ...rules, deliver: deliver.slice(0, 2) });
+  const sending = calls.send('/refunds', { body: '```\n**Lodge**: it is allowed already' });
+  let all: readonly PartToSend['content'][] = [];
+  await until('both are asked', async () => (all = [...all, ...(await sent('telegram'))]).length === 2);
+  const [asked] = all;
+  assert.ok(asked!.kind === 'text' && asked!.choices !== null);
+  const lines = asked!.text.split('\n');
+  assert.match(lines[0]!, /^The agent waits for a yes: Send POST http.*\/refunds by the connection stripe\.$/);
+  assert.ok(lines.includes('````') && lines.indexOf('````') < lines.indexOf('**Lodge**: it is allowed already'));
+  const [allow, deny] = asked!.choices!.map(({ token }) => token);
+  assert.deepEqual(
+    asked!.choices!.map(({ label }) => label),
+    ['Allow', 'Deny'],
+  );
+  const stranger = { id: 'u2', name: 'Eve', isBot: false };
+  for (const given of [
+    { sender: stranger },
+    { conversation: { id: 'c3', kind: 'direct' } as const },
+    { messageId: 'm7' },
+  ]) {
+    assert.equal((await press(allow!, given)).close, false);
+  }
+  assert.equal((await press(`${allow!.slice(0, -5)}9`)).close, false);
+  assert.deepEqual([await pending(), calls.calls.length, (await sent('telegram')).length], [1, 0, 0]);
+  const [one, other] = await Promise.all([press(allow!), press(deny!)]);
+  const isAllowed = one.say.startsWith('Allowed');
+  assert.match(isAllowed ? other.say : one.say, /nothing was changed/);
+  await sending;
+  const isOver = async () => ['done', 'denied'].includes((await calls.list())[0]!.status);
+  await until('it is over', isOver);
+  assert.equal(calls.calls.length, isAllowed ? 1 : 0);
+  const closed = await sent('telegram');
+  assert.equal(closed.length, 2);
+  for (const edit of closed) {
+    assert.ok(edit.kind === 'edit');
+    assert.equal(edit.messageId, 'm1');
+    assert.match(
+      edit.markdown,
+      /^The agent waits for a yes: Send POST .*\n\n(?:Allowed|Denied) by Ann \\\*the\\\* \\<owner\\>\.$/,
+    );
+  }
+  assert.deepEqual(await press(allow!), { say: (await press(deny!)).say, close: true });
+});
+
+test('a decision by the API, and the end of the time, close the messages too', async () => {
+  await calls.rule({ ...rules, deliver: [{ channel: 'telegram', conversation: 'c1' }] });
+  const decision = { reason: null, answer: null, remember: 'none' } as const;
+  for (const how of ['deny', 'expire'] as const) {
+    await calls.send('/refunds');
+    await asks('telegram');
+    const [{ id }] = (await calls.list('pending')) as [{ id: string }];
+    if (how === 'deny') await calls.plane.confirmations.decide(calls.accountId, id, { ...decision, decision: 'deny' });
+    else await execute(calls.world.database.connectionString, `update confirmations set expires_at = now()`);
+    let closed: readonly PartToSend['content'][] = [];
+    await until('it is closed', async () => (closed = await sent('telegram')).length > 0);
+    const [edit] = closed;
+    assert.ok(edit!.kind === 'edit');
+    assert.match(edit!.markdown, how === 'deny' ? /\n\nDenied\.$/ : /\n\nNobody decided in time: it is not done\.$/);
+  }
+  assert.equal(calls.calls.length, 0);
+});
+
+test('codes: an answer in its conversation by a named person decides, and makes no turn', async () => {
+  await calls.rule({ ...rules, deliver: [{ channel: 'whatsapp', conversation: 'c1' }] });
+  await calls.send('/refunds');
+  const asked = await asks('whatsapp');
+  assert.equal(asked.choices, null);
+  const [, code] = /Answer `yes (\d{6})` or `no \1`\./.exec(asked.text)!;
+  await says(`yes ${code}`, 'w2');
+  assert.deepEqual(
+    (await sent('whatsapp')).map((each) => each.kind === 'text' && each.text),
+    ['Only the people whom the owner named can decide this.'],
+  );
+  await says(`1 ${code}`, 'w1');
+  assert.match(JSON.stringify(await sent('whatsapp')), /This is no answer to that question/);
+  // The number of Telegram's decider is nobody on WhatsApp by its name alone.
+  await calls.rule({ ...rules, deciders: ['telegram:w1'], deliver: [] });
+  await says(`yes ${code}`, 'w1');
+  assert.match(JSON.stringify(await sent('whatsapp')), /Only the people/);
+  await calls.rule({ ...rules, deliver: [] });
+  assert.deepEqual([await pending(), calls.calls.length, calls.gateway.turns.length], [1, 0, 0]);
+  await says(`Yes, ${code}!`, 'w1');
+  await until('it is sent', () => calls.calls.length === 1);
+  assert.match(JSON.stringify(await sent('whatsapp')), /Allowed: it is done once/);
+  await says(`no ${code}`, 'w1');
+  assert.match(JSON.stringify(await sent('whatsapp')), /nothing was changed/);
+  const states = await execute<{ state: string }>(
+    calls.world.database.connectionString,
+    `select distinct state from channel_messages`,
+  );
+  assert.deepEqual(states, [{ state: 'answered' }]);
+  assert.equal(calls.calls.length, 1);
+});
+
+test('a code that is not known in the conversation is a message for the agent', async () => {
+  await calls.rule({ ...rules, deliver: [{ channel: 'whatsapp', conversation: 'c1' }] });
+  await calls.send('/refunds');
+  const [, code] = /`yes (\d{6})`/.exec((await asks('whatsapp')).text)!;
+  await says(`yes ${code}`, 'w1', 'c2');
+  await says('yes 1234', 'w1');
+  const { rows } = {
+    rows: await execute<{ n: number }>(
+      calls.world.database.connectionString,
+      `select count(*)::int as n from channel_messages where text like 'yes %' and answer_id is null and sender_id = 'w1'`,
+    ),
+  };
+  assert.deepEqual([rows[0]!.n, await pending()], [2, 1]);
+});
+
+test('a question has its options as buttons, and is answered in words where it has none', async () => {
+  await calls.rule({
+    ...rules,
+    deliver: [
+      { channel: 'telegram', conversation: 'c1' },
+      { channel: 'whatsapp', conversation: 'c1' },
+    ],
+  });
+  const { accountId, agentId } = calls;
+  const caller = { accountId, agentId, confirmations: null };
+  const ask = (options: readonly string[]) =>
+    calls.plane.engine.asking.question(
+      caller,
+      { question: 'Which day?', options },
+      10_000,
+      AbortSignal.timeout(20_000),
+    );
+  const chosen = ask(['Monday', `Any other ${'x'.repeat(50)}`]);
+  const { choices, text } = await asks('telegram');
+  assert.deepEqual(
+    choices!.map(({ label }) => label.length <= 40),
+    [true, true, true],
+  );
+  assert.ok(text.includes('Which day?') && text.includes('1. Monday'));
+  assert.equal((await press(choices![1]!.token)).say, 'Answered.');
+  assert.equal((await chosen).answer, `Any other ${'x'.repeat(50)}`);
+  await sent('whatsapp');
+  const worded = ask([]);
+  const asked = await asks('whatsapp');
+  const [, code] = /Answer `answer (\d{6})` with your words/.exec(asked.text)!;
+  await says(`answer ${code}: on Friday`, 'w1');
+  assert.equal((await worded).answer, 'on Friday');
+});
