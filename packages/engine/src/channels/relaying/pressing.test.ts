@@ -199,7 +199,7 @@ test('choices outlive other notices by a month, and go with what edited them', a
   const ended = async (days: number) => {
     await execute(
       server.connectionString,
-      `update channel_answers set state = 'sent', ended_at = now() - interval '${days} days'`,
+      `update channel_answers set state = 'sent', ended_at = now() - case when choices is null then 2 else ${days} end * interval '1 day'`,
     );
     await relay.prune();
     const rows = await execute<{ id: string }>(
