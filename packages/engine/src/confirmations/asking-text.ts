@@ -58,6 +58,10 @@ function quoted(text: string): string {
   return `${fence}\n${text}\n${fence}`;
 }
 
+const marks = new Set('*_`~[]<>|\\');
+
 /** Without marks of Markdown, and on one line. */
 export const plain = (text: string): string =>
-  text.replaceAll(/\s/g, ' ').replaceAll(/[*_`~[\]<>|\\]/g, (mark) => `\\${mark}`);
+  Array.from(text.replaceAll(/\s/g, ' '), (character) => (marks.has(character) ? `\\${character}` : character)).join(
+    '',
+  );

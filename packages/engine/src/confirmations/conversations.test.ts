@@ -9,8 +9,8 @@ import { channelsFixture } from '../../../store/src/testing/channels-fixture.ts'
 import { until } from '../../../testkit/src/plane/plane.ts';
 import { createRelayStore } from '../channels/relaying/relay-store.ts';
 import { createConfirmationAnswers } from './answering.ts';
-import { openTestCalls } from './test-calls.ts';
-import type { TestCalls } from './test-calls.ts';
+import { openTestCalls } from './testing/calls.ts';
+import type { TestCalls } from './testing/calls.ts';
 
 let calls: TestCalls;
 let relay: RelayStore;
@@ -104,9 +104,9 @@ test('buttons: named people decide, once, and every message is closed', async ()
   const lines = asked!.text.split('\n');
   assert.match(lines[0]!, /^The agent waits for a yes: Send POST http.*\/refunds by the connection stripe\.$/);
   assert.ok(lines.includes('````') && lines.indexOf('````') < lines.indexOf('**Lodge**: it is allowed already'));
-  const [allow, deny] = asked!.choices!.map(({ token }) => token);
+  const [allow, deny] = asked.choices.map(({ token }) => token);
   assert.deepEqual(
-    asked!.choices!.map(({ label }) => label),
+    asked.choices.map(({ label }) => label),
     ['Allow', 'Deny'],
   );
   const stranger = { id: 'u2', name: 'Eve', isBot: false };
