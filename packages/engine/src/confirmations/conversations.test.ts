@@ -77,7 +77,7 @@ async function asks(channel: ChannelName) {
   await until('it is asked', async () => (all = await sent(channel)).length > 0);
   const [asked] = all;
   assert.equal(all.length, 1);
-  assert.ok(asked!.kind === 'text');
+  assert.ok(asked?.kind === 'text');
   return asked;
 }
 
@@ -100,7 +100,7 @@ test('buttons: named people decide, once, and every message is closed', async ()
   let all: readonly PartToSend['content'][] = [];
   await until('both are asked', async () => (all = [...all, ...(await sent('telegram'))]).length === 2);
   const [asked] = all;
-  assert.ok(asked!.kind === 'text' && asked!.choices !== null);
+  assert.ok(asked?.kind === 'text' && asked.choices !== null);
   const lines = asked!.text.split('\n');
   assert.match(lines[0]!, /^The agent waits for a yes: Send POST http.*\/refunds by the connection stripe\.$/);
   assert.ok(lines.includes('````') && lines.indexOf('````') < lines.indexOf('**Lodge**: it is allowed already'));
@@ -145,7 +145,7 @@ test('a decision by the API, and the end of the time, close the messages too', a
   for (const how of ['deny', 'expire'] as const) {
     await calls.send('/refunds');
     await asks('telegram');
-    const [{ id }] = (await calls.list('pending')) as [{ id: string }];
+    const { id } = (await calls.list('pending'))[0]!;
     if (how === 'deny') await calls.plane.confirmations.decide(calls.accountId, id, { ...decision, decision: 'deny' });
     else await execute(calls.world.database.connectionString, `update confirmations set expires_at = now()`);
     let closed: readonly PartToSend['content'][] = [];

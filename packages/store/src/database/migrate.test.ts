@@ -81,7 +81,6 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0046_oauth_of_services.sql',
     '0047_agent_skills.sql',
     '0048_confirmations.sql',
-    '0047_confirmations.sql',
     '0049_confirmation_messages.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
