@@ -101,7 +101,7 @@ test('buttons: named people decide, once, and every message is closed', async ()
   await until('both are asked', async () => (all = [...all, ...(await sent('telegram'))]).length === 2);
   const [asked] = all;
   assert.ok(asked?.kind === 'text' && asked.choices !== null);
-  const lines = asked!.text.split('\n');
+  const lines = asked.text.split('\n');
   assert.match(lines[0]!, /^The agent waits for a yes: Send POST http.*\/refunds by the connection stripe\.$/);
   assert.ok(lines.includes('````') && lines.indexOf('````') < lines.indexOf('**Lodge**: it is allowed already'));
   const [allow, deny] = asked.choices.map(({ token }) => token);
