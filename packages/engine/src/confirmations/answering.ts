@@ -70,7 +70,7 @@ async function decided(
     if (kind === 'question')
       return { say: status === 'done' ? 'Answered.' : 'The agent is told that there is no answer.', close: false };
     return {
-      say: status === 'denied' ? 'Denied: it is not done.' : 'Allowed: it is done once, as it was shown.',
+      say: status === 'denied' ? 'Denied: it is not done.' : 'Allowed once, as it was shown.',
       close: false,
     };
   } catch (error) {
