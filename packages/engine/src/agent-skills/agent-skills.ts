@@ -22,7 +22,7 @@ import type { AgentSkillRow } from '@lodge/store/skills';
 import type { Agents } from '../agents/agents.ts';
 import { lockOwnAgent } from '../agents/lock.ts';
 import { nothingPlaced } from '../agents/settings.ts';
-import { renewWanted } from './wanted.ts';
+import { isWanted, renewWanted } from './wanted.ts';
 
 export interface AgentSkillsDeps {
   readonly agents: Pick<Agents, 'get'>;
@@ -135,7 +135,7 @@ function skillOf({ skillsApplied, skillsError }: AgentRow, row: AgentSkillRow): 
   const isKnown = skillsApplied !== null && skillsApplied !== nothingPlaced;
   return {
     ...row,
-    state: (isKnown ? row.state : null) ?? (row.enabled ? 'pending' : 'not_loaded'),
+    state: (isKnown ? row.state : null) ?? (isWanted(row) ? 'pending' : 'not_loaded'),
     missing: { programs: row.missingPrograms, variables: row.missingVariables },
     error: skillsError,
   };

@@ -7,7 +7,8 @@ import { setSkillsWanted, skillsOfAgents } from '@lodge/store/skills';
 import type { AgentSkillRow, SeenSkill } from '@lodge/store/skills';
 import { skillsDigest } from '../agents/settings.ts';
 
-const isWanted = ({ enabled, members }: AgentSkillRow): boolean => enabled && members?.length !== 0;
+/** Whether a machine should have the skill. */
+export const isWanted = ({ enabled, members }: AgentSkillRow): boolean => enabled && members?.length !== 0;
 
 /** A digest of the skills. Rows keep it, so a change of its form leaves agents with what they have. */
 function setDigest(rows: readonly AgentSkillRow[]): string {

@@ -251,13 +251,15 @@ test('a put that changes nothing leaves the state; variables that come have the 
   await plane.end();
 });
 
-test('a skill that is put and not enabled waits for nothing', async () => {
+test('a skill that is put and not enabled, or for no member, waits for nothing', async () => {
   const { plane, add, put, skill } = await start();
   const name = unique();
   await add(name, 'one');
   const { id } = await running(world, plane);
-  await put(id, name, { enabled: false });
-  assert.equal((await skill(id, name)).state, 'not_loaded');
+  for (const none of [{ enabled: false }, { members: [] }]) {
+    await put(id, name, none);
+    assert.equal((await skill(id, name)).state, 'not_loaded');
+  }
   await plane.end();
 });
 
