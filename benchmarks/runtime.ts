@@ -57,5 +57,6 @@ export const plainSettings: AgentSettings = {
   dashboard: false,
   env: {},
   asksBeforeCommands: false,
+  hosts: null,
   members: [],
 };

@@ -119,6 +119,7 @@ CREATE TABLE agents (
   skills_applied text DEFAULT 'none'::text,
   skills_error text,
   confirmations jsonb,
+  host_access jsonb,
   CONSTRAINT agents_pkey PRIMARY KEY (id),
   CONSTRAINT agents_confirmations_check CHECK ((jsonb_typeof(confirmations -> 'rules'::text) = 'array'::text) IS NOT FALSE),
   CONSTRAINT agents_deleted_was_wanted CHECK (deleted_at IS NULL OR desired = 'deleted'::text),
@@ -127,6 +128,7 @@ CREATE TABLE agents (
   CONSTRAINT agents_env_check CHECK ((jsonb_typeof(env) = 'object'::text AND octet_length(env::text) <= 2000000) IS TRUE),
   CONSTRAINT agents_error_has_reason CHECK (status <> 'error'::text OR status_reason_code IS NOT NULL),
   CONSTRAINT agents_generation_check CHECK (generation > 0),
+  CONSTRAINT agents_host_access_check CHECK (jsonb_typeof(host_access) = 'object'::text),
   CONSTRAINT agents_id_check CHECK (id ~ '^[a-z][a-z0-9]{11}$'::text),
   CONSTRAINT agents_idle_timeout_seconds_check CHECK (idle_timeout_seconds >= 0),
   CONSTRAINT agents_instructions_check CHECK (octet_length(instructions) >= 1 AND octet_length(instructions) <= 32768),
@@ -318,6 +320,14 @@ CREATE TABLE attempts (
 );
 CREATE INDEX attempts_by_age ON attempts USING btree (last_at);
 
+CREATE TABLE authorities (
+  name text NOT NULL,
+  certificate text NOT NULL,
+  sealed text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT authorities_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE channels (
   agent_id text NOT NULL,
   channel text NOT NULL,
@@ -501,9 +511,11 @@ CREATE TABLE connections (
   asks_oauth boolean NOT NULL DEFAULT false,
   status_reason text,
   echoed_at timestamp(3) with time zone[] NOT NULL DEFAULT '{}'::timestamp with time zone[],
+  hosts jsonb NOT NULL DEFAULT '[]'::jsonb,
   CONSTRAINT connections_pkey PRIMARY KEY (agent_id, name),
   CONSTRAINT connections_allow_check CHECK (jsonb_typeof(allow) = 'array'::text),
-  CONSTRAINT connections_kind_check CHECK (kind = ANY (ARRAY['mcp'::text, 'http'::text])),
+  CONSTRAINT connections_hosts_check CHECK (jsonb_typeof(hosts) = 'array'::text),
+  CONSTRAINT connections_kind_check CHECK (kind = ANY (ARRAY['mcp'::text, 'http'::text, 'host'::text])),
   CONSTRAINT connections_tools_check CHECK (jsonb_typeof(tools) = 'array'::text),
   CONSTRAINT connections_agent_id_fkey FOREIGN KEY (agent_id) REFERENCES agents(id)
 );
@@ -745,6 +757,21 @@ CREATE TABLE connection_oauth (
   CONSTRAINT connection_oauth_client_secret_last4_check CHECK (char_length(client_secret_last4) <= 4),
   CONSTRAINT connection_oauth_status_check CHECK (status = ANY (ARRAY['needed'::text, 'connected'::text, 'failed'::text])),
   CONSTRAINT connection_oauth_agent_id_connection_fkey FOREIGN KEY (agent_id, connection) REFERENCES connections(agent_id, name) ON DELETE CASCADE
+);
+
+CREATE TABLE connection_secrets (
+  agent_id text NOT NULL,
+  connection text NOT NULL,
+  name text NOT NULL,
+  sealed text NOT NULL,
+  last4 text NOT NULL,
+  headers jsonb NOT NULL,
+  placeholder text NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT connection_secrets_pkey PRIMARY KEY (agent_id, connection, name),
+  CONSTRAINT connection_secrets_headers_check CHECK (jsonb_typeof(headers) = 'array'::text),
+  CONSTRAINT connection_secrets_last4_check CHECK (char_length(last4) <= 4),
+  CONSTRAINT connection_secrets_agent_id_connection_fkey FOREIGN KEY (agent_id, connection) REFERENCES connections(agent_id, name) ON DELETE CASCADE
 );
 
 CREATE TABLE data_keys (

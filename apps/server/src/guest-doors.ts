@@ -1,9 +1,15 @@
 /** The services for agents at the broker's address beside models: their tools, and their connections. */
-import type { Doors } from '@lodge/broker';
-import { openConnections } from '@lodge/connections';
+import type { Doors, TlsDoor } from '@lodge/broker';
+import { authorityMaker, openConnections } from '@lodge/connections';
 import type { ConnectionOptions, ConnectionParts } from '@lodge/connections';
-import { createAgentTools, createConnectionDirectory, createConnectionGrants, createSchedules } from '@lodge/engine';
-import type { ChannelParts, Engine, Spend } from '@lodge/engine';
+import {
+  createAgentTools,
+  createConnectionDirectory,
+  createConnectionGrants,
+  createFindAuthority,
+  createSchedules,
+} from '@lodge/engine';
+import type { ChannelParts, Engine, FindAuthority, Spend } from '@lodge/engine';
 import type { Log, SecretBox } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import { logWriter } from '@lodge/store/logs';
@@ -24,13 +30,17 @@ interface Needs {
 }
 
 interface Opened extends Pick<ConnectionParts, 'tools' | 'consent' | 'clientDocuments'> {
+  readonly tlsDoor: TlsDoor;
+  readonly authority: FindAuthority;
   readonly doors: Doors;
 }
 
 export function openGuestDoors(config: Config, needs: Needs, closing: Closing): Opened {
   const { store, engine, spend, channels, secrets, log, oauthBounds } = needs;
   const { database } = store;
+  const authority = createFindAuthority({ database, secrets, maker: authorityMaker });
   const connections = openConnections({
+    authority,
     directory: createConnectionDirectory(database),
     grants: createConnectionGrants(database),
     secrets,
@@ -42,7 +52,7 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     ...(oauthBounds && { oauthBounds }),
   });
   closing.push(() => connections.close());
-  const { door, tools, consent, clientDocuments } = connections;
+  const { door, hostDoor: tlsDoor, tools, consent, clientDocuments } = connections;
   const agentTools = createAgentTools({
     sources: [tools],
     agents: engine.agents,
@@ -64,5 +74,5 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     mcp: createToolsDoor(agentTools, version),
     confirm: createConfirmDoor(engine.asking),
   };
-  return { tools, consent, clientDocuments, doors };
+  return { tlsDoor, authority, tools, consent, clientDocuments, doors };
 }

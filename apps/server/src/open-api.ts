@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { createAccounts, createApiKeyVerifier, storedKeys } from '@lodge/engine';
-import type { Accounts, Engine, Spend } from '@lodge/engine';
+import type { Accounts, Engine, FindAuthority, Spend } from '@lodge/engine';
 import type { ClientDocuments, ConnectionConsent, Cryptography, Log, SecretBox } from '@lodge/ports';
 import { openSkillReader } from '@lodge/skills';
 import type { Store } from '@lodge/store';
@@ -25,6 +25,7 @@ export interface ApiParts extends Pick<LodgeOptions, 'guestAt' | 'api' | 'bounds
   readonly engine: Engine;
   readonly spend: Spend;
   readonly consent: ConnectionConsent;
+  readonly authority: FindAuthority;
   readonly clientDocuments: ClientDocuments;
   readonly metrics: Metrics | null;
   readonly secrets: SecretBox;

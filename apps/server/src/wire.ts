@@ -154,7 +154,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   if (metrics) await openMetrics(config, { metrics, store, engine, log }, closing);
   const delivering = openDelivering(config, { store, secrets, log, holder });
   const guests = { store, engine, spend, channels, secrets, log, ...(bounds.oauth && { oauthBounds: bounds.oauth }) };
-  const { doors, tools, ...seenDoors } = openGuestDoors(config, guests, closing);
+  const { doors, tlsDoor, tools, ...seenDoors } = openGuestDoors(config, guests, closing);
   const seen = { ...seenDoors, store, engine, spend, metrics, secrets, cryptography, tls: host.tls, log };
   const { baseUrl, endRequests, accounts, app } = await openApi(config, { ...given, bounds, ...seen }, closing);
   const firstKey = await ensureFirstKey(store.database, join(ownFolderOf(config), 'first-key'));
@@ -167,7 +167,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
     const stored = await startMetering(config, { store, holder, log }, closing);
     const ledger = engine.watchCalls(metrics ? metrics.watchCalls(stored, providers) : stored);
     const directory = store.directoryOf(holder, spend.defaults);
-    const known = { directory, secrets, prices, providers, ledger, log, doors };
+    const known = { directory, secrets, prices, providers, ledger, log, doors, tlsDoor };
     closing.push(await serveGuests(config, known, engine, driver.brokerHost));
     for (const part of [engine, meter, logCollector, eventKeeper, delivering]) {
       part.start();

@@ -29,6 +29,8 @@ import type { DearestPrices } from './prices/price-book.ts';
 import { sendError } from './call/send-error.ts';
 import { DoorKeeper } from './door.ts';
 import type { Doors, GuestProxy } from './door.ts';
+import { createTlsGuests, divertTls } from './secure.ts';
+import type { TlsDoor, TlsGuests } from './secure.ts';
 import { guestRequest, wireOf } from './wires/index.ts';
 
 export interface BrokerOptions {
@@ -54,6 +56,8 @@ export interface BrokerOptions {
   readonly keepAwake?: (agentId: string) => () => void;
   /** The services for guests beside models. */
   readonly doors?: Doors;
+  /** Takes connections that begin with TLS; without it they are no HTTP. */
+  readonly tlsDoor?: TlsDoor;
   /** Without it nothing is asked in absolute form, and there are no tunnels. */
   readonly proxy?: GuestProxy;
   /** Whether the host's disk has room for what is said in calls; without it always. */
@@ -112,7 +116,7 @@ export function createBroker(options: BrokerOptions): Broker {
     log: options.log,
   });
   const server = createHttpServer(limits, (req, res) => void handler.handle(req, res));
-  if (options.proxy) server.on('connect', (req, socket, head) => void handler.tunnel(req, socket, head));
+  const tlsGuests = alsoTakes(server, handler, options, limits.stalledMs, keepAwake);
   return {
     async listen({ host, port }) {
       server.listen(port, host);
@@ -122,12 +126,28 @@ export function createBroker(options: BrokerOptions): Broker {
     async close() {
       server.close();
       recorder.close();
-      await handler.close(closeWaitMs);
+      await Promise.all([handler.close(closeWaitMs), tlsGuests?.close()]);
       server.closeAllConnections();
       await upstream.close();
       await reader.close();
     },
   };
+}
+
+/** Has the server take tunnels and connections that begin with TLS, where there is somebody for them. */
+function alsoTakes(
+  server: Server,
+  handler: Handler,
+  { tlsDoor: door, proxy, log }: BrokerOptions,
+  stalledMs: number,
+  keepAwake: (agentId: string) => () => void,
+): TlsGuests | undefined {
+  if (proxy) server.on('connect', (req, socket, head) => void handler.tunnel(req, socket, head));
+  if (!door) return undefined;
+  const failed = (error: unknown): void => log.error({ err: error }, 'request to a host failed');
+  const guests = createTlsGuests({ door, keepAwake, stalledMs, endsConnection, failed });
+  divertTls(server, (socket) => void handler.secure(guests, socket));
+  return guests;
 }
 
 function createHttpServer(limits: BrokerLimits, handle: (req: IncomingMessage, res: ServerResponse) => void): Server {
@@ -193,7 +213,7 @@ class Handler {
   async handle(req: IncomingMessage, res: ServerResponse): Promise<void> {
     let wire = wireOf(req.url ?? '');
     try {
-      const agent = await this.#identify(req);
+      const agent = await this.#identify(req.socket);
       if (this.#proxy && req.url?.startsWith('http://')) return await this.#request(this.#proxy, agent, req, res);
       const door = this.#doors.doorOf(req.url ?? '');
       if (door) return await this.#doors.enter(door, agent, req, res);
@@ -221,19 +241,30 @@ class Handler {
     await proxy.request(agent, req, res, AbortSignal.any([left.signal, this.#ending.signal]));
   }
 
+  /** Serves a connection that begins with TLS. Never rejects. */
+  async secure(guests: TlsGuests, socket: Socket): Promise<void> {
+    const end = (): void => void socket.destroy();
+    socket.on('error', end);
+    try {
+      await guests.serve(await this.#identify(socket), socket);
+    } catch {
+      end();
+    }
+  }
+
   /** Never rejects. */
   async tunnel(req: IncomingMessage, client: Duplex, head: Buffer): Promise<void> {
     client.on('error', () => client.destroy());
     try {
-      const agent = await this.#identify(req);
+      const agent = await this.#identify(req.socket);
       await this.#proxy!.tunnel(agent, req.url ?? '', client, head, this.#ending.signal);
     } catch {
       client.end('HTTP/1.1 403 Forbidden\r\nconnection: close\r\n\r\n');
     }
   }
 
-  async #identify(req: IncomingMessage): Promise<BrokerAgent> {
-    const address = plainAddress(req.socket.remoteAddress);
+  async #identify(socket: Socket): Promise<BrokerAgent> {
+    const address = plainAddress(socket.remoteAddress);
     let agent: BrokerAgent | null;
     try {
       agent = await this.#directory.byAddress(address);

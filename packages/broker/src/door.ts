@@ -39,11 +39,13 @@ export class DoorKeeper {
   readonly #doors: Doors;
   readonly #keepAwake: (agentId: string) => () => void;
   readonly #ending = new AbortController();
-  readonly #places = new Shares(places);
-  readonly #rate = new TokenBuckets(rate);
+  readonly #places: Shares;
+  readonly #rate: TokenBuckets;
   readonly #inside = new Set<Promise<void>>();
 
-  constructor(doors: Doors, keepAwake: (agentId: string) => () => void) {
+  constructor(doors: Doors, keepAwake: (agentId: string) => () => void, bounds = { places, rate }) {
+    this.#places = new Shares(bounds.places);
+    this.#rate = new TokenBuckets(bounds.rate);
     this.#doors = doors;
     this.#keepAwake = keepAwake;
   }

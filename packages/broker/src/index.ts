@@ -1,3 +1,4 @@
+export type { TlsDoor } from './secure.ts';
 export { createBroker } from './broker.ts';
 export type { Broker, BrokerOptions } from './broker.ts';
 export type { Door, DoorGuest, Doors, GuestProxy } from './door.ts';

@@ -24,6 +24,22 @@ export const defaultCallBounds = {
 
 export type CallBounds = Readonly<typeof defaultCallBounds>;
 
+/** Bounds on calls of host connections, beside those of all calls. Bodies pass as they come, so they may be longer. */
+export const defaultHostBounds = {
+  callsPerMinute: 600,
+  requestBytes: 32 * mib,
+  responseBytes: 512 * mib,
+  /** A request in which git pushes. */
+  pushBytes: 512 * mib,
+  /** Time from the request to the head of its answer; the request's body is sent meanwhile. */
+  headMs: 600_000,
+  totalMs: 900_000,
+  /** Time in which a machine has to end its handshake. */
+  handshakeMs: 10_000,
+};
+
+export type HostBounds = Readonly<typeof defaultHostBounds>;
+
 export const defaultMcpBounds = {
   /** Size of one answer of the server, whatever is in it. */
   answerBytes: 2 * mib,

@@ -1,7 +1,9 @@
 import { TokenBuckets } from '@lodge/domain';
 import { createOutbound, ofNameServers } from '@lodge/egress';
+import type { Outbound } from '@lodge/egress';
 import type {
   AgentLogWriter,
+  Authority,
   CallGuard,
   ConnectionConsent,
   ConnectionDirectory,
@@ -13,11 +15,14 @@ import type {
   ClientDocuments,
 } from '@lodge/ports';
 import { Budget } from './budget.ts';
-import { defaultCallBounds, defaultMcpBounds, defaultOAuthBounds } from './bounds.ts';
-import type { CallBounds, McpBounds, OAuthBounds } from './bounds.ts';
+import { defaultCallBounds, defaultHostBounds, defaultMcpBounds, defaultOAuthBounds } from './bounds.ts';
+import type { CallBounds, HostBounds, McpBounds, OAuthBounds } from './bounds.ts';
 import { CallLog } from './call-log.ts';
 import { createDoor } from './door.ts';
 import type { ConnectionDoor } from './door.ts';
+import { HostCertificates } from './host/certificates.ts';
+import { createHostDoor } from './host/door.ts';
+import type { SecureDoor } from './host/door.ts';
 import { ConnectionTools } from './mcp/source.ts';
 import type { ClosableToolSource } from './mcp/source.ts';
 import { createClientDocuments } from './oauth/client-documents.ts';
@@ -43,10 +48,16 @@ export interface ConnectionOptions {
   readonly callBounds?: Partial<CallBounds>;
   readonly mcpBounds?: Partial<McpBounds>;
   readonly oauthBounds?: Partial<OAuthBounds>;
+  readonly hostBounds?: Partial<HostBounds>;
+  /** The authority for hosts of connections. */
+  readonly authority: () => Promise<Authority>;
+  /** The way to hosts of connections; by default that of all. */
+  readonly hostOutbound?: Outbound;
 }
 
 export interface ConnectionParts {
   readonly door: ConnectionDoor;
+  readonly hostDoor: SecureDoor;
   readonly tools: ClosableToolSource;
   /** Makes stored calls of `http` and `mcp` connections. */
   readonly make: MakeCall;
@@ -84,6 +95,13 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
       }
     },
   };
+  const hostDoor = createHostDoor({
+    ...shared,
+    outbound: options.hostOutbound ?? outbound,
+    bounds,
+    hostBounds: { ...defaultHostBounds, ...options.hostBounds },
+    certificates: new HostCertificates(options.authority),
+  });
   const oauth = { outbound, privateAddresses, bounds: { ...defaultOAuthBounds, ...options.oauthBounds } };
   const renewals = new Renewals({ ...oauth, directory, grants, credentials: shared.credentials, log });
   const logins = { credentials: shared.credentials, renewals, grants, leastAgeMs: oauth.bounds.leastAgeMs };
@@ -92,6 +110,7 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
   const tools = new ConnectionTools({ ...shared, logins, log, bounds: mcpBounds });
   return {
     door,
+    hostDoor,
     tools,
     make: (agent, call, signal) =>
       call.kind === 'mcp'

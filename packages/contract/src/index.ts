@@ -7,6 +7,7 @@ export * from './agents/agent-skills.ts';
 export * from './agents/channel-input.ts';
 export * from './agents/channels.ts';
 export * from './agents/channel-messages.ts';
+export * from './agents/connection-consents.ts';
 export * from './agents/connections.ts';
 export * from './events/audit.ts';
 export * from './agents/catalogue.ts';

@@ -36,6 +36,8 @@ export * from './channels/index.ts';
 export * from './confirmations/index.ts';
 export * from './connections/bounds.ts';
 export * from './connections/connection.ts';
+export * from './connections/headers.ts';
+export * from './connections/hosts.ts';
 export * from './connections/oauth.ts';
 export * from './connections/paths.ts';
 export * from './events/event.ts';

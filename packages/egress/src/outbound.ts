@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
+import type { Readable } from 'node:stream';
 import { Agent, buildConnector, request } from 'undici';
 import type { Dispatcher } from 'undici';
 import { isPublicAddress } from './addresses.ts';
@@ -12,7 +13,8 @@ export interface OutboundRequest {
   readonly method: Dispatcher.HttpMethod;
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
-  readonly body?: Buffer;
+  /** A stream is sent as it comes. */
+  readonly body?: Buffer | Readable;
   readonly signal: AbortSignal;
   /** Longest silence of the server, in milliseconds. Callers without it bound answers by their signal. */
   readonly silenceMs?: number;

@@ -27,6 +27,8 @@ export { createHooks } from './hooks/hooks.ts';
 export type { HookInput, HookParts, Hooks } from './hooks/hooks.ts';
 export type { HookMessageRow, HookPlace, HookRow } from '@lodge/store/hooks';
 export type { HookRequest, TakenRequest } from './hooks/receiving.ts';
+export { createFindAuthority } from './connections/authority.ts';
+export type { FindAuthority } from './connections/authority.ts';
 export * from './connections/connections.ts';
 export * from './connections/directory.ts';
 export type { ConnectionAuthInput } from './connections/auth.ts';

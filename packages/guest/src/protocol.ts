@@ -57,6 +57,8 @@ export const hostAddress = '10.0.2.2';
 export const guestAddress = '10.0.2.15';
 /** Port at `hostAddress` where a guest finds the LLM broker. */
 export const guestBrokerPort = 4000;
+/** Port at `hostAddress` where a guest finds hosts of its connections, under their own names. */
+export const guestTlsPort = 443;
 
 /** Largest file the daemon takes, bytes, and the largest it gives but in parts of the workspace. */
 export const maxFileBytes = 64 * 1024 * 1024;

@@ -32,6 +32,7 @@ export * from './confirmations/call-guard.ts';
 export * from './confirmations/tool-confirmed.ts';
 export * from './connections/connection-consent.ts';
 export * from './connections/connection-grants.ts';
+export * from './connections/authority.ts';
 export * from './connections/connection-store.ts';
 export * from './database.ts';
 export * from './events/audit.ts';

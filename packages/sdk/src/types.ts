@@ -743,9 +743,24 @@ export interface Connection {
   object: 'connection';
   agent_id: string;
   name: string;
-  /** `mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools. `http`: any HTTP service; the agent sends it requests, as far as `allow` goes. */
-  kind: 'mcp' | 'http';
+  /** `mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools. `http`: any HTTP service; the agent sends it requests, as far as `allow` goes. `host`: hosts that programs in the machine reach by https under their own names, with placeholders in the place of secrets. */
+  kind: 'mcp' | 'http' | 'host';
+  /** For `host`: of its first host. */
   url: string;
+  /** For `host`: whole names of hosts, without wildcards. In the machine they lead to Lodge, and no others do. */
+  hosts: string[];
+  /** For `host`: secrets by the names of their variables, with the last four characters of their values. */
+  secrets: Record<string, {
+    set: true;
+    last4: string;
+    /** Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes it; null: the secret cannot be opened. */
+    fingerprint: string | null;
+    /** Headers in which the placeholder is replaced, and no others. */
+    in: string[];
+    /** The value of the variable in the machine. It is no secret. */
+    placeholder: string;
+    created_at: string;
+  }>;
   /** Headers that are stored, by name, with the last four characters of their values. */
   headers: Record<string, {
     set: true;
@@ -754,7 +769,7 @@ export interface Connection {
     fingerprint: string | null;
     created_at: string;
   }>;
-  /** For `http`: what may be asked. Nothing else is, and one entry must name both the method and the path. */
+  /** For `http` and `host`: what may be asked. Nothing else is, and one entry must name both the method and the path. */
   allow: ConnectionAllow[];
   /** For `mcp`: the tools that the agent has, by the server's names; null: all of them. */
   tools: string[] | null;
@@ -763,7 +778,7 @@ export interface Connection {
   enabled: boolean;
   /** Why Lodge disabled the connection: the server's answers held its credential. The next PUT clears it. Null: Lodge did not. */
   status_reason: string | null;
-  /** For `http`: where programs in the agent's machine reach it, below `http://10.0.2.2:4000`. Null for `mcp`. */
+  /** For `http`: where programs in the agent's machine reach it, below `http://10.0.2.2:4000`. Null for `mcp` and `host`. */
   guest_path: string | null;
   created_at: string;
   updated_at: string;
@@ -771,7 +786,7 @@ export interface Connection {
 
 export interface ConnectionAllow {
   methods: readonly ('GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS')[];
-  /** Below the connection's `url`: whole paths, or `/…/*` for all that is below one. */
+  /** Below the connection's `url`, or the hosts: whole paths, or `/…/*` for all that is below one. */
   paths: readonly string[];
 }
 
@@ -2118,13 +2133,21 @@ export interface PutChannel {
 }
 
 export interface PutConnection {
-  /** `mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools. `http`: any HTTP service; the agent sends it requests, as far as `allow` goes. */
-  kind: 'mcp' | 'http';
-  /** Without user, query and fragment. It must be `https`, unless the operator allows any address. */
-  url: string;
+  /** `mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools. `http`: any HTTP service; the agent sends it requests, as far as `allow` goes. `host`: hosts that programs in the machine reach by https under their own names, with placeholders in the place of secrets. */
+  kind: 'mcp' | 'http' | 'host';
+  /** For `mcp` and `http`, where it is required. Without user, query and fragment. It must be `https`, unless the operator allows any address. */
+  url?: string | undefined;
+  /** For `host`: whole names of hosts, without wildcards. In the machine they lead to Lodge, and no others do. */
+  hosts?: readonly string[] | undefined;
+  /** For `host`: secrets by the names of variables, which hold placeholders in the machine. The host replaces a placeholder in the named headers alone; values are never given back. Left out, the stored ones stay; with further hosts they must be given again. */
+  secrets?: Record<string, {
+    value: string;
+    /** Headers in which the placeholder is replaced, and no others. */
+    in: readonly string[];
+  }> | undefined;
   /** Added by the host to each request, and never given back. Left out, the stored ones stay; with another `url` they must be given again. */
   headers?: Record<string, string> | undefined;
-  /** For `http`: what may be asked. Nothing else is, and one entry must name both the method and the path. */
+  /** For `http` and `host`: what may be asked. Nothing else is, and one entry must name both the method and the path. */
   allow?: readonly ConnectionAllow[] | undefined;
   /** For `mcp`: the tools that the agent has, by the server's names; null: all of them. */
   tools?: readonly string[] | null | undefined;

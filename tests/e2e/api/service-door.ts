@@ -28,6 +28,7 @@ export async function openDoor({ connectionString, masterKey, agentId, oauthBoun
     secrets: await openSecretBox(store.secrets, Buffer.from(masterKey, 'hex')),
     logs: logWriter(store.database),
     log: silent,
+    authority: () => Promise.reject(new Error('no host is reached here')),
     addresses: 'any',
     egressProxy: null,
     callBounds: { callsPerMinute: 10_000 },

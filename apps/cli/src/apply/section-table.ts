@@ -31,6 +31,14 @@ const changedOf = (wanted: Values, changes: readonly FieldChange[]): Values => {
 const storedSecrets = (secrets: Readonly<Record<string, Stored>>): Values =>
   Object.fromEntries(Object.entries(secrets).map(([name, stored]) => [name, new StoredSecret(stored)]));
 
+const storedHostSecrets = (secrets: Connection['secrets']): Values =>
+  Object.fromEntries(
+    Object.entries(secrets).map(([name, { in: headers, ...stored }]) => [
+      name,
+      { value: new StoredSecret(stored), in: headers },
+    ]),
+  );
+
 const memberForm = (wanted: Values): Values => inForm(wanted, { instructions: textForm });
 const members: Section = {
   field: 'members',
@@ -114,22 +122,24 @@ const connections: Section = {
     return data.map(connectionPresent);
   },
   form: (wanted) => inForm(wanted, { url: urlForm, headers: lowerKeys }),
-  wholes: ['headers'],
+  wholes: ['headers', 'secrets'],
   async make({ lodge, call }, agentId, name, wanted) {
     await lodge.connections.put(agentId, name, revealed(wanted) as PutConnection, call);
   },
   async change({ lodge, call }, agentId, { wanted, present, changes }) {
-    const { kind, url, enabled, allow, tools } = present.values;
-    const { headers, auth, ...given } = wanted;
+    const { kind, url, hosts, enabled, allow, tools } = present.values;
+    const { headers, secrets, auth, ...given } = wanted;
     const has = (field: string): boolean => changes.some((change) => change.field.split('.')[0] === field);
-    const isElsewhere = has('url') || has('kind');
+    const isElsewhere = has('url') || has('hosts') || has('kind');
+    const isHost = given['kind'] === 'host';
     const body = {
       kind,
-      url,
+      ...(isHost ? { hosts } : { url }),
       enabled,
-      ...(given['kind'] === 'http' ? { allow } : { tools }),
+      ...(given['kind'] === 'mcp' ? { tools } : { allow }),
       ...given,
       ...((has('headers') || isElsewhere) && headers !== undefined && { headers }),
+      ...((has('secrets') || isElsewhere) && secrets !== undefined && { secrets }),
       ...((has('auth') || isElsewhere) && auth !== undefined && { auth }),
     };
     await lodge.connections.put(agentId, present.key, revealed(body) as PutConnection, call);
@@ -141,7 +151,8 @@ const connections: Section = {
     auth != null && present === undefined ? 'Somebody consents afterwards: lodge connections connect.' : undefined,
 };
 
-function connectionPresent({ name, kind, url, headers, allow, tools, auth, enabled }: Connection): Present {
+function connectionPresent(connection: Connection): Present {
+  const { name, kind, url, hosts, headers, secrets, allow, tools, auth, enabled } = connection;
   const access = auth && {
     kind: auth.kind,
     client_id: auth.client_id,
@@ -156,8 +167,9 @@ function connectionPresent({ name, kind, url, headers, allow, tools, auth, enabl
     key: name,
     values: {
       kind,
-      url: urlForm(url),
-      headers: lowerKeys(storedSecrets(headers)),
+      ...(kind === 'host'
+        ? { hosts, secrets: storedHostSecrets(secrets) }
+        : { url: urlForm(url), headers: lowerKeys(storedSecrets(headers)) }),
       allow,
       tools,
       auth: access,

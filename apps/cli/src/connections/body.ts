@@ -29,7 +29,9 @@ export async function connectionBody(run: Run, settings: ConnectionSettings): Pr
     ...(enabled !== undefined && { enabled: enabled === 'yes' }),
     ...(header !== undefined && { headers: await headersOf(run, header) }),
   } as Partial<PutConnection>;
-  if (body.kind === undefined || body.url === undefined) throw usageError('--kind and --address are needed.');
+  // Hosts and their secrets are given as a whole, by --input.
+  if (body.kind === undefined || (body.kind !== 'host' && body.url === undefined))
+    throw usageError('--kind and --address are needed.');
   return body as PutConnection;
 }
 

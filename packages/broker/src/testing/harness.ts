@@ -24,7 +24,16 @@ export interface TestAgent {
 export type TestBrokerOptions = Partial<
   Pick<
     BrokerOptions,
-    'limits' | 'prices' | 'unpriced' | 'ledger' | 'keepAwake' | 'doors' | 'defaultProvider' | 'egressProxy' | 'hasRoom'
+    | 'tlsDoor'
+    | 'limits'
+    | 'prices'
+    | 'unpriced'
+    | 'ledger'
+    | 'keepAwake'
+    | 'doors'
+    | 'defaultProvider'
+    | 'egressProxy'
+    | 'hasRoom'
   >
 > & {
   readonly secrets: SecretBox;

@@ -75,7 +75,8 @@ const redirected = (tooOften: boolean): Refused =>
       : 'The server redirects to where this connection may not go, or what is no GET. It is not followed.',
   );
 
-async function sent(
+/** Sends one request. Rejects with a `Refused`. */
+export async function sent(
   { outbound, privateAddresses }: Way,
   { accountId: holder }: ConnectionRow,
   request: OutboundRequest,

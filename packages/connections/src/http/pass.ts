@@ -12,7 +12,7 @@ import { tooMuchHeld } from './body.ts';
 import type { Deadline } from './deadline.ts';
 import { comesInLines, isUnpacked, responseHeaders } from './headers.ts';
 import { Refused } from './refused.ts';
-import type { Forwarding, Way } from './way.ts';
+import type { Passing, Way } from './way.ts';
 
 export interface Passed {
   readonly status: number;
@@ -34,9 +34,10 @@ class Echoed extends Refused {
 /** Passes an answer on. Rejects with a `Refused` while nothing was passed on. */
 export async function pass(
   way: Way,
-  forwarding: Forwarding,
+  forwarding: Passing,
   answer: OutboundResponse,
   deadline: Deadline,
+  kept: Readonly<Record<string, string>> = {},
 ): Promise<Passed> {
   const { statusCode: status, headers, body } = answer;
   const { res, row } = forwarding;
@@ -48,7 +49,7 @@ export async function pass(
       throw new Refused(502, 'upstream_answer_refused', message);
     }
     deadline.within(way.bounds.idleMs);
-    await passage.pass();
+    await passage.pass(kept);
     return { status, bytes: passage.bytes, cut: null };
   } catch (error) {
     if (error instanceof Echoed) await way.echoed(row);
@@ -66,7 +67,7 @@ export async function pass(
 
 class Passage {
   readonly #way: Way;
-  readonly #forwarding: Forwarding;
+  readonly #forwarding: Passing;
   readonly #answer: OutboundResponse;
   readonly #deadline: Deadline;
   readonly #held: HeldShare;
@@ -76,7 +77,7 @@ class Passage {
   #waitingBytes = 0;
   bytes = 0;
 
-  constructor(way: Way, forwarding: Forwarding, answer: OutboundResponse, deadline: Deadline) {
+  constructor(way: Way, forwarding: Passing, answer: OutboundResponse, deadline: Deadline) {
     this.#way = way;
     this.#forwarding = forwarding;
     this.#answer = answer;
@@ -85,9 +86,10 @@ class Passage {
     this.#row = forwarding.row;
   }
 
-  async pass(): Promise<void> {
+  /** `kept` are headers beside those of every answer. */
+  async pass(kept: Readonly<Record<string, string>>): Promise<void> {
     const { method, res } = this.#forwarding;
-    const headers = responseHeaders(this.#answer.headers);
+    const headers = { ...responseHeaders(this.#answer.headers), ...kept };
     await this.#checkHead(headers);
     const inLines = comesInLines(headers['content-type']);
     if (inLines) this.#head(headers);

@@ -15,6 +15,9 @@ export interface AnswerSink extends Writable {
   writeHead(status: number, headers: OutgoingHttpHeaders): unknown;
 }
 
+/** The part of a request's context that its answer needs. */
+export type Passing = Pick<Forwarding, 'row' | 'credentials' | 'method' | 'res'>;
+
 export interface Forwarding {
   readonly row: ConnectionRow;
   readonly target: Target;

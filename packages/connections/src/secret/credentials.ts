@@ -1,6 +1,12 @@
 import { isCredentialHeader } from '@lodge/domain';
-import { connectionClientSecretContext, connectionGrantContext, connectionHeaderContext } from '@lodge/ports';
+import {
+  connectionClientSecretContext,
+  connectionGrantContext,
+  connectionHeaderContext,
+  connectionSecretContext,
+} from '@lodge/ports';
 import type { ConnectionRow, ConsentClient, Grant, SecretBox } from '@lodge/ports';
+import type { OpenSecret } from '../host/fill.ts';
 import { Sought } from './echo-search.ts';
 import { secretsOf } from './secrets.ts';
 
@@ -9,6 +15,12 @@ export interface Credentials {
   /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string>>;
   /** Secrets that its server's answers may not contain. */
+  readonly sought: Sought;
+}
+
+/** The secrets of a host connection, in the clear and never logged. */
+export interface HostCredentials {
+  readonly secrets: readonly OpenSecret[];
   readonly sought: Sought;
 }
 
@@ -35,11 +47,28 @@ export class CredentialBook {
     const headers = grant === null ? own : { ...own, authorization: `Bearer ${grant.accessToken}` };
     const key = `${revision}/${oauth?.version ?? ''}`;
     const before = grant?.before == null ? {} : { before: grant.before };
-    const sought = this.#sought.get(key) ?? new Sought(secretsOf({ ...credentialsOf(headers), ...before }));
+    const make = (): Sought => new Sought(secretsOf({ ...credentialsOf(headers), ...before }));
+    return { headers, sought: this.#kept(key, make) };
+  }
+
+  /** Opens the secrets of a host connection. */
+  ofHosts({ agentId, name, secrets, revision }: ConnectionRow): HostCredentials {
+    const open = secrets.map(({ name: secret, sealed, headers, placeholder }) => {
+      return {
+        value: this.#secrets.open(sealed, connectionSecretContext(agentId, name, secret)),
+        headers,
+        placeholder,
+      };
+    });
+    return { secrets: open, sought: this.#kept(`${revision}/`, () => new Sought(open.map(({ value }) => value))) };
+  }
+
+  #kept(key: string, make: () => Sought): Sought {
+    const sought = this.#sought.get(key) ?? make();
     this.#sought.delete(key);
     this.#sought.set(key, sought);
     if (this.#sought.size > mostKept) this.#sought.delete(this.#sought.keys().next().value!);
-    return { headers, sought };
+    return sought;
   }
 
   /** Returns the grant. Null when there is none, or it was for another URL. */

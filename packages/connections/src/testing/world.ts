@@ -3,19 +3,25 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { createSecretBox } from '@lodge/access';
-import { connectionHeaderContext } from '@lodge/ports';
+import { placeholderOf } from '@lodge/domain';
+import { connectionHeaderContext, connectionSecretContext } from '@lodge/ports';
 import type { ConnectionGrants, ConnectionRow, NewLogEntry } from '@lodge/ports';
 import { startTestBroker } from '../../../broker/src/testing/harness.ts';
+import { authorityMaker } from '../host/certificates.ts';
 import { openConnections } from '../parts.ts';
 import type { ConnectionOptions } from '../parts.ts';
 
 export const [known, other, stranger] = ['127.0.0.2', '127.0.0.3', '127.0.0.9'] as const;
 
-export interface Given extends Partial<Omit<ConnectionRow, 'headers'>> {
+export interface Given extends Partial<Omit<ConnectionRow, 'headers' | 'secrets'>> {
   readonly name: string;
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
+  readonly secrets?: Readonly<Record<string, { readonly value: string; readonly in: readonly string[] }>>;
 }
+
+/** The placeholder of a secret in these worlds. */
+export const placeholder = (name: string): string => placeholderOf(name, '0123456789abcdef');
 
 /** No grants, because connections with OAuth are tested over a real store. */
 const noGrants = {
@@ -35,6 +41,7 @@ export async function startWorld(
   const logged: string[] = [];
   const echoed: { readonly agentId: string; readonly connection: string; readonly revision: string }[] = [];
   const write = (fields: object, message: string): void => void logged.push(JSON.stringify([message, fields]));
+  const authority = authorityMaker.make();
   const usable = async (agentId: string) => rows.filter((row) => row.agentId === agentId && row.enabled);
   const parts = openConnections({
     directory: {
@@ -47,15 +54,24 @@ export async function startWorld(
     logs: { append: async (agentId, entries) => void lines.push(...entries.map((entry) => ({ agentId, entry }))) },
     log: { debug: write, info: write, warn: write, error: write },
     addresses: 'any',
+    authority: () => authority,
     egressProxy: null,
     ...options,
   });
   const agents = addresses.map((address) => ({ address, model: 'acme/m', keys: {} }));
-  const broker = await startTestBroker({ agents, secrets, providers: [], doors: { connections: parts.door } });
+  const broker = await startTestBroker({
+    agents,
+    secrets,
+    providers: [],
+    doors: { connections: parts.door },
+    tlsDoor: parts.hostDoor,
+  });
 
   return {
     broker,
     parts,
+    /** The certificate that machines trust for hosts. */
+    trusted: async (): Promise<string> => (await authority).certificate,
     lines,
     logged,
     /** Answers that were refused because they contained a credential. */
@@ -63,7 +79,7 @@ export async function startWorld(
     /** Puts a connection for the agent of an address and replaces one of the same name. */
     put(address: string, given: Given): ConnectionRow {
       const agentId = broker.agentId(address);
-      const { headers = {}, ...more } = given;
+      const { headers = {}, secrets: hidden = {}, ...more } = given;
       const row: ConnectionRow = {
         accountId: 'a',
         agentId,
@@ -72,12 +88,21 @@ export async function startWorld(
         tools: null,
         enabled: true,
         statusReason: null,
+        hosts: [],
         oauth: null,
         asksOauth: false,
         revision: randomBytes(4).toString('hex'),
         createdAt: new Date(0),
         updatedAt: new Date(0),
         ...more,
+        secrets: Object.entries(hidden).map(([name, { value, in: names }]) => ({
+          name,
+          sealed: secrets.seal(value, connectionSecretContext(agentId, given.name, name)),
+          last4: '',
+          headers: names,
+          placeholder: placeholder(name),
+          createdAt: new Date(0).toISOString(),
+        })),
         headers: Object.entries(headers).map(([name, value]) => ({
           name,
           sealed: secrets.seal(value, connectionHeaderContext(agentId, given.name, name)),

@@ -6,7 +6,10 @@ import {
   connectionKinds,
   connectionMethods,
   connectionOAuthStatuses,
+  hostBounds,
+  maxVariableName,
   oauthBounds,
+  variableNamePattern,
 } from '@lodge/domain';
 import { AgentParams } from './agent-requests.ts';
 import { onlyWhere, unless, where, withRules } from '../rules.ts';
@@ -15,7 +18,7 @@ import { SecretFingerprint } from '../fingerprints.ts';
 
 const kind = oneOf(connectionKinds, {
   description:
-    '`mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools. `http`: any HTTP service; the agent sends it requests, as far as `allow` goes.',
+    '`mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools. `http`: any HTTP service; the agent sends it requests, as far as `allow` goes. `host`: hosts that programs in the machine reach by https under their own names, with placeholders in the place of secrets.',
 });
 
 const Allow = Type.Object(
@@ -31,7 +34,7 @@ const Allow = Type.Object(
       {
         minItems: 1,
         maxItems: connectionBounds.paths,
-        description: "Below the connection's `url`: whole paths, or `/…/*` for all that is below one.",
+        description: "Below the connection's `url`, or the hosts: whole paths, or `/…/*` for all that is below one.",
       },
     ),
   },
@@ -40,7 +43,8 @@ const Allow = Type.Object(
 
 const allow = Type.Array(Allow, {
   maxItems: connectionBounds.allow,
-  description: 'For `http`: what may be asked. Nothing else is, and one entry must name both the method and the path.',
+  description:
+    'For `http` and `host`: what may be asked. Nothing else is, and one entry must name both the method and the path.',
 });
 const tools = nullable(
   Type.Array(Type.String({ minLength: 1, maxLength: connectionBounds.toolNameChars, pattern: patterns.text }), {
@@ -48,6 +52,43 @@ const tools = nullable(
     description: "For `mcp`: the tools that the agent has, by the server's names; null: all of them.",
     examples: [['search_issues']],
   }),
+);
+
+const hosts = Type.Array(
+  Type.String({ minLength: 1, maxLength: hostBounds.hostChars, pattern: patterns.text, examples: ['api.github.com'] }),
+  {
+    maxItems: hostBounds.hosts,
+    description:
+      'For `host`: whole names of hosts, without wildcards. In the machine they lead to Lodge, and no others do.',
+  },
+);
+const secretHeaders = Type.Array(
+  Type.String({
+    minLength: 1,
+    maxLength: connectionBounds.headerNameChars,
+    pattern: patterns.headerName,
+    examples: ['authorization'],
+  }),
+  {
+    minItems: 1,
+    maxItems: hostBounds.headers,
+    description: 'Headers in which the placeholder is replaced, and no others.',
+  },
+);
+
+const SetSecret = Type.Object(
+  {
+    set: Type.Literal(true),
+    last4: Type.String(),
+    fingerprint: SecretFingerprint,
+    in: secretHeaders,
+    placeholder: Type.String({
+      description: 'The value of the variable in the machine. It is no secret.',
+      examples: ['lodge-secret-github-token-3q8zk1x0m5v7b2n9'],
+    }),
+    created_at: Timestamp,
+  },
+  { additionalProperties: false },
 );
 
 const SetHeader = Type.Object(
@@ -139,7 +180,12 @@ export const Connection = Type.Object(
     agent_id: Type.String({ pattern: patterns.agentId, examples: ['k7d2m9q4x1ab'] }),
     name: Type.String({ examples: ['github'] }),
     kind,
-    url: Type.String({ examples: ['https://api.example.com/v1'] }),
+    url: Type.String({ description: 'For `host`: of its first host.', examples: ['https://api.example.com/v1'] }),
+    hosts,
+    secrets: Type.Record(Type.String(), SetSecret, {
+      description:
+        'For `host`: secrets by the names of their variables, with the last four characters of their values.',
+    }),
     headers: Type.Record(Type.String(), SetHeader, {
       description: 'Headers that are stored, by name, with the last four characters of their values.',
     }),
@@ -160,7 +206,7 @@ export const Connection = Type.Object(
     guest_path: nullable(
       Type.String({
         description:
-          "For `http`: where programs in the agent's machine reach it, below `http://10.0.2.2:4000`. Null for `mcp`.",
+          "For `http`: where programs in the agent's machine reach it, below `http://10.0.2.2:4000`. Null for `mcp` and `host`.",
         examples: ['/connections/notes'],
       }),
     ),
@@ -192,6 +238,30 @@ const headers = Type.Unsafe<Record<string, string>>({
     writeOnly: true,
   },
   examples: [{ Authorization: 'Bearer ntn_1234' }],
+});
+
+const secrets = Type.Unsafe<Record<string, { value: string; in: string[] }>>({
+  type: 'object',
+  description:
+    'For `host`: secrets by the names of variables, which hold placeholders in the machine. The host replaces a placeholder in the named headers alone; values are never given back. Left out, the stored ones stay; with further hosts they must be given again.',
+  maxProperties: hostBounds.secrets,
+  propertyNames: { type: 'string', minLength: 1, maxLength: maxVariableName, pattern: variableNamePattern },
+  additionalProperties: {
+    type: 'object',
+    properties: {
+      value: {
+        type: 'string',
+        minLength: 8,
+        maxLength: hostBounds.secretChars,
+        pattern: patterns.token,
+        writeOnly: true,
+      },
+      in: secretHeaders,
+    },
+    required: ['value', 'in'],
+    additionalProperties: false,
+  },
+  examples: [{ GITHUB_TOKEN: { value: 'ghp_1234567890abcdef', in: ['authorization'] } }],
 });
 
 const PutAuth = withRules(
@@ -249,13 +319,18 @@ export const PutConnection = withRules(
   Type.Object(
     {
       kind,
-      url: Type.String({
-        minLength: 1,
-        maxLength: connectionBounds.urlChars,
-        pattern: patterns.webUrl,
-        description: 'Without user, query and fragment. It must be `https`, unless the operator allows any address.',
-        examples: ['https://api.example.com/v1'],
-      }),
+      url: Type.Optional(
+        Type.String({
+          minLength: 1,
+          maxLength: connectionBounds.urlChars,
+          pattern: patterns.webUrl,
+          description:
+            'For `mcp` and `http`, where it is required. Without user, query and fragment. It must be `https`, unless the operator allows any address.',
+          examples: ['https://api.example.com/v1'],
+        }),
+      ),
+      hosts: Type.Optional(hosts),
+      secrets: Type.Optional(secrets),
       headers: Type.Optional(headers),
       allow: Type.Optional(allow),
       tools: Type.Optional(tools),
@@ -272,14 +347,27 @@ export const PutConnection = withRules(
           headers: { Authorization: 'Bearer ntn_1234' },
           allow: [{ methods: ['GET'], paths: ['/notes/*'] }],
         },
+        {
+          kind: 'host',
+          hosts: ['api.github.com', 'github.com'],
+          secrets: { GITHUB_TOKEN: { value: 'ghp_1234567890abcdef', in: ['authorization'] } },
+          allow: [{ methods: ['GET'], paths: ['/*'] }],
+        },
       ],
     },
   ),
-  where('kind', 'http', { required: ['allow'], properties: { allow: { minItems: 1 } } }),
-  onlyWhere('kind', 'http', { allow: { maxItems: 0 } }),
+  where('kind', 'mcp', { required: ['url'] }),
+  where('kind', 'http', { required: ['url', 'allow'], properties: { allow: { minItems: 1 } } }),
+  where('kind', 'host', {
+    required: ['hosts', 'allow'],
+    properties: { hosts: { minItems: 1 }, allow: { minItems: 1 }, headers: { maxProperties: 0 } },
+  }),
+  where('kind', 'mcp', { properties: { allow: { maxItems: 0 } } }),
+  onlyWhere('kind', 'host', { hosts: { maxItems: 0 }, secrets: { maxProperties: 0 } }),
   onlyWhere('kind', 'mcp', { tools: { type: 'null' } }),
   where('kind', 'http', { properties: { auth: namedServer } }),
   where('kind', 'mcp', { properties: { auth: foundServer } }),
+  where('kind', 'host', { properties: { auth: { type: 'null' } } }),
 );
 export type PutConnection = Static<typeof PutConnection>;
 
@@ -294,40 +382,4 @@ export const ConnectionParams = Type.Object({
 export const DeletedConnection = Type.Object(
   { object: Type.Literal('connection.deleted'), name: Type.String(), deleted: Type.Literal(true) },
   { title: 'DeletedConnection', additionalProperties: false },
-);
-
-export const StartConnectionOAuth = Type.Object(
-  {
-    redirect_url: Type.Optional(
-      Type.String({
-        maxLength: 2000,
-        pattern: patterns.webUrl,
-        description: 'Where the page that ends the consent leads on to.',
-        examples: ['https://app.example.com/settings'],
-      }),
-    ),
-    scope: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: oauthBounds.scopeChars,
-        pattern: patterns.scope,
-        description: "What this consent asks for, in the place of the connection's own.",
-        examples: ['issues:read'],
-      }),
-    ),
-  },
-  { title: 'StartConnectionOAuth', additionalProperties: false, examples: [{ scope: 'issues:read' }] },
-);
-
-export const ConnectionOAuthSession = Type.Object(
-  {
-    object: Type.Literal('oauth_session'),
-    id: Type.String(),
-    connection: Type.String({ examples: ['github'] }),
-    status: Type.Literal('pending'),
-    authorization_url: Type.String({ description: 'Open it in the browser of who may consent.' }),
-    state: Type.String(),
-    expires_at: Timestamp,
-  },
-  { title: 'ConnectionOAuthSession', additionalProperties: false },
 );

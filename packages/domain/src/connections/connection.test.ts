@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkedTerms, isConnectionName, isCredentialHeader, mayBeSet } from './connection.ts';
+import { checkedTerms, isConnectionName } from './connection.ts';
+import { isCredentialHeader, mayBeSet } from './headers.ts';
 import type { ConnectionTerms } from './connection.ts';
 
 const allow = [{ methods: ['GET'], paths: ['/a', '/b/*'] }] as const;
 const http = (change: Partial<ConnectionTerms> = {}, insecure = false) =>
-  checkedTerms({ kind: 'http', url: 'https://api.example.com/v1', allow, tools: undefined, ...change }, insecure);
+  checkedTerms({ kind: 'http', url: 'https://api.example.com/v1', allow, tools: undefined, ...change }, { insecure });
 
 test('a URL is kept plain', () => {
   assert.equal(http().url, 'https://api.example.com/v1');
@@ -36,7 +37,7 @@ test('each kind has terms of its own', () => {
   assert.throws(() => http({ allow: undefined }), /allow is required/);
   assert.throws(() => http({ allow: [] }), /allow is required/);
   assert.throws(() => http({ tools: ['a'] }), /tools is for kind mcp/);
-  assert.throws(() => http({ kind: 'mcp' }), /allow is for kind http/);
+  assert.throws(() => http({ kind: 'mcp' }), /allow is for kinds http and host/);
   assert.throws(
     () => http({ allow: [allow[0], { methods: ['GET'], paths: ['/ok', '/a/../b'] }] }),
     /allow\[1\].paths\[1\]/,

@@ -1,13 +1,15 @@
 /** Connections: other people's services that an agent uses, with credentials that stay on the host. */
 import { Refusal } from '../refusal.ts';
+import { checkedHosts } from './hosts.ts';
 import { isCanonicalPath, isPathPattern, matchesPattern } from './paths.ts';
 
-export const connectionKinds = ['mcp', 'http'] as const;
+export const connectionKinds = ['mcp', 'http', 'host'] as const;
 /**
  * The kind of a connection.
  *
  * - `mcp`: a server of the Model Context Protocol over streamable HTTP. The agent gets its tools.
  * - `http`: any HTTP service. The agent sends the requests that `allow` permits.
+ * - `host`: hosts that the agent's programs reach under their own names, with placeholders for secrets.
  */
 export type ConnectionKind = (typeof connectionKinds)[number];
 
@@ -27,40 +29,6 @@ export interface ConnectionAllow {
  */
 export const isConnectionName = (name: string): boolean => /^[a-z](?:[a-z0-9-]{0,30}[a-z0-9])?$/.test(name);
 
-/** Headers of the transport between two machines, or headers that decide where a request goes. */
-const ownHeaders = new Set([
-  'accept-encoding',
-  'connection',
-  'content-encoding',
-  'content-length',
-  'content-type',
-  'cookie2',
-  'expect',
-  'host',
-  'http2-settings',
-  'keep-alive',
-  'last-event-id',
-  'proxy-authenticate',
-  'proxy-connection',
-  'range',
-  'if-range',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
-
-/** Whether an owner may set the header, whose name is lower case. */
-export const mayBeSet = (name: string): boolean => !ownHeaders.has(name) && !name.startsWith('mcp-');
-
-/** Headers whose values are no secrets, because answers may contain the same words. */
-const openHeaders = new Set(['accept', 'accept-language', 'user-agent']);
-/** Ends of header names whose values are a place or an owner. Answers name organizations and projects by the same words. */
-const openNames = /(?:^|-)(?:version|organi[sz]ation|org|project|tenant|workspace|account|team|region)(?:-id|-name)?$/;
-
-/** Whether an answer that contains the value of this header (named in lower case) is kept from the guest. */
-export const isCredentialHeader = (name: string): boolean => !openHeaders.has(name) && !openNames.test(name);
-
 /** Whether one entry allows the method and the canonical path. */
 export const isAllowed = (allow: readonly ConnectionAllow[], method: string, path: string): boolean =>
   allow.some(
@@ -70,23 +38,39 @@ export const isAllowed = (allow: readonly ConnectionAllow[], method: string, pat
 
 export interface ConnectionTerms {
   readonly kind: ConnectionKind;
-  readonly url: string;
+  /** Undefined for `host`, which has hosts. */
+  readonly url: string | undefined;
   readonly allow: readonly ConnectionAllow[] | undefined;
   /** Null allows all tools of the server. */
   readonly tools: readonly string[] | null | undefined;
+  readonly hosts?: readonly string[] | undefined;
 }
 
-/** Returns the terms with the URL in its stored form. Refuses with the field's name. `insecure` allows `http:`. */
-export function checkedTerms({ kind, url, allow, tools }: ConnectionTerms, insecure: boolean) {
-  const kept = checkedUrl(url, insecure);
-  if (kind === 'http') {
-    if (tools !== undefined && tools !== null) throw fault('tools is for kind mcp: with kind http, give allow.');
-    if (allow === undefined || allow.length === 0)
-      throw fault('allow is required for kind http: without it nothing may be asked.');
-    return { kind, url: kept, allow: allow.map(checkedAllow), tools: null };
+interface Checks {
+  /** Whether `http:` is allowed. */
+  readonly insecure: boolean;
+  /** Whether a host is a name of this Lodge. */
+  readonly isOwn?: (host: string) => boolean;
+}
+
+/** Returns the terms with URL and hosts in their stored form. Refuses with the field's name. */
+export function checkedTerms({ kind, url, allow, tools, hosts }: ConnectionTerms, { insecure, isOwn }: Checks) {
+  if (kind !== 'mcp' && tools !== undefined && tools !== null)
+    throw fault(`tools is for kind mcp: with kind ${kind}, give allow.`);
+  if (kind !== 'mcp' && (allow === undefined || allow.length === 0))
+    throw fault(`allow is required for kind ${kind}: without it nothing may be asked.`);
+  if (kind === 'mcp' && allow !== undefined && allow.length > 0)
+    throw fault('allow is for kinds http and host: with kind mcp, give tools.');
+  const common = { kind, allow: (allow ?? []).map(checkedAllow), tools: tools ? [...new Set(tools)] : null };
+  if (kind === 'host') {
+    if (url !== undefined) throw fault('url is for kinds mcp and http: with kind host, give hosts.');
+    if (hosts === undefined || hosts.length === 0) throw fault('hosts is required for kind host.');
+    const checked = checkedHosts(hosts, isOwn ?? (() => false));
+    return { ...common, url: `https://${checked[0]}`, hosts: checked };
   }
-  if (allow !== undefined && allow.length > 0) throw fault('allow is for kind http: with kind mcp, give tools.');
-  return { kind, url: kept, allow: [], tools: tools ? [...new Set(tools)] : null };
+  if (hosts !== undefined && hosts.length > 0) throw fault(`hosts is for kind host: with kind ${kind}, give url.`);
+  if (url === undefined) throw fault(`url is required for kind ${kind}.`);
+  return { ...common, url: checkedUrl(url, insecure), hosts: [] };
 }
 
 function checkedAllow({ methods, paths }: ConnectionAllow, index: number): ConnectionAllow {

@@ -1,4 +1,4 @@
-import { agentModel, hasCommandRules, parseProviderModel } from '@lodge/domain';
+import { agentModel, hasCommandRules, parseProviderModel, environmentOf } from '@lodge/domain';
 import type { AgentSettings } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import type { AgentsDeps } from './deps.ts';
@@ -13,7 +13,8 @@ export function agentSettings(agent: AgentRow, offer: Offer): AgentSettings {
     model: agent.model,
     instructions: agent.instructions,
     dashboard: agent.dashboard,
-    env: agent.env,
+    env: environmentOf(agent.env, agent.hostAccess),
+    hosts: agent.hostAccess,
     asksBeforeCommands: hasCommandRules(agent.confirmations),
     members: agent.members.map(({ name, model, instructions }) => ({
       name,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Refusal, connectionBounds } from '@lodge/domain';
-import { connectionHeaderContext } from '@lodge/ports';
+import { connectionHeaderContext, connectionSecretContext } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
 import type { ConnectionInput } from './input.ts';
 import { testConnections } from './test-connections.ts';
@@ -175,4 +175,85 @@ test('the third answer with a credential within an hour disables the connection,
   assert.deepEqual([enabled?.revision, enabled?.statusReason], [again.revision, null]);
   await directory.echoed(again);
   assert.deepEqual((await eventsOf(agentId)).at(-1), refused(1, false));
+});
+
+const github = (given: Partial<ConnectionInput> = {}): Partial<ConnectionInput> => ({
+  name: 'github',
+  kind: 'host',
+  url: undefined,
+  headers: undefined,
+  hosts: ['API.github.com', 'github.com'],
+  secrets: { GITHUB_TOKEN: { value: 'ghp_1234567890abcdef', in: ['Authorization'] } },
+  ...given,
+});
+const accessOf = async (id: string) => {
+  const [row] = await execute(connectionString, `select host_access from agents where id = '${id}'`);
+  return (row as { host_access: unknown }).host_access as {
+    hosts: string[];
+    variables: Record<string, string>;
+    authority: string;
+  } | null;
+};
+
+test('hosts are put with their secrets, and the machine has names, placeholders and the authority alone', async () => {
+  const id = await agent();
+  assert.equal(await accessOf(id), null);
+  const row = await put(id, github());
+  assert.deepEqual([row.hosts, row.url], [['api.github.com', 'github.com'], 'https://api.github.com']);
+  const [secret] = row.secrets;
+  assert.match(secret!.placeholder, /^lodge-secret-github-token-[0-9a-f]{16}$/);
+  assert.deepEqual([secret!.headers, secret!.last4], [['authorization'], 'cdef']);
+  assert.equal(opened(secret!.sealed, connectionSecretContext(id, 'github', 'GITHUB_TOKEN')), 'ghp_1234567890abcdef');
+  const access = { authority: 'the certificate', variables: { GITHUB_TOKEN: secret!.placeholder } };
+  assert.deepEqual(await accessOf(id), { ...access, hosts: ['api.github.com', 'github.com'] });
+  const changed = await put(
+    id,
+    github({ secrets: { GITHUB_TOKEN: { value: 'ghp_other_value_9876', in: ['x-key'] } } }),
+  );
+  assert.equal(changed.secrets[0]!.placeholder, secret!.placeholder, 'programs that run go on with it');
+  await put(id, github({ name: 'npm', hosts: ['registry.npmjs.org'], secrets: {} }));
+  assert.deepEqual((await accessOf(id))!.hosts, ['api.github.com', 'github.com', 'registry.npmjs.org']);
+  const kept = await put(id, github({ hosts: ['github.com'], secrets: undefined }));
+  assert.equal(kept.secrets.length, 1);
+  await connections.remove(accountId, id, 'npm');
+  assert.deepEqual(await accessOf(id), { ...access, hosts: ['github.com'] });
+  await put(id, { name: 'github' });
+  assert.deepEqual([await accessOf(id), await rowsOf('connection_secrets', id)], [null, []]);
+  await connections.remove(accountId, id, 'github');
+});
+
+test('hosts and secrets that would lead elsewhere are refused', async () => {
+  const id = await agent();
+  await put(id, github());
+  const value = 'x'.repeat(20);
+  const wrong: readonly (readonly [Partial<ConnectionInput>, RegExp])[] = [
+    [{ hosts: [] }, /^hosts is required/],
+    [{ hosts: ['1.2.3.4'] }, /^hosts\[0\] must be the name of a host/],
+    [{ hosts: ['[::1]'] }, /^hosts\[0\] must be the name/],
+    [{ hosts: ['0x7f.1'] }, /^hosts\[0\] must be the name/],
+    [{ hosts: ['example.com:443'] }, /^hosts\[0\] must be the name/],
+    [{ hosts: ['https://example.com'] }, /^hosts\[0\] must be the name/],
+    [{ hosts: ['com'] }, /^hosts\[0\] must be the name/],
+    [{ hosts: ['a..example.com'] }, /^hosts\[0\] must be the name/],
+    [{ hosts: ['example.com.'] }, /^hosts\[0\] must be the name/],
+    [{ hosts: ['a b.example.com'] }, /^hosts\[0\] must be the name/],
+    [{ hosts: ['*.co.uk'] }, /^hosts\[0\] must be one whole name, without a wildcard/],
+    [{ hosts: ['*.example.com'] }, /^hosts\[0\] must be one whole name/],
+    [{ hosts: ['example.com', 'Example.com'] }, /^hosts\[1\] is given twice/],
+    [{ hosts: ['lodge.example.com'] }, /^hosts\[0\] is a name of this service/],
+    [{ hosts: ['a.localhost'] }, /^hosts\[0\] is a name of this service/],
+    [{ name: 'other', secrets: {} }, /^hosts\[0\] is a host of the connection github already/],
+    [{ name: 'other', hosts: ['example.com'] }, /^secrets\.GITHUB_TOKEN is a variable of another connection/],
+    [{ hosts: ['github.com', 'evil.example'], secrets: undefined }, /^secrets must be given again/],
+    [{ secrets: { PATH: { value, in: ['authorization'] } } }, /^secrets\.PATH cannot be the name of a variable/],
+    [{ secrets: { A: { value, in: ['host'] } } }, /^secrets\.A\.in\[0\] is a header that Lodge sets/],
+    [{ secrets: { A: { value, in: ['x-a', 'Content-Length'] } } }, /^secrets\.A\.in\[1\] is a header/],
+    [{ url: 'https://github.com' }, /^url is for kinds mcp and http/],
+    [{ headers: { 'X-Key': 'a' } }, /^headers is for kinds mcp and http/],
+    [{ allow: [] }, /^allow is required for kind host/],
+    [{ kind: 'http', url: 'https://github.com', secrets: undefined }, /^hosts is for kind host/],
+    [{ kind: 'http', url: 'https://github.com', hosts: undefined }, /^secrets is for kind host/],
+  ];
+  for (const [given, message] of wrong)
+    await assert.rejects(put(id, github(given)), refusedWith('invalid_request', message), JSON.stringify(given));
 });

@@ -2,6 +2,7 @@
  * The owners' use-cases for the connections of their agents, in every state of the agent. Each refuses with `agent_not_found`
  * where the account has no such agent, and with `connection_not_found` where the agent has no such connection.
  */
+import { randomBytes } from 'node:crypto';
 import { isConnectionName } from '@lodge/domain';
 import type { ActorNote, ConnectionRow } from '@lodge/ports';
 import { connectionsOf, deleteConnection, findConnection } from '@lodge/store/connections';
@@ -12,9 +13,16 @@ import { finishConsent, noConnection, startConsent } from './consent.ts';
 import type { ConnectionConsentAsk, ConnectionConsentEnd, ConsentDeps } from './consent.ts';
 import { checkedChange } from './input.ts';
 import type { ConnectionInput, InputDeps } from './input.ts';
-import { putConnection } from './put.ts';
+import type { FindAuthority } from './authority.ts';
+import { lockOwnAgent } from '../agents/lock.ts';
+import { putConnection, renewHostAccess } from './put.ts';
 
-export type ConnectionsDeps = ConsentDeps & InputDeps;
+/** Sixteen letters and digits. */
+const makeRandom = (): string => randomBytes(8).toString('hex');
+
+export interface ConnectionsDeps extends ConsentDeps, InputDeps {
+  readonly authority: FindAuthority;
+}
 
 export type Connections = ReturnType<typeof createConnections>;
 
@@ -28,6 +36,11 @@ export function createConnections(deps: ConnectionsDeps) {
     if (row === undefined) throw noConnection();
     return row;
   };
+  /** The certificate of the authority; null for an agent without a host connection, which needs none. */
+  const authorityFor = async (accountId: string, agentId: string, isHost: boolean): Promise<string | null> => {
+    const rows = isHost ? [] : await database.repeatable((db) => connectionsOf(db, accountId, agentId));
+    return isHost || rows.some(({ kind }) => kind === 'host') ? (await deps.authority()).certificate : null;
+  };
   return {
     find,
     /** By name. */
@@ -39,14 +52,18 @@ export function createConnections(deps: ConnectionsDeps) {
     async put(accountId: string, agentId: string, input: ConnectionInput, note?: ActorNote): Promise<ConnectionRow> {
       await agents.get(accountId, agentId);
       const change = checkedChange(deps, accountId, agentId, input);
-      return database.transaction((trx) => putConnection(trx, change, note));
+      const authority = await authorityFor(accountId, agentId, change.kind === 'host');
+      return database.transaction((trx) => putConnection(trx, change, { note, authority, random: makeRandom }));
     },
     async remove(accountId: string, agentId: string, name: string, note?: ActorNote): Promise<void> {
       await agents.get(accountId, agentId);
       if (!isConnectionName(name)) throw noConnection();
       const place = { accountId, agentId, name };
+      const authority = await authorityFor(accountId, agentId, false);
       await database.transaction(async (trx) => {
+        await lockOwnAgent(trx, place);
         if (!(await deleteConnection(trx, place))) throw noConnection();
+        if (authority !== null) await renewHostAccess(trx, place, authority);
         await writeNote(trx, place, { type: 'connection.removed', data: { connection: name } }, note);
       });
     },

@@ -27,6 +27,8 @@ const over = (store: TestStore) => {
       secrets,
       consent: noConsent,
       anyAddress: false,
+      isOwnHost: (host) => host.endsWith('lodge.example.com'),
+      authority: async () => ({ certificate: 'the certificate', key: 'the key' }),
     }),
     directory: createConnectionDirectory(database),
     grants: createConnectionGrants(database),

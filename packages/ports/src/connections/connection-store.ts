@@ -16,6 +16,25 @@ export interface ConnectionHeader {
 export const connectionHeaderContext = (agentId: string, connection: string, name: string): string =>
   `connection/${agentId}/${connection}/header/${name}`;
 
+/** A secret of a host connection. */
+export interface ConnectionSecret {
+  /** The variable's name. */
+  readonly name: string;
+  /** See `connectionSecretContext`. */
+  readonly sealed: string;
+  readonly last4: string;
+  /** Headers in which it is filled in, in lower case. */
+  readonly headers: readonly string[];
+  /** The variable's value in the machine. */
+  readonly placeholder: string;
+  /** As JSON has times. */
+  readonly createdAt: string;
+}
+
+/** The context bound to a sealed secret of a host connection. */
+export const connectionSecretContext = (agentId: string, connection: string, name: string): string =>
+  `connection/${agentId}/${connection}/secret/${name}`;
+
 export interface ConnectionRow {
   readonly accountId: string;
   readonly agentId: string;
@@ -23,6 +42,9 @@ export interface ConnectionRow {
   readonly kind: ConnectionKind;
   /** The URL, without a slash at its end. */
   readonly url: string;
+  /** Names in lower case; empty for kinds other than `host`. */
+  readonly hosts: readonly string[];
+  readonly secrets: readonly ConnectionSecret[];
   /** Empty for `mcp`. */
   readonly allow: readonly ConnectionAllow[];
   /** The server's names of the allowed tools; null allows all. Null for `http`. */

@@ -1,5 +1,5 @@
 import { NamedError } from '@lodge/domain';
-import type { Variables } from '@lodge/domain';
+import type { HostAccess, Variables } from '@lodge/domain';
 import type { LogLevel } from '../agents/agent-logs.ts';
 import type { LlmApi } from '../llm/llm.ts';
 import type { CarriedData, RuntimeFacts } from '../vm/vm-driver.ts';
@@ -23,6 +23,8 @@ export interface AgentSettings {
   readonly env: Variables;
   /** Whether its runtime asks the host before commands and changes of files. */
   readonly asksBeforeCommands: boolean;
+  /** Names that lead to the host in the guest, and the certificate of their authority; null: none. */
+  readonly hosts: Pick<HostAccess, 'hosts' | 'authority'> | null;
   /** Further agents in the same guest, by name. */
   readonly members: readonly MemberSettings[];
 }

@@ -5,6 +5,7 @@ import { applyAsking, askingInGuest } from '../asking-commands.ts';
 import { applyEnvironment, environmentInGuest } from '../environment.ts';
 import { guestCalls } from '../guest-calls.ts';
 import { until } from '../guest-runtime.ts';
+import { applyHosts, hostsInGuest } from '../hosts.ts';
 import {
   configFiles,
   configVersion,
@@ -64,13 +65,14 @@ export function createHermesRuntime(): AgentRuntime {
       await runtime.guest.sync(true, { signal });
       return facts;
     },
-    inGuest({ instructions, dashboard, env, asksBeforeCommands }) {
-      const more = { ...environmentInGuest(env), ...askingInGuest(asksBeforeCommands) };
+    inGuest({ instructions, dashboard, env, hosts, asksBeforeCommands }) {
+      const more = { ...environmentInGuest(env), ...hostsInGuest(hosts), ...askingInGuest(asksBeforeCommands) };
       if (instructions === null && !dashboard && Object.keys(more).length === 0) return null;
       return { instructions, dashboard, ...more };
     },
-    async apply(guest, facts, { instructions, dashboard, env, asksBeforeCommands }, signal) {
+    async apply(guest, facts, { instructions, dashboard, env, hosts, asksBeforeCommands }, signal) {
       const runtime = hermesOf(guest, facts);
+      await applyHosts(runtime.guest, hosts, signal);
       await applyAsking(runtime.guest, asksBeforeCommands, signal);
       await applyEnvironment(runtime.guest, env, signal);
       await applyInstructions(runtime, instructions, signal);

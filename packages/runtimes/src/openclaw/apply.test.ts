@@ -34,6 +34,7 @@ const settings = (rest: Partial<AgentSettings> = {}): AgentSettings => ({
   dashboard: false,
   env: {},
   asksBeforeCommands: false,
+  hosts: null,
   members: [],
   ...rest,
 });

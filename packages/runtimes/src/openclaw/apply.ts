@@ -1,6 +1,7 @@
 import type { AgentSettings } from '@lodge/ports';
 import { applyAsking, askingInGuest } from '../asking-commands.ts';
 import { applyEnvironment, environmentInGuest } from '../environment.ts';
+import { applyHosts, hostsInGuest } from '../hosts.ts';
 import { keepOwnerText } from '../owner-text.ts';
 import { authProfiles, authProfilesName, mainAgent, workspaceOf } from './config.ts';
 import { bringMembers } from './members.ts';
@@ -10,23 +11,24 @@ import type { OpenclawGuest } from './gateway.ts';
 const settingsVersion = 1;
 
 /** Returns the settings that lie in the guest. Model and provider are chosen with each request. */
-export function inGuest({ instructions, members, env, asksBeforeCommands }: AgentSettings): object | null {
-  const more = { ...environmentInGuest(env), ...askingInGuest(asksBeforeCommands) };
+export function inGuest({ instructions, members, env, hosts, asksBeforeCommands }: AgentSettings): object | null {
+  const more = { ...environmentInGuest(env), ...hostsInGuest(hosts), ...askingInGuest(asksBeforeCommands) };
   if (instructions === null && members.length === 0 && Object.keys(more).length === 0) return null;
   const memberSettings = members.map((member) => [member.name, member.instructions]);
   return { settingsVersion, instructions, members: memberSettings, ...more };
 }
 
 /**
- * Applies variables, instructions and members. Instructions go into `SOUL.md` in the workspace, which OpenClaw reads with every turn. A
+ * Applies hosts, variables, instructions and members. Instructions go into `SOUL.md` in the workspace, which OpenClaw reads with every turn. A
  * member has its instructions before it can be spoken to.
  */
 export async function applySettings(
   runtime: OpenclawGuest,
-  { instructions, members, env, asksBeforeCommands }: AgentSettings,
+  { instructions, members, env, hosts, asksBeforeCommands }: AgentSettings,
   signal: AbortSignal,
 ): Promise<void> {
   const { guest } = runtime;
+  await applyHosts(guest, hosts, signal);
   await applyAsking(guest, asksBeforeCommands, signal);
   await applyEnvironment(guest, env, signal);
   await keepOwnerText(guest, `${workspaceOf(mainAgent)}/SOUL.md`, instructions, signal);

@@ -17,6 +17,7 @@ const settings: AgentSettings = {
   dashboard: false,
   env: {},
   asksBeforeCommands: false,
+  hosts: null,
   members: [],
 };
 const token = 'abcdef0123456789'.repeat(4);

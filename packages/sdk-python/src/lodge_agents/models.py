@@ -67,6 +67,7 @@ __all__ = [
     "ConnectionAuthClientSecret",
     "ConnectionOAuth",
     "ConnectionOAuthSession",
+    "ConnectionSecretsValue",
     "CreatedApiKey",
     "CreatedHook",
     "CreatedHookDeliver",
@@ -808,10 +809,24 @@ class Confirmation(Reply):
     ended_at: datetime | None
 
 
+class ConnectionSecretsValue(Reply):
+    set: bool
+    last4: str
+    fingerprint: str | None
+    """Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes
+    it; null: the secret cannot be opened.
+    """
+    in_: list[str] = Field(alias="in")
+    """Headers in which the placeholder is replaced, and no others."""
+    placeholder: str
+    """The value of the variable in the machine. It is no secret."""
+    created_at: datetime
+
+
 class ConnectionAllow(Reply):
     methods: list[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"] | str]
     paths: list[str]
-    """Below the connection's `url`: whole paths, or `/…/*` for all that is below one."""
+    """Below the connection's `url`, or the hosts: whole paths, or `/…/*` for all that is below one."""
 
 
 class ConnectionAuthClientSecret(Reply):
@@ -863,15 +878,23 @@ class Connection(Reply):
     object: Literal["connection"]
     agent_id: str
     name: str
-    kind: Literal["mcp", "http"] | str
+    kind: Literal["mcp", "http", "host"] | str
     """`mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools. `http`: any
-    HTTP service; the agent sends it requests, as far as `allow` goes.
+    HTTP service; the agent sends it requests, as far as `allow` goes. `host`: hosts that programs in the
+    machine reach by https under their own names, with placeholders in the place of secrets.
     """
     url: str
+    """For `host`: of its first host."""
+    hosts: list[str]
+    """For `host`: whole names of hosts, without wildcards. In the machine they lead to Lodge, and no others do."""
+    secrets: dict[str, ConnectionSecretsValue]
+    """For `host`: secrets by the names of their variables, with the last four characters of their values."""
     headers: dict[str, ChannelCredentialsValue]
     """Headers that are stored, by name, with the last four characters of their values."""
     allow: list[ConnectionAllow]
-    """For `http`: what may be asked. Nothing else is, and one entry must name both the method and the path."""
+    """For `http` and `host`: what may be asked. Nothing else is, and one entry must name both the method and the
+    path.
+    """
     tools: list[str] | None
     """For `mcp`: the tools that the agent has, by the server's names; null: all of them."""
     auth: ConnectionAuth | None
@@ -882,7 +905,9 @@ class Connection(Reply):
     Lodge did not.
     """
     guest_path: str | None
-    """For `http`: where programs in the agent's machine reach it, below `http://10.0.2.2:4000`. Null for `mcp`."""
+    """For `http`: where programs in the agent's machine reach it, below `http://10.0.2.2:4000`. Null for `mcp`
+    and `host`.
+    """
     created_at: datetime
     updated_at: datetime
 

@@ -36,6 +36,7 @@ __all__ = [
     "FingerprintSecretsValue",
     "ListEventsType",
     "PutConnectionAuth",
+    "PutConnectionSecretsValue",
     "SpendLimitInput",
     "UpdateAgentLifecycle",
     "UpdateAgentLlmKey",
@@ -361,10 +362,20 @@ class AgentChatStreamOptions(TypedDict, total=False):
     """Further chunks, without choices, tell what tools the agent works with (`step`)."""
 
 
+PutConnectionSecretsValue = TypedDict(
+    "PutConnectionSecretsValue",
+    {
+        "value": Required[str],
+        "in": Required[Sequence[str]],
+    },
+    total=False,
+)
+
+
 class ConnectionAllow(TypedDict, total=False):
     methods: Required[Sequence[Literal["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]]]
     paths: Required[Sequence[str]]
-    """Below the connection's `url`: whole paths, or `/…/*` for all that is below one."""
+    """Below the connection's `url`, or the hosts: whole paths, or `/…/*` for all that is below one."""
 
 
 class PutConnectionAuth(TypedDict, total=False):

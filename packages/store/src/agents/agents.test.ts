@@ -65,6 +65,7 @@ test('a created agent reads back as it was given, desired running and provisioni
     egressApplied: 1,
     confirmations: null,
     env: {},
+    hostAccess: null,
     packages: { apt: [], pip: [], npm: [] },
     packagesApplied: 'none',
     packagesError: null,

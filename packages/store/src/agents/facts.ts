@@ -30,6 +30,7 @@ type Written =
   | Exclude<HostFact, 'packagesError'>
   | 'egressVersion'
   | 'skillsWanted'
+  | 'hostAccess'
   | 'desired'
   | 'operation'
   | 'generation'

@@ -9,6 +9,7 @@ export const agentTables = {
     'agents.desired': "'running' | 'deleted'",
     'agents.egress': 'JsonColumn<domain.EgressRules>',
     'agents.env': 'JsonColumn<domain.Variables>',
+    'agents.host_access': 'JsonColumn<domain.HostAccess>',
     'agents.keep_awake': "domain.Lifecycle['keepAwake']",
     'agents.labels': 'JsonColumn<Record<string, string>>',
     'agents.members': 'JsonColumn<readonly MemberJson[]>',

@@ -1,5 +1,5 @@
 /** Connections. All that read leave out those of agents that are being deleted. */
-import type { ConnectionHeader, ConnectionRef, ConnectionRow } from '@lodge/ports';
+import type { ConnectionHeader, ConnectionRef, ConnectionRow, ConnectionSecret } from '@lodge/ports';
 import { sql } from 'kysely';
 import type { Insertable, RawBuilder } from 'kysely';
 import type { Queries, Transaction } from '../database/database.ts';
@@ -14,12 +14,23 @@ const headersColumn: RawBuilder<readonly ConnectionHeader[]> = sql`(
   from connection_headers where agent_id = c.agent_id and connection = c.name
 )`;
 
-/** Connections with their headers and OAuth, each in one statement. */
+/** Secrets of a row `c`, by name. */
+const secretsColumn: RawBuilder<readonly ConnectionSecret[]> = sql`(
+  select coalesce(
+    json_agg(json_build_object(
+      'name', name, 'sealed', sealed, 'last4', last4, 'headers', headers, 'placeholder', placeholder,
+      'createdAt', created_at
+    ) order by name), '[]'
+  )
+  from connection_secrets where agent_id = c.agent_id and connection = c.name
+)`;
+
+/** Connections with their headers, secrets and OAuth, each in one statement. */
 const live = (db: Queries, agentId: string) =>
   db
     .selectFrom('connections as c')
     .selectAll('c')
-    .select([headersColumn.as('headers'), oauthColumn.as('oauth')])
+    .select([headersColumn.as('headers'), secretsColumn.as('secrets'), oauthColumn.as('oauth')])
     .where('c.agentId', '=', agentId)
     .where((eb) =>
       eb.exists(

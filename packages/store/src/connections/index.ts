@@ -1,3 +1,4 @@
 export * from './connections.ts';
 export * from './grants.ts';
+export * from './hosts.ts';
 export * from './oauth.ts';

@@ -1,4 +1,10 @@
-import { connectionClientSecretContext, connectionGrantContext, connectionHeaderContext } from '@lodge/ports';
+import {
+  authorityContext,
+  connectionClientSecretContext,
+  connectionGrantContext,
+  connectionHeaderContext,
+  connectionSecretContext,
+} from '@lodge/ports';
 import type { StoredResource } from '../database/stored-resource.ts';
 
 export const connectionTables = {
@@ -10,6 +16,13 @@ export const connectionTables = {
       key: ['agent_id', 'connection', 'name'],
       context: connectionHeaderContext,
     },
+    {
+      table: 'connection_secrets',
+      column: 'sealed',
+      key: ['agent_id', 'connection', 'name'],
+      context: connectionSecretContext,
+    },
+    { table: 'authorities', column: 'sealed', key: ['name'], context: authorityContext },
     {
       table: 'connection_oauth',
       column: 'client_secret_sealed',
@@ -27,6 +40,8 @@ export const connectionTables = {
     'connection_oauth.client_auth': 'domain.ClientAuthMethod',
     'connection_oauth.status': 'domain.ConnectionOAuthStatus',
     'connections.allow': 'JsonColumn<readonly domain.ConnectionAllow[]>',
+    'connection_secrets.headers': 'JsonColumn<readonly string[]>',
+    'connections.hosts': 'JsonColumn<readonly string[]>',
     'connections.kind': 'domain.ConnectionKind',
     'connections.tools': 'JsonColumn<readonly string[]>',
   },

@@ -82,6 +82,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0047_agent_skills.sql',
     '0048_confirmations.sql',
     '0049_confirmation_messages.sql',
+    '0050_host_connections.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [
@@ -97,6 +98,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'agents',
     'api_keys',
     'attempts',
+    'authorities',
     'channel_answers',
     'channel_conversations',
     'channel_credentials',
@@ -115,6 +117,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'confirmations',
     'connection_headers',
     'connection_oauth',
+    'connection_secrets',
     'connections',
     'data_keys',
     'events',

@@ -13,7 +13,7 @@ export type AgentRows = Readonly<
 >;
 
 /** In the order in which they refer to one another. */
-const tables = ['llm_keys', 'connections', 'connection_headers'] as const;
+const tables = ['llm_keys', 'connections', 'connection_headers', 'connection_secrets'] as const;
 /** Tables of a dump that are needed to read one agent. */
 export const tablesOfOneAgent: readonly string[] = ['accounts', 'agents', 'data_keys', ...tables];
 
@@ -34,6 +34,7 @@ export async function readAgentRows(config: DatabaseConfig, id: string): Promise
       llm_keys: await rowsOf('llm_keys', 'agent_id'),
       connections: await rowsOf('connections', 'agent_id'),
       connection_headers: await rowsOf('connection_headers', 'agent_id'),
+      connection_secrets: await rowsOf('connection_secrets', 'agent_id'),
     };
   });
 }

@@ -108,6 +108,7 @@ export interface Agents {
   executionId: string | null;
   generation: Generated<number>;
   host: string | null;
+  hostAccess: JsonColumn<domain.HostAccess> | null;
   id: string;
   idleTimeoutSeconds: number;
   instructions: string | null;
@@ -201,6 +202,13 @@ export interface Attempts {
   failures: number;
   lastAt: Timestamp;
   subject: string;
+}
+
+export interface Authorities {
+  certificate: string;
+  createdAt: Generated<Timestamp>;
+  name: string;
+  sealed: string;
 }
 
 export interface ChannelAnswers {
@@ -502,6 +510,7 @@ export interface Connections {
   createdAt: Generated<Timestamp>;
   echoedAt: Generated<ArrayType<Timestamp>>;
   enabled: boolean;
+  hosts: Generated<JsonColumn<readonly string[]>>;
   kind: domain.ConnectionKind;
   name: string;
   revision: Generated<string>;
@@ -509,6 +518,17 @@ export interface Connections {
   tools: JsonColumn<readonly string[]> | null;
   updatedAt: Generated<Timestamp>;
   url: string;
+}
+
+export interface ConnectionSecrets {
+  agentId: string;
+  connection: string;
+  createdAt: Generated<Timestamp>;
+  headers: JsonColumn<readonly string[]>;
+  last4: string;
+  name: string;
+  placeholder: string;
+  sealed: string;
 }
 
 export interface DataKeys {
@@ -983,6 +1003,7 @@ export interface DB {
   agentVisits: AgentVisits;
   apiKeys: ApiKeys;
   attempts: Attempts;
+  authorities: Authorities;
   channelAnswers: ChannelAnswers;
   channelConversations: ChannelConversations;
   channelCredentials: ChannelCredentials;
@@ -1002,6 +1023,7 @@ export interface DB {
   connectionHeaders: ConnectionHeaders;
   connectionOauth: ConnectionOauth;
   connections: Connections;
+  connectionSecrets: ConnectionSecrets;
   dataKeys: DataKeys;
   events: Events;
   hookMessages: HookMessages;
@@ -1101,5 +1123,6 @@ export const columnsOf = {
     'skills_applied',
     'skills_error',
     'confirmations',
+    'host_access',
   ],
 };

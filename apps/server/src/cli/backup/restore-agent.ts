@@ -9,7 +9,7 @@ import { openSecretBox } from '@lodge/access';
 import { lockBackups } from '@lodge/backup';
 import type { Place, Repository } from '@lodge/backup';
 import { makeAgentId } from '@lodge/domain';
-import { connectionHeaderContext, llmKeyContext } from '@lodge/ports';
+import { connectionHeaderContext, connectionSecretContext, llmKeyContext } from '@lodge/ports';
 import type { Log, SecretBox } from '@lodge/ports';
 import {
   accountOf,
@@ -235,6 +235,9 @@ function resealed(rows: AgentRows, id: string, from: SecretBox, to: SecretBox): 
     llm_keys: rows.llm_keys.map((row) => again(row, (agentId) => llmKeyContext(agentId, String(row['provider'])))),
     connection_headers: rows.connection_headers.map((row) =>
       again(row, (agentId) => connectionHeaderContext(agentId, String(row['connection']), String(row['name']))),
+    ),
+    connection_secrets: rows.connection_secrets.map((row) =>
+      again(row, (agentId) => connectionSecretContext(agentId, String(row['connection']), String(row['name']))),
     ),
   };
 }

@@ -1,5 +1,6 @@
 import { AgentParams } from '@lodge/contract';
 import type { ChatQuery } from '@lodge/contract';
+import { environmentOf } from '@lodge/domain';
 import type { Variables } from '@lodge/domain';
 import { bounded } from '@lodge/engine';
 import type { GuestClient } from '@lodge/guest';
@@ -34,5 +35,5 @@ export async function liveGuest(
     live.release();
     throw signal.reason;
   }
-  return { guest: guestAt(live.guest), env: live.row.env, signal };
+  return { guest: guestAt(live.guest), env: environmentOf(live.row.env, live.row.hostAccess), signal };
 }

@@ -38,6 +38,7 @@ const placed: ReadonlySet<string> = new Set<keyof AgentRow>([
   ...(['egressApplied', 'models', 'peers', 'startedAt', 'pausedAt', 'stoppedAt', 'createdAt', 'updatedAt'] as const),
   ...(['lastActiveAt', 'executionId', 'templateId', 'runtimeVersion', 'vmAddress', 'host', 'acknowledged'] as const),
   'crashes',
+  'hostAccess',
 ]);
 
 /** Pairs in an order that does not depend on how they were stored. */

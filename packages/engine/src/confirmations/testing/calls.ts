@@ -71,6 +71,7 @@ export async function openTestCalls() {
       secrets,
       logs: { append: async () => undefined },
       log: silent,
+      authority: () => Promise.reject(new Error('no host is reached here')),
       addresses: 'any',
       egressProxy: null,
       guard: plane.engine.asking,
@@ -89,6 +90,8 @@ export async function openTestCalls() {
       secrets,
       consent: noConsent,
       anyAddress: true,
+      isOwnHost: () => false,
+      authority: () => Promise.reject(new Error('no host is put here')),
     });
   await connections().put(accountId, agentId, {
     name: 'stripe',

@@ -2308,8 +2308,10 @@ class AsyncConnectionsOperations(AsyncResource):
         agent_id: str,
         name: str,
         *,
-        kind: Literal["mcp", "http"],
-        url: str,
+        kind: Literal["mcp", "http", "host"],
+        url: str | NotGiven = NOT_GIVEN,
+        hosts: Sequence[str] | NotGiven = NOT_GIVEN,
+        secrets: Mapping[str, params.PutConnectionSecretsValue] | NotGiven = NOT_GIVEN,
         headers: Mapping[str, str] | NotGiven = NOT_GIVEN,
         allow: Sequence[params.ConnectionAllow] | NotGiven = NOT_GIVEN,
         tools: Sequence[str] | None | NotGiven = NOT_GIVEN,
@@ -2328,12 +2330,20 @@ class AsyncConnectionsOperations(AsyncResource):
             agent_id: The agent's id.
             name: Lower case letters, digits and hyphens, a letter first, at most 32.
             kind: `mcp`: a server of the Model Context Protocol over streamable HTTP; the agent has its tools.
-                `http`: any HTTP service; the agent sends it requests, as far as `allow` goes.
-            url: Without user, query and fragment. It must be `https`, unless the operator allows any address.
+                `http`: any HTTP service; the agent sends it requests, as far as `allow` goes. `host`: hosts
+                that programs in the machine reach by https under their own names, with placeholders in the
+                place of secrets.
+            url: For `mcp` and `http`, where it is required. Without user, query and fragment. It must be
+                `https`, unless the operator allows any address.
+            hosts: For `host`: whole names of hosts, without wildcards. In the machine they lead to Lodge, and
+                no others do.
+            secrets: For `host`: secrets by the names of variables, which hold placeholders in the machine.
+                The host replaces a placeholder in the named headers alone; values are never given back. Left
+                out, the stored ones stay; with further hosts they must be given again.
             headers: Added by the host to each request, and never given back. Left out, the stored ones stay;
                 with another `url` they must be given again.
-            allow: For `http`: what may be asked. Nothing else is, and one entry must name both the method and
-                the path.
+            allow: For `http` and `host`: what may be asked. Nothing else is, and one entry must name both the
+                method and the path.
             tools: For `mcp`: the tools that the agent has, by the server's names; null: all of them.
             enabled: False: kept, and not used.
         """
@@ -2345,6 +2355,8 @@ class AsyncConnectionsOperations(AsyncResource):
                 body={
                     "kind": kind,
                     "url": url,
+                    "hosts": hosts,
+                    "secrets": secrets,
                     "headers": headers,
                     "allow": allow,
                     "tools": tools,

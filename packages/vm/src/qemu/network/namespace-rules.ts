@@ -1,5 +1,5 @@
 import { type EgressRules, publicEgress } from '@lodge/domain';
-import { guestAddress, guestBrokerPort, hostAddress } from '@lodge/guest';
+import { guestAddress, guestBrokerPort, guestTlsPort, hostAddress } from '@lodge/guest';
 import { bandwidthRules, emptyBandwidth, frameLimits } from './bandwidth.ts';
 import { type Chain, inner, tableText } from './chains.ts';
 import { type ConnectionShare, closedTimeout, setClosedTimeout } from './connection-share.ts';
@@ -23,7 +23,7 @@ export interface NamespaceFirewall {
  * Firewall of one namespace, as nft text. `tap0` is the guest's side, `up0` the host's.
  *
  *   from tap0: only ARP and IPv4 that names the guest's own address as its sender gets in; IPv6, VLANs, IP options and all else end at the tap.
- *              The host's address as the guest knows it stands for the broker (port 4000) and the resolver (port 53). Then `from_guest`, then `egress`
+ *              The host's address as the guest knows it stands for the broker (ports 4000 and 443) and the resolver (port 53). Then `from_guest`, then `egress`
  *              (egress-rules.ts), then out with the slot's address.
  *   from up0:  what the host itself begins goes to the guest, which sees it come from the host's address as it knows it; answers come back where `answers` lets them.
  *
@@ -105,7 +105,7 @@ function translation(plan: NetworkPlan, { guestSide }: SlotAddresses, brokerPort
       'translate_destination',
       'prerouting priority dstnat',
       `iifname "up0" ip daddr ${guestSide} dnat ip to ${guestAddress}`,
-      `iifname "${tap}" ip daddr ${hostAddress} tcp dport ${guestBrokerPort} dnat ip to ${plan.brokerHost}:${brokerPort}`,
+      `iifname "${tap}" ip daddr ${hostAddress} tcp dport { ${guestBrokerPort}, ${guestTlsPort} } dnat ip to ${plan.brokerHost}:${brokerPort}`,
       `iifname "${tap}" jump translate_names`,
     ),
     nat(

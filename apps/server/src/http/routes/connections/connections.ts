@@ -90,8 +90,17 @@ function putRoute(app: App, { connections, fingerprints }: Needs): void {
     handler: async (request) => {
       const { id, name } = request.params;
       checkAgentId(id);
-      const { kind, url, headers, allow, tools, enabled = true, auth } = request.body;
-      const input = { name, kind, url, headers, allow, tools, enabled, auth: auth && authInput(auth) };
+      const { enabled = true, auth, ...given } = request.body;
+      const input = {
+        headers: undefined,
+        allow: undefined,
+        tools: undefined,
+        url: undefined,
+        ...given,
+        name,
+        enabled,
+        auth: auth && authInput(auth),
+      };
       const row = await connections.put(request.principal.accountId, id, input, actorNote(request));
       return connectionRecord(row, fingerprints);
     },

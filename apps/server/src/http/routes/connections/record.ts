@@ -1,6 +1,6 @@
 import { Connection } from '@lodge/contract';
 import type { Fingerprints } from '@lodge/engine';
-import { connectionClientSecretContext, connectionHeaderContext } from '@lodge/ports';
+import { connectionClientSecretContext, connectionHeaderContext, connectionSecretContext } from '@lodge/ports';
 import type { ConnectionOAuth, ConnectionRow } from '@lodge/ports';
 import { toWire } from '../../reply/to-wire.ts';
 
@@ -8,6 +8,7 @@ export const connectionRecord = (row: ConnectionRow, fingerprints: Fingerprints)
   toWire(Connection, {
     ...row,
     headers: headersOf(row, fingerprints),
+    secrets: secretsOf(row, fingerprints),
     auth: row.oauth && authOf(row, row.oauth, fingerprints),
     oauth: oauthOf(row),
     guestPath: row.kind === 'http' ? `/connections/${row.name}` : null,
@@ -19,6 +20,19 @@ function headersOf({ accountId, agentId, name: connection, headers }: Connection
       const context = connectionHeaderContext(agentId, connection, name);
       const fingerprint = fingerprints.ofSealed(accountId, 'connection', sealed, context);
       return [name, { set: true as const, last4, fingerprint, created_at: isoTime(createdAt) }];
+    }),
+  );
+}
+
+function secretsOf({ accountId, agentId, name: connection, secrets }: ConnectionRow, fingerprints: Fingerprints) {
+  return Object.fromEntries(
+    secrets.map(({ name, sealed, last4, headers, placeholder, createdAt }) => {
+      const context = connectionSecretContext(agentId, connection, name);
+      const fingerprint = fingerprints.ofSealed(accountId, 'connection', sealed, context);
+      return [
+        name,
+        { set: true as const, last4, fingerprint, in: [...headers], placeholder, created_at: isoTime(createdAt) },
+      ];
     }),
   );
 }

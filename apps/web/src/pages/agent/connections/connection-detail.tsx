@@ -42,18 +42,25 @@ export function ConnectionDetail({ connection, mayChange, onEdit, onDeleted }: D
 }
 
 function factsOf(connection: Connection): readonly Fact[] {
-  const { kind, url, headers, allow, tools, guest_path: path, auth } = connection;
+  const { kind, url, hosts, headers, secrets, allow, tools, guest_path: path, auth } = connection;
   const { label, tone } = connectionStatus(connection);
   const names = Object.entries(headers);
+  const variables = Object.entries(secrets);
   return [
     ['State', <Badge tone={tone}>{label}</Badge>],
     ['Kind', kindTitles[kind]],
-    ['Address', <span className="font-mono text-[0.8125rem]">{url}</span>],
+    ['Address', <span className="font-mono text-[0.8125rem]">{kind === 'host' ? hosts.join(', ') : url}</span>],
     ['In the machine', path === null ? null : <Code>{`http://10.0.2.2:4000${path}`}</Code>],
     ['Headers', names.length === 0 ? null : names.map(([name, { last4 }]) => `${name} (…${last4})`).join(', ')],
+    [
+      'Secrets',
+      variables.length === 0
+        ? null
+        : variables.map(([name, { last4, in: places }]) => `${name} (…${last4}) in ${places.join(', ')}`).join('; '),
+    ],
     ['OAuth client', auth === null ? null : (auth.client_id ?? 'Registered by itself')],
     ['Authorization server', auth?.token_url == null ? null : new URL(auth.token_url).origin],
-    ['May ask', kind === 'http' ? <Allowed allow={allow} /> : null],
+    ['May ask', kind !== 'mcp' ? <Allowed allow={allow} /> : null],
     ['Tools', kind === 'mcp' ? <Tools tools={tools} /> : null],
     ['Changed', <Time value={connection.updated_at} />],
   ];
@@ -97,9 +104,11 @@ function Verbs({ connection, onEdit, onDeleted }: Omit<DetailProps, 'mayChange'>
         <Button small pending={turn.isPending} onClick={() => turn.mutate()}>
           {enabled ? 'Turn off' : 'Turn on'}
         </Button>
-        <Button small onClick={onEdit}>
-          Edit
-        </Button>
+        {connection.kind !== 'host' && (
+          <Button small onClick={onEdit}>
+            Edit
+          </Button>
+        )}
         <Button small variant="ghost-danger" onClick={() => setDeleting(true)}>
           Delete
         </Button>

@@ -23,9 +23,9 @@ export const connectionChanges = (agentId: string) => ({
 });
 
 /** A connection as its PUT repeats it; stored credentials stay where they are left out. */
-export const keptOf = ({ kind, url, allow, tools, enabled }: Connection): PutConnection => ({
+export const keptOf = ({ kind, url, hosts, allow, tools, enabled }: Connection): PutConnection => ({
   kind,
-  url,
   enabled,
-  ...(kind === 'http' ? { allow } : { tools }),
+  ...(kind === 'host' ? { hosts } : { url }),
+  ...(kind === 'mcp' ? { tools } : { allow }),
 });

@@ -15,6 +15,7 @@ export function connectionStatus({ enabled, status_reason: reason, oauth }: Conn
 }
 
 export const kindTitles: Readonly<Record<Connection['kind'], string>> = {
+  host: 'Hosts by name',
   http: 'HTTP service',
   mcp: 'MCP server',
 };
