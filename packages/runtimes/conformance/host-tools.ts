@@ -84,12 +84,13 @@ export function hostTools(results: Results, subject: Subject, agent: () => Teste
       ['schedule_list', {}],
       ['agents_list', {}],
       ['usage_now', {}],
+      ['ask_owner', { question: 'Which day?', options: ['Monday'], wait_seconds: 0 }],
       ['ask_agent', { agent: agent.id, message: 'Who?' }],
       ['send_message', { ...to, conversation: 'of-nobody', text: 'Hello?' }],
     ]);
     assert.deepEqual([...made.names].sort(), everyTool);
     const wrong = made.answers.map(({ isError }) => isError);
-    assert.deepEqual(wrong, [...Array<boolean>(7).fill(false), true, true], JSON.stringify(made.answers));
+    assert.deepEqual(wrong, [...Array<boolean>(8).fill(false), true, true], JSON.stringify(made.answers));
     assert.match(made.answers.at(-1)!.text, /conversation/);
     const id = /"id":\s*"([^"]+)"/.exec(made.answers[3]!.text)![1]!;
     const deleted = await client(agent, [

@@ -55,6 +55,7 @@ before(async () => {
     runTurn: engine.runTurn,
     askedTurns: (id) => engine.askedTurns(id),
     schedules: plane.schedules,
+    guard: engine.asking,
     database: world.store.database,
     ...parts,
   });
@@ -139,6 +140,7 @@ test('the official client lists and calls every tool', async () => {
     agents_list: {},
     ask_agent: { agent: agents.b.id, message: 'hi' },
     usage_now: {},
+    ask_owner: { question: 'Which day?', options: ['Monday'], wait_seconds: 0 },
     schedule_create: { name: 'n', prompt: 'p', in_minutes: 10, ...to },
     schedule_list: {},
     schedule_delete: { id: 'none' },
@@ -162,6 +164,7 @@ test('the official client lists and calls every tool', async () => {
   assert.match(answers['agents_list']!, new RegExp(agents.b.id));
   assert.equal(answers['ask_agent'], JSON.stringify({ agent: agents.b.id, answer: 'pong' }));
   assert.match(answers['usage_now']!, /"spent_today_usd":"0"/);
+  assert.match(answers['ask_owner']!, /"answer":null,"message":"Not answered yet/);
   assert.match(answers['schedule_create']!, /"next_run_at":"20/);
   assert.match(answers['schedule_list']!, /"conversation":"c1"/);
   assert.match(answers['schedule_delete']!, /no such schedule/);

@@ -19,10 +19,20 @@ export interface IntegerField {
   readonly description: string;
 }
 
-export type ToolField = TextField | IntegerField;
+/** A list of texts; no text is in it twice. */
+export interface TextsField {
+  readonly type: 'texts';
+  readonly maxItems: number;
+  /** Bound on each text. */
+  readonly maxChars: number;
+  readonly optional?: true;
+  readonly description: string;
+}
+
+export type ToolField = TextField | IntegerField | TextsField;
 export type ToolFields = Readonly<Record<string, ToolField>>;
 
-type Value<Field> = Field extends IntegerField ? number : string;
+type Value<Field> = Field extends IntegerField ? number : Field extends TextsField ? readonly string[] : string;
 /** The values that a table of fields reads; an absent field is undefined. */
 export type ToolArguments<Fields extends ToolFields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends { readonly optional: true }
@@ -44,6 +54,10 @@ export function schemaOf(fields: ToolFields): Json {
 function schemaOfField(field: ToolField): Json {
   const { description } = field;
   if (field.type === 'integer') return { type: 'integer', minimum: field.min, maximum: field.max, description };
+  if (field.type === 'texts') {
+    const items = { type: 'string', minLength: 1, maxLength: field.maxChars };
+    return { type: 'array', items, maxItems: field.maxItems, uniqueItems: true, description };
+  }
   const { maxChars, words } = field;
   return { type: 'string', minLength: 1, maxLength: maxChars, description, ...(words && { enum: [...words] }) };
 }
@@ -60,7 +74,9 @@ export function readArguments<Fields extends ToolFields>(fields: Fields, given: 
   return Object.fromEntries(read) as ToolArguments<Fields>;
 }
 
-function valueOf(name: string, field: ToolField, value: unknown): string | number | undefined {
+type Read = string | number | readonly string[] | undefined;
+
+function valueOf(name: string, field: ToolField, value: unknown): Read {
   if (value === undefined || value === null) {
     if (field.optional === true) return undefined;
     throw wrong(`${name} is missing.`);
@@ -70,6 +86,18 @@ function valueOf(name: string, field: ToolField, value: unknown): string | numbe
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
     throw wrong(`${name} must be a whole number from ${min} to ${max}.`);
   }
+  return field.type === 'texts' ? textsOf(name, field, value) : textOf(name, field, value);
+}
+
+function textsOf(name: string, { maxItems, maxChars }: TextsField, value: unknown): readonly string[] {
+  if (!Array.isArray(value)) throw wrong(`${name} must be a list of texts.`);
+  if (value.length > maxItems) throw wrong(`${name} must have at most ${maxItems} texts.`);
+  const texts = value.map((each, at) => textOf(`${name}[${at}]`, { maxChars }, each));
+  if (new Set(texts).size < texts.length) throw wrong(`${name} must not have a text twice.`);
+  return texts;
+}
+
+function textOf(name: string, field: Pick<TextField, 'maxChars' | 'words'>, value: unknown): string {
   if (typeof value !== 'string') throw wrong(`${name} must be a text.`);
   if (value.length > field.maxChars) throw wrong(`${name} must have at most ${field.maxChars} characters.`);
   if (value.trim() === '') throw wrong(`${name} must not be blank.`);

@@ -1,5 +1,6 @@
 /** The tools that Lodge gives to every agent, with their words and bounds. */
 import { channelNames } from '../channels/channel.ts';
+import { confirmationBounds } from '../confirmations/confirmation.ts';
 import { maxPromptChars } from '../schedules/schedule.ts';
 import type { ToolFields } from './fields.ts';
 
@@ -45,6 +46,31 @@ export const ownTools = {
     description:
       'Tells what you have spent on model calls today and this month, and what is left of your spend limits.',
     fields: {},
+  },
+  ask_owner: {
+    description:
+      'Asks your owner a question and waits for the answer. Use it where only your owner can decide. An answer that comes later is a message in this conversation, so do not ask again.',
+    fields: {
+      question: {
+        type: 'text',
+        maxChars: confirmationBounds.questionChars,
+        description: 'What to ask. The owner may see nothing else of this conversation.',
+      },
+      options: {
+        type: 'texts',
+        maxItems: confirmationBounds.options,
+        maxChars: confirmationBounds.optionChars,
+        optional: true,
+        description: 'Answers to choose from. Without them the owner answers in words.',
+      },
+      wait_seconds: {
+        type: 'integer',
+        min: 0,
+        max: 240,
+        optional: true,
+        description: 'How long to wait for the answer; 60 by default.',
+      },
+    },
   },
 } as const satisfies Record<string, { readonly description: string; readonly fields: ToolFields }>;
 
@@ -94,6 +120,7 @@ export const toolRates = {
   send_message: { perSecond: 20 / 60, burst: 20 },
   send_file: { perSecond: 10 / 60, burst: 10 },
   ask_agent: { perSecond: 10 / 60, burst: 10 },
+  ask_owner: { perSecond: 5 / 60, burst: 10 },
   schedule_create: { perSecond: 2 / 60, burst: 20 },
   schedule_delete: { perSecond: 2 / 60, burst: 20 },
 } as const;

@@ -16,6 +16,7 @@ import type { Json, OwnToolName, ToolFields } from '@lodge/domain';
 import { textOfAnswer, toolConfirmed } from '@lodge/ports';
 import type { MakeCall, OfferedTool, ToolAnswer, ToolCalled } from '@lodge/ports';
 import { agentsList, askAgent } from './ask-agent.ts';
+import { askOwner } from './ask-owner.ts';
 import { channelsList } from './channels-list.ts';
 import type { AgentToolsDeps, Tool } from './deps.ts';
 import { callScheduleTool, scheduleTools } from './schedule-tools.ts';
@@ -55,6 +56,7 @@ const tools: { readonly [Name in OwnToolName]: Tool<Name> } = {
   agents_list: agentsList,
   ask_agent: askAgent,
   usage_now: usageNow,
+  ask_owner: askOwner,
 };
 
 const isOwn = (name: string): name is OwnToolName => Object.hasOwn(tools, name);
@@ -66,11 +68,9 @@ export function createAgentTools(deps: AgentToolsDeps): AgentTools {
   const pace = new Pace();
   const sources = deps.sources ?? [];
   const offered: readonly OfferedTool[] = [
-    ...Object.entries(ownTools).map(([name, { description, fields }]) => ({
-      name,
-      description,
-      inputSchema: schemaOf(fields),
-    })),
+    ...Object.entries(ownTools)
+      .filter(([name]) => name !== 'ask_owner' || deps.guard !== undefined)
+      .map(([name, { description, fields }]) => ({ name, description, inputSchema: schemaOf(fields) })),
     ...(deps.schedules ? scheduleTools : []),
   ];
   return {
@@ -108,7 +108,8 @@ async function confirmedOwn(deps: AgentToolsDeps, pace: Pace, call: OwnCall): Pr
   const { guest, name, args, signal } = call;
   const act = ownToolAct(name, args);
   const policy = policyFor(guest.confirmations, act);
-  if (policy === 'allow') return said(await own(deps, pace, call));
+  // A question is put to the owner itself, so nobody is asked whether it may be.
+  if (policy === 'allow' || (policy === 'ask' && name === 'ask_owner')) return said(await own(deps, pace, call));
   if (policy === 'deny' || deps.guard === undefined) {
     throw new Refusal('invalid_request', 'A rule of the owner denies this call. Do not try it in another way.');
   }

@@ -1,7 +1,8 @@
 import type { Json, OwnToolName, OwnTools, ToolArguments, ToolFields } from '@lodge/domain';
-import type { CallGuard, ChannelFiles, GuestFiles, Log, ToolSource } from '@lodge/ports';
+import type { ChannelFiles, GuestFiles, Log, ToolSource } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
 import type { Agents, AskedTurn } from '../agents/agents.ts';
+import type { Asking } from '../confirmations/asking.ts';
 import type { Spend } from '../spend/spend.ts';
 import type { RunTurn } from '../turns/run-turn.ts';
 import type { ToolSchedules } from './schedule-tools.ts';
@@ -19,8 +20,8 @@ export interface AgentToolsDeps {
   readonly schedules?: ToolSchedules;
   /** Tools of further sources. */
   readonly sources?: readonly ToolSource[];
-  /** Asks the owner about calls whose policy says so; without it they are refused. */
-  readonly guard?: CallGuard;
+  /** Asks the owner. Without it calls whose policy says so are refused, and the agent has no tool for questions. */
+  readonly guard?: Asking;
   readonly log: Log;
   readonly bounds?: Partial<AgentToolBounds>;
 }

@@ -127,6 +127,7 @@ export function promptOf(secrets: SecretBox, row: ConfirmationRow, answered: str
     action: kind === 'question' ? `Your question: ${quoted}` : action,
     status,
     isCommand: isCommand(row),
+    isQuestion: kind === 'question',
     reason: isAnswer ? null : words,
     answer: isAnswer ? words : null,
     result: answered ?? (resultSealed && secrets.open(resultSealed, confirmationResultContext(id))),

@@ -32,7 +32,7 @@ export function shownCall(call: StoredCall): Shown {
 export const shownQuestion = ({ question, options }: Question): Shown => ({
   action: 'The agent asks its owner.',
   ...quotedOf(question),
-  options,
+  options: options.map(written),
 });
 
 function partsOf(call: StoredCall): { readonly action: string; readonly words: string } {
@@ -82,8 +82,10 @@ const misleading = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-
 
 const escaped = (character: string): string => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`;
 
+const written = (text: string): string => text.replaceAll(misleading, escaped);
+
 function quotedOf(words: string): Pick<Shown, 'quoted' | 'isCut'> {
   const isCut = words.length > confirmationBounds.shownChars;
-  const shown = words.slice(0, confirmationBounds.shownChars).toWellFormed().replaceAll(misleading, escaped);
+  const shown = written(words.slice(0, confirmationBounds.shownChars).toWellFormed());
   return { quoted: shown === '' ? null : shown, isCut };
 }
