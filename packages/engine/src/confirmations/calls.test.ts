@@ -16,7 +16,6 @@ before(async () => {
 });
 after(() => calls?.close());
 beforeEach(async () => {
-  calls.state.holds = false;
   calls.gateway.turns.length = 0;
   await execute(calls.world.database.connectionString, 'delete from confirmations');
   calls.calls.length = 0;

@@ -12,6 +12,7 @@ import {
 import type { CallEnd, Log, MakeCall, SecretBox, StoredCall } from '@lodge/ports';
 import {
   beginSending,
+  endAbandoned,
   endConfirmationWork,
   endSending,
   endUnknown,
@@ -22,7 +23,7 @@ import {
 } from '@lodge/store/confirmations';
 import type { ConfirmationRow } from '@lodge/store/confirmations';
 import type { Database, Transaction } from '@lodge/store/database';
-import type { ClaimedConfirmation } from '@lodge/store/work';
+import type { ClaimedConfirmation, WorkClaim } from '@lodge/store/work';
 import { workReasons } from '../work/failure.ts';
 import type { Kind, Task, TurnEnd } from '../work/kind.ts';
 import type { ConfirmationBounds } from './bounds.ts';
@@ -44,7 +45,7 @@ export const confirmationWork = (deps: MakingDeps): Kind<ClaimedConfirmation> =>
   what: 'confirmations',
   taskOf: (piece) => taskOf(piece, ''),
   prepare: (piece, cut) => prepare(deps, piece, cut),
-  end: (trx, claim) => endConfirmationWork(trx, claim),
+  end: endWork,
   postpone: postponeConfirmation,
   endVain: (trx) => endVain(trx, deps.bounds.maxWaitMs),
 });
@@ -134,8 +135,20 @@ export function promptOf(secrets: SecretBox, row: ConfirmationRow, answered: str
   });
 }
 
+async function endWork(trx: Transaction, claim: WorkClaim, { outcome }: TurnEnd): Promise<boolean> {
+  const isMine = await endConfirmationWork(trx, claim);
+  if (isMine && outcome === 'failed') await abandon(trx, claim.id);
+  return isMine;
+}
+
 async function endVain(trx: Transaction, maxWaitMs: number): Promise<boolean> {
   const row = await failVainConfirmation(trx, maxWaitMs);
-  if (row?.status === 'failed') await writeEnd(trx, row);
+  if (row !== undefined) await abandon(trx, row.id);
   return row !== undefined;
+}
+
+/** Nothing is left that would end the call. */
+async function abandon(trx: Transaction, id: string): Promise<void> {
+  const over = await endAbandoned(trx, id);
+  if (over !== undefined) await writeEnd(trx, over);
 }

@@ -154,14 +154,26 @@ export async function postponeConfirmation(trx: Transaction, claim: WorkClaim, w
   return rows.length === 1;
 }
 
-/** Ends one piece that nobody began in time. An allowed call is not made then. */
+/** Ends a call whose work has ended before it: it was not made, or nothing is known of it. Undefined where it has its end. */
+export const endAbandoned = (trx: Transaction, id: string): Promise<ConfirmationRow | undefined> =>
+  trx
+    .updateTable('confirmations')
+    .set({
+      status: sql<'failed' | 'unknown'>`case when status = 'allowed' then 'failed' else 'unknown' end`,
+      callSealed: null,
+      sendsUntil: null,
+      endedAt: sql<Date>`clock_timestamp()`,
+    })
+    .where('id', '=', id)
+    .where('status', 'in', ['allowed', 'sending'])
+    .returningAll()
+    .executeTakeFirst();
+
+/** Ends one piece that nobody began in time. */
 export async function failVainConfirmation(trx: Transaction, maxWaitMs: number): Promise<ConfirmationRow | undefined> {
   const { rows } = await sql<ConfirmationRow>`
     with ${vainWork('confirmation', maxWaitMs)}
-    update confirmations c set told = true, call_sealed = null, result_sealed = null,
-      status = case when c.status = 'allowed' then 'failed' else c.status end,
-      ended_at = coalesce(c.ended_at, clock_timestamp())
-    from ended w where c.id = w.id returning c.*
+    update confirmations c set told = true, result_sealed = null from ended w where c.id = w.id returning c.*
   `.execute(trx);
   return rows[0];
 }

@@ -6,14 +6,18 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSecretBox } from '@lodge/access';
-import type { Confirmations } from '@lodge/domain';
+import type { Confirmations, Json } from '@lodge/domain';
+import { textOfAnswer } from '@lodge/ports';
 import type { ConnectionConsent } from '@lodge/ports';
+import { createGuestFiles } from '@lodge/runtimes';
 import { FakeHost } from '@lodge/vm/fake';
 import { openConnections } from '../../../../connections/src/parts.ts';
+import { MemoryFiles } from '../../../../testkit/src/plane/channels.ts';
 import { FakeGateway } from '../../../../testkit/src/plane/fake-gateway.ts';
-import { running, silent, startPlane, World } from '../../../../testkit/src/plane/plane.ts';
+import { never, running, silent, startPlane, World } from '../../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../../testkit/src/plane/plane.ts';
 import { createToyRuntime } from '../../../../testkit/src/plane/toy-runtime/toy-runtime.ts';
+import { createAgentTools } from '../../agent-tools/agent-tools.ts';
 import { createConnectionDirectory, createConnectionGrants } from '../../connections/directory.ts';
 import { createConnections } from '../../connections/connections.ts';
 import { message } from '../../turns/run-turn.ts';
@@ -35,34 +39,33 @@ export interface ServiceCall {
 
 export type TestCalls = Awaited<ReturnType<typeof openTestCalls>>;
 
-export async function openTestCalls() {
+/** `bounds` hold for each server unless it is opened with others. */
+export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
   const world = await World.open();
   const host = new FakeHost();
   const gateway = new FakeGateway();
   const secrets = createSecretBox(randomBytes(32));
   const calls: ServiceCall[] = [];
-  const state = { holds: false };
+  const state = { holds: (_body: string): boolean => false };
   const service = await listening((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
     req.on('end', () => {
-      calls.push({
-        method: req.method!,
-        url: req.url!,
-        headers: req.headers,
-        body: Buffer.concat(chunks).toString(),
-      });
-      if (state.holds) return;
+      const body = Buffer.concat(chunks).toString();
+      calls.push({ method: req.method!, url: req.url!, headers: req.headers, body });
+      if (state.holds(body)) return;
       if (req.url === '/v1/moved') res.writeHead(302, { location: '/v1/guarded' }).end();
       else res.end('{"refunded":true}');
     });
   });
-  const open = async (bounds: Partial<ConfirmationBounds> = {}) => {
-    const plane = await startPlane(world, host, {
+  const open = async (bounds: Partial<ConfirmationBounds> = {}, on: FakeHost = host) => {
+    const plane = await startPlane(world, on, {
       gateway,
       secrets,
       runtimes: new Map([['runtime_a', createToyRuntime(1)]]),
-      confirmations: { bounds: { waitMs: 150, waitsMs: [50, 50], graceMs: 300, expireEveryMs: 50, ...bounds } },
+      confirmations: {
+        bounds: { waitMs: 150, waitsMs: [50, 50], graceMs: 300, expireEveryMs: 50, ...always, ...bounds },
+      },
       work,
     });
     const parts = openConnections({
@@ -76,8 +79,21 @@ export async function openTestCalls() {
       egressProxy: null,
       guard: plane.engine.asking,
     });
-    plane.engine.makeCallsBy((...given) => parts.make(...given));
-    return { plane, parts };
+    const { engine, agents, schedules } = plane;
+    const tools = createAgentTools({
+      ...world.store,
+      agents,
+      runTurn: engine.runTurn,
+      askedTurns: (id) => engine.askedTurns(id),
+      files: new MemoryFiles(),
+      guestFiles: createGuestFiles(),
+      schedules,
+      sources: [parts.tools],
+      guard: engine.asking,
+      log: silent,
+    });
+    engine.makeCallsBy((agent, call, signal) => (call.kind === 'tool' ? tools : parts).make(agent, call, signal));
+    return { plane, parts, tools };
   };
   let now = await open();
   const agent = await running(world, now.plane);
@@ -131,6 +147,15 @@ export async function openTestCalls() {
     async send(path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string }> {
       const answer = await fetch(`${door.url}/connections/stripe${path}`, { method: 'POST', body: '{"a":1}', ...init });
       return { status: answer.status, text: await answer.text() };
+    },
+    /** Uses a tool of the agent's. */
+    async use(
+      name: string,
+      args: Json,
+      { tools } = now,
+    ): Promise<{ readonly isError: boolean; readonly text: string }> {
+      const answer = await tools.call({ agentId, accountId, confirmations: rules }, name, args, never);
+      return { isError: answer!.isError, text: textOfAnswer(answer!) };
     },
     /** The agent has a turn in this conversation until `work` ends. */
     async inTurn<T>(conversation: string, work: () => Promise<T>): Promise<T> {
