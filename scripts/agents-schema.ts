@@ -66,6 +66,7 @@ const agentFields = [
   'egress',
   'env',
   'packages',
+  'confirmations',
   'models',
   'dashboard',
 ];

@@ -89,6 +89,7 @@ test('a file with everything is made, then in order, and drift is named by field
       send(world.url, method, `/v1/agents/${ada.id}${path}`, { key, body });
     await change('', 'PATCH', { model: 'anthropic/claude-opus-5', lifecycle: { idle_timeout_seconds: 60 } });
     await change('', 'PATCH', { llm_keys: [{ provider: 'anthropic', api_key: 'sk-ant-another-key-with-9f2c' }] });
+    await change('', 'PATCH', { confirmations: { rules: [], expires: '1h' } });
     await change('/members/bob', 'PATCH', { instructions: 'Be rude.' });
     await change('/ports', 'POST', { port: 3000, public: false });
     const plan = await lodge('apply', '--plan', '--json');
@@ -106,6 +107,7 @@ test('a file with everything is made, then in order, and drift is named by field
         ['update', '', ['model', 'lifecycle.idle_timeout_seconds', 'llm_keys.anthropic']],
         ['update', 'member bob', ['instructions']],
         ['update', 'port 3000', ['public']],
+        ['update', 'its confirmations', ['confirmations.rules']],
       ],
     );
     assert.match(

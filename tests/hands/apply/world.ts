@@ -88,6 +88,7 @@ agents:
         url: https://api.example.com
         headers: {Authorization: {env: KEY, prefix: 'Bearer '}}
         allow: [{methods: [GET], paths: ['/*']}]
+    confirmations: {rules: [{on: 'connection:code', match: POST *, policy: ask}, {on: messages, policy: ask}], expires: 1h}
     schedules: [{name: daily, cron: 0 9 * * *, prompt: Say hello., time_zone: Europe/Berlin}]
     hooks: [{name: issues, template: 'An issue: {{title}}', signature: {type: github, secret: {env: KEY}}}]
     ports: [{port: 3000, public: true}]

@@ -30,6 +30,14 @@ export const packagesForm = (packages: unknown): Values => {
   return { apt, pip, npm };
 };
 
+/** Rules as the API answers them, with the defaults of all that is left out. */
+export function confirmationsForm(confirmations: unknown): Values | null {
+  if (!isMap(confirmations)) return null;
+  const { rules, default: otherwise = 'allow', deliver = [], deciders = [], expires = '24h' } = confirmations;
+  const all = (rules as readonly Values[]).map(({ on, match = '*', policy }) => ({ on, match, policy }));
+  return { rules: all, default: otherwise, deliver, deciders, expires };
+}
+
 /** Null is none. */
 export const variablesForm = (env: unknown): unknown => env ?? {};
 

@@ -3,6 +3,7 @@ import type { Agent, Lodge } from '@lodge/sdk';
 import type { Run } from '../run.ts';
 import { createStep, peersStep, runtimeOf, updateStep } from './agent-fields.ts';
 import type { Peers } from './agent-fields.ts';
+import { confirmationsStep } from './confirmations-step.ts';
 import type { Problem } from './file/document.ts';
 import { WrongEntry, filesStep, localFiles } from './files.ts';
 import { pooled } from './pool.ts';
@@ -133,7 +134,7 @@ async function planAgent(planning: Planning, placed: Placed, agent: Agent | unde
   const listed = await planSections(planning, placed, agent);
   const files = await planFiles(planning, placed, agent);
   const last = peersStep(wanted, agent, peers);
-  const steps = [first, ...listed, files, ...stateSteps(wanted, agent), last];
+  const steps = [first, ...listed, confirmationsStep(wanted, agent), files, ...stateSteps(wanted, agent), last];
   return {
     name: wanted.name,
     id: agent?.id ?? null,

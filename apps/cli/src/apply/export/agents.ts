@@ -99,7 +99,7 @@ async function agentValues(run: Run, lodge: Lodge, agent: Agent): Promise<Values
     if (present.length > 0) listed[section.field] = inFile(section, present);
   }
   const { llm_keys, egress, packages, dashboard, ...others } = rest;
-  return withoutEmpty({
+  const values = withoutEmpty({
     name,
     runtime,
     model,
@@ -117,6 +117,8 @@ async function agentValues(run: Run, lodge: Lodge, agent: Agent): Promise<Values
     ...listed,
     state: agent.status === 'stopped' ? 'stopped' : undefined,
   });
+  // An empty list of rules is not left out: the field needs it.
+  return agent.confirmations === null ? values : { ...values, confirmations: agent.confirmations };
 }
 
 /** The lists that are not empty; undefined when all are. */
