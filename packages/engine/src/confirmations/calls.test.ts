@@ -12,7 +12,8 @@ import type { TestCalls } from './testing/calls.ts';
 let calls: TestCalls;
 
 before(async () => {
-  calls = await openTestCalls();
+  // Long enough to decide on a busy machine, as some tests do while the call waits.
+  calls = await openTestCalls({ waitMs: 1_500 });
 });
 after(() => calls?.close());
 beforeEach(async () => {

@@ -21,7 +21,8 @@ const rules = (...given: (readonly [match: string, policy: ConfirmationPolicy])[
 const given = rules(['rm *', 'deny'], ['git push*', 'ask']);
 
 before(async () => {
-  calls = await openTestCalls();
+  // Long enough to decide on a busy machine, as some tests do while the call waits.
+  calls = await openTestCalls({ waitMs: 1_500 });
 });
 after(() => calls?.close());
 beforeEach(async () => {
