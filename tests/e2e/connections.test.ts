@@ -40,6 +40,8 @@ test('200: what was put is read, its headers by their last four characters alone
     name: 'notes',
     kind: 'http',
     url: 'https://api.example.com/v1',
+    hosts: [],
+    secrets: {},
     allow: base.allow,
     tools: null,
     auth: null,

@@ -143,6 +143,7 @@ const makers: readonly [pattern: RegExp, make: (base: string) => Promise<string>
   [/\{upload\}/, () => Promise.resolve('0123456789abcdef')],
   [/\{confirmation\}/, () => Promise.resolve('none')],
   [/\{skill\}/, () => Promise.resolve('none')],
+  [/\/skills\/\{name\}/, () => Promise.resolve('none')],
   [/\{call_id\}/, () => Promise.resolve('00000000-0000-4000-8000-000000000000')],
   [/\{token\}/, () => Promise.resolve('A'.repeat(43))],
   [/\{path\}/, () => Promise.resolve('a.txt')],

@@ -2,6 +2,7 @@
 import { hostAddress, GuestError, maxExecTimeoutMs, type GuestClient } from '@lodge/guest';
 import { authorityPath } from '@lodge/domain';
 import type { AgentSettings } from '@lodge/ports';
+import { isNoText } from './root-file.ts';
 
 type Hosts = AgentSettings['hosts'];
 
@@ -11,19 +12,35 @@ export const hostsInGuest = (hosts: Hosts): { readonly hosts?: object } =>
 
 /** Debian's own list of certificates is made anew with each change, which takes long in an emulated guest. */
 const scriptMs = 90_000;
+const maxCertificateBytes = 16_384;
 
 /** Brings names and trust of a guest to these hosts, as root. It rewrites nothing that fits. */
 export async function applyHosts(
-  guest: Pick<GuestClient, 'exec' | 'pace'>,
+  guest: Pick<GuestClient, 'exec' | 'pace' | 'readFile'>,
   hosts: Hosts,
   signal: AbortSignal,
 ): Promise<void> {
+  if (hosts === null && !(await hadHosts(guest, signal))) return;
   const lines = (hosts?.hosts ?? []).map((host) => `${hostAddress} ${host}`).join('\n');
   const argv = ['sh', '-c', script, 'sh', lines, authorityPath];
   const timeoutMs = Math.min(maxExecTimeoutMs, scriptMs * guest.pace);
   const stdin = hosts?.authority ?? '';
   const { exitCode, stderr } = await guest.exec({ argv, user: 'root', cwd: '/', stdin, timeoutMs }, { signal });
   if (exitCode !== 0) throw new GuestError(200, `hosts could not be put in place: ${stderr.trim().slice(0, 500)}`);
+}
+
+/** Whether there were hosts before. The certificate leaves last, so it also tells of a removal that was cut short. */
+async function hadHosts(guest: Pick<GuestClient, 'readFile'>, signal: AbortSignal): Promise<boolean> {
+  for (const path of [authorityPath, `${authorityPath}.gone`]) {
+    try {
+      await guest.readFile(path, { signal, maxBytes: maxCertificateBytes });
+      return true;
+    } catch (error) {
+      if (isNoText(error)) return true;
+      if (!(error instanceof GuestError && error.status === 404)) throw error;
+    }
+  }
+  return false;
 }
 
 /**

@@ -125,7 +125,7 @@ test('a SOUL.md that is longer than any prompt is put aside, and the instruction
   guest.files.set(soul, 'x'.repeat(1024 * 1024 + 1));
   guest.events.length = 0;
   await runtime.apply(guest, facts, { ...settings, instructions: 'Be brief.' }, never);
-  assert.equal(guest.events[0], `exec ${soul}.too-long`);
+  assert.ok(guest.events.includes(`exec ${soul}.too-long`));
   assert.match(guest.files.get(soul)!, /^<!--[^\n]*-->\nBe brief\.\n<!--[^\n]*-->\n$/);
 });
 

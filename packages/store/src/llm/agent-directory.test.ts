@@ -30,6 +30,7 @@ test('an agent is found by the address of its VM, with its sealed keys by provid
     accountId,
     runtimeKind: 'runtime_a',
     model: 'openai/gpt-5',
+    confirmations: null,
     sealedKeys: { anthropic: 's1', openai: 's2' },
     keepsContents: false,
     models: null,

@@ -69,6 +69,7 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     env: {},
     packages: { apt: [], pip: [], npm: [] },
     packages_error: null,
+    confirmations: null,
     models: null,
     peers: [],
     labels: {},

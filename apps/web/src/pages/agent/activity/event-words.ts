@@ -95,6 +95,13 @@ const asked =
   (verb: string): Teller =>
   () => ({ title: `Somebody asked for it to ${verb}` });
 
+const yesOrNo = (data: Data): string => (data['decision'] === 'allow' ? 'Somebody said yes' : 'Somebody said no');
+const confirmedEnds: Readonly<Record<string, string>> = {
+  done: 'A call that was allowed was made',
+  failed: 'A call that was allowed was not made',
+  unknown: 'Whether a call that was allowed was made is not known',
+};
+
 const tellers: Readonly<Record<string, Teller>> = {
   'agent.created': () => ({ title: 'Created', tone: 'good' }),
   'agent.updated': (data) => ({ title: 'Settings changed', detail: settingsIn(data) }),
@@ -154,6 +161,21 @@ const tellers: Readonly<Record<string, Teller>> = {
   'agent.stopped': (data) => ({ title: 'Stopped', detail: because(data) ?? said(data, 'message') }),
   'agent.crashed': why(() => 'Its machine ended by itself', 'bad'),
   'agent.error': why(() => 'It cannot go on', 'bad'),
+  'confirmation.requested': (data) => ({
+    title: data['kind'] === 'question' ? 'Asks its owner' : 'Waits for a yes',
+    detail: said(data, 'on'),
+    tone: 'warning',
+  }),
+  'confirmation.decided': (data) => ({
+    title: data['kind'] === 'question' ? 'Its question was answered' : yesOrNo(data),
+    detail: said(data, 'on'),
+  }),
+  'confirmation.expired': (data) => ({ title: 'Nobody decided in time', detail: said(data, 'on') }),
+  'confirmation.done': (data) => ({
+    title: confirmedEnds[said(data, 'status') ?? ''] ?? 'A call that was allowed is over',
+    detail: said(data, 'on'),
+    tone: said(data, 'status') === 'done' ? 'good' : 'warning',
+  }),
   'usage.limit_warning': limit('Four fifths of a spend limit are used up', 'warning'),
   'usage.limit_reached': limit('A spend limit is reached', 'bad'),
   'channel.configured': channel('was set up'),
