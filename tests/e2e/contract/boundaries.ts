@@ -47,6 +47,7 @@ export class Boundaries {
     const value: Record<string, unknown> = {};
     if (names.length === 0) names.push(...Object.keys(schema.properties ?? {}).slice(0, schema.minProperties ?? 0));
     for (const name of names) value[name] = this.plain(schema.properties[name]);
+    for (const name of neededBy(schema.allOf ?? [], value)) value[name] ??= this.plain(schema.properties[name]);
     return value;
   }
 
@@ -138,6 +139,14 @@ export class Boundaries {
     return [absent, ...values.slice(0, maxChoices), ...items, ...(isNullable ? [null] : [])];
   }
 }
+
+/** Fields that rules require where others have these values. */
+const neededBy = (rules: readonly Schema[], value: Readonly<Record<string, unknown>>): string[] =>
+  rules.flatMap((rule) => {
+    const only = Object.entries<Schema>(rule.if?.not?.properties ?? {});
+    const applies = only.length > 0 && only.every(([name, { const: wanted }]) => value[name] === wanted);
+    return applies ? (rule.else?.required ?? []) : [];
+  });
 
 /** Values that are easily taken for one of the schema's type. */
 function othersOf({ type }: Schema): unknown[] {

@@ -60,7 +60,6 @@ export const namedRules: readonly (readonly [operation: RegExp, message: RegExp,
     /^(app|bot)Token is not a known field of WhatsApp/,
     'the path says which secrets a channel has',
   ],
-  [/^PUT .*\/connections/, /^headers must be given again/, 'the address that the headers were for is in the record'],
   [/^POST .*\/uploads\/\{upload\}$/, /^path must have names of at most 255 bytes/, 'each name has a bound of its own'],
   [
     /^POST .*\/uploads\/\{upload\}$/,

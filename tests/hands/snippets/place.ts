@@ -184,6 +184,22 @@ const preparations: Readonly<Record<string, Prepare>> = {
     });
     return { variables: { SCHEDULE: id } };
   },
+  async 'docs/guides/confirmations.md'(place) {
+    const id = await place.agent();
+    const relay = await RelayHand.of(place.world.store, place.world.accountId, id);
+    await relay.write('hello', { conversation: '4711' });
+    const allow = [{ methods: ['GET', 'POST', 'DELETE'], paths: ['/*'] }];
+    await place.client.call('PUT', `/agents/${id}/connections/shop`, {
+      kind: 'http',
+      url: 'https://shop.example.com/v1',
+      allow,
+    });
+    return { variables: { AGENT: id }, texts: { '"conversation": "8127361"': '"conversation": "4711"' } };
+  },
+  async 'docs/guides/skills.md'(place) {
+    await place.use({ name: 'ada' });
+    return {};
+  },
   async 'docs/guides/inbound-hooks.md'(place) {
     const id = await place.agent();
     await place.client.call('PUT', `/agents/${id}/files/triage.md`, 'Triage');

@@ -19,6 +19,8 @@ const notRun: Readonly<Record<string, number>> = {
   'docs/guides/coming-from/e2b-daytona.md': 1,
   'docs/guides/coming-from/openai-assistants.md': 1,
   'docs/guides/coming-from/openclaw-hermes.md': 1,
+  'docs/guides/confirmations.md': 3,
+  'docs/guides/connections.md': 1,
   'docs/guides/container.md': 2,
   'docs/guides/import.md': 3,
   'docs/guides/mcp.md': 3,

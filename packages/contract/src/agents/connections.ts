@@ -363,6 +363,10 @@ export const PutConnection = withRules(
     properties: { hosts: { minItems: 1 }, allow: { minItems: 1 }, headers: { maxProperties: 0 } },
   }),
   where('kind', 'mcp', { properties: { allow: { maxItems: 0 } } }),
+  {
+    description: 'is for the kinds mcp and http alone',
+    ...where('kind', 'host', { properties: { url: { maxLength: 0 } } }),
+  },
   onlyWhere('kind', 'host', { hosts: { maxItems: 0 }, secrets: { maxProperties: 0 } }),
   onlyWhere('kind', 'mcp', { tools: { type: 'null' } }),
   where('kind', 'http', { properties: { auth: namedServer } }),
