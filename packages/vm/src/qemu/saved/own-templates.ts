@@ -146,8 +146,17 @@ export class OwnTemplates extends TemplateShelf {
     const files = Object.fromEntries(
       templateFiles.map((name) => [name, facts[there.indexOf(name)] ?? { mark: '', sum: '' }]),
     ) as Record<TemplateFile, FileFacts>;
-    const { imageId, facts: oldFacts, madeWith, diskBytes, rootDisk } = old;
-    const manifest: Manifest = { version: 3, imageId, facts: oldFacts, madeWith, diskBytes, rootDisk, files };
+    const { imageId, facts: oldFacts, madeWith, counterKhz = null, diskBytes, rootDisk } = old;
+    const manifest: Manifest = {
+      version: 3,
+      imageId,
+      facts: oldFacts,
+      madeWith,
+      counterKhz,
+      diskBytes,
+      rootDisk,
+      files,
+    };
     await writeManifest(draft, manifest);
     return how;
   }
