@@ -1,15 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { agentStatuses, runtimeKinds, sizeNames, statusReasonCodes } from '@lodge/domain';
-import type { AgentChange } from './facts.ts';
-import { execute } from '@lodge/testkit/postgres';
-import { admitAll, event, firstAccount, newAgent, silent } from '../testing/fixture.ts';
+import { admitAll, event, firstAccount, newAgent } from '../testing/fixture.ts';
 import { existingAgents, holders } from './index.ts';
 import { testStore } from '../testing/test-store.ts';
-import { openTestStore } from '../testing/agents-fixture.ts';
 
-const { database, store } = await testStore();
+const { store } = await testStore();
 const { agents } = store;
 const account = await firstAccount(store.database);
 
@@ -89,85 +85,6 @@ test('a created agent reads back as it was given, desired running and provisioni
   assert.deepEqual(await agents.find(given.id), created);
 });
 
-test('members are kept with the agent, and are replaced as a whole', async () => {
-  const { id } = await agents.create(newAgent(account), admitAll);
-  const member = {
-    name: 'scout',
-    model: null,
-    instructions: 'Ä "quote"\n',
-    createdAt: new Date('2026-01-31T12:00:00.123Z'),
-  };
-  const row = await agents.change(account, id, () => ({ members: [member] }));
-  assert.deepEqual(row?.members, [member]);
-  assert.deepEqual((await agents.change(account, id, () => ({ name: 'B' })))?.members, [member]);
-  assert.deepEqual((await agents.change(account, id, () => ({ members: [] })))?.members, []);
-});
-
-test('egress rules have a version that rises with every change of them, and with nothing else', async () => {
-  const { id, egress } = await agents.create(newAgent(account), admitAll);
-  assert.deepEqual(egress, { mode: 'public', allow: [] });
-  const version = async (change: AgentChange) => (await agents.change(account, id, () => change))!.egressVersion;
-  const none = { mode: 'none', allow: [] } as const;
-  assert.equal(await version({ egress: none }), 2);
-  assert.equal(await version({ egress: none, name: 'B' }), 2);
-  assert.equal(await version({ egress }), 3, 'what was before is another version');
-  assert.equal(await version({ models: ['p/m'] }), 3);
-  await agents.lease(id, 'h', 60_000);
-  assert.equal(await agents.observe(id, 1, 'h', { egressApplied: 2 }), true);
-  const row = (await agents.find(id))!;
-  assert.deepEqual([row.egress, row.egressVersion, row.egressApplied, row.models], [egress, 3, 2, ['p/m']]);
-  assert.equal((await agents.change(account, id, () => ({ models: null })))!.models, null);
-  assert.deepEqual((await agents.change(account, id, () => ({ peers: [id] })))!.peers, [id]);
-});
-
-test('concurrent creates never exceed the bound their admission sets, and a refusal writes nothing', async () => {
-  const before = (await agents.all()).length;
-  const bound = before + 5;
-  const refusal = new Error('no room');
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: 20 }, () =>
-      agents.create(newAgent(account), ({ accountAgents, sizes }) => {
-        assert.ok(sizes.length <= accountAgents);
-        if (accountAgents >= bound) throw refusal;
-      }),
-    ),
-  );
-  assert.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 5);
-  for (const outcome of outcomes) if (outcome.status === 'rejected') assert.equal(outcome.reason, refusal);
-  assert.equal((await agents.all()).length, bound);
-});
-
-test('admission counts what holds memory: not stopped or failed agents, but those being deleted', async () => {
-  const countOf = async () => {
-    let seen = { sizes: 0, accountAgents: 0 };
-    const look = agents.create(newAgent(account), ({ sizes, accountAgents }) => {
-      seen = { sizes: sizes.filter((size) => size === 'small').length, accountAgents };
-      throw new Error('only looking');
-    });
-    await assert.rejects(look, /only looking/);
-    return seen;
-  };
-  const none = await countOf();
-  const { id } = await create({ size: 'small' });
-  assert.deepEqual(await countOf(), { sizes: none.sizes + 1, accountAgents: none.accountAgents + 1 });
-  await agents.lease(id, 'h', 60_000);
-  for (const [status, held] of [
-    ['running', 1],
-    ['paused', 1],
-    ['stopped', 0],
-    ['error', 0],
-    ['running', 1],
-  ] as const) {
-    const statusReason = { code: 'vm_crashed', message: 'm', at: new Date() } as const;
-    await agents.observe(id, 1, 'h', { event, status, statusReason });
-    assert.equal((await countOf()).sizes, none.sizes + held, status);
-  }
-  await agents.markDeleted(account, id);
-  assert.equal((await countOf()).sizes, none.sizes + 1, 'its VM is still there');
-  await agents.finishDelete(id, 'h');
-  assert.deepEqual(await countOf(), none);
-});
-
 test('holders are all agents that are not deleted: whose memory is gone has its disk, wherever that is', async () => {
   const { id } = await create({ size: 'small' });
   const holder = async () => (await store.database.repeatable(holders)).find((one) => one.id === id);
@@ -181,107 +98,6 @@ test('holders are all agents that are not deleted: whose memory is gone has its 
   assert.equal(await holder(), undefined);
 });
 
-test("another account's agent is not there", async () => {
-  await execute(database.connectionString, `insert into accounts (id, name) values ('other', 'other')`);
-  const { id } = await create();
-  assert.equal(await agents.get('other', id), null);
-  assert.equal(await agents.markDeleted('other', id), null);
-  assert.equal((await agents.get(account, id))!.desired, 'running');
-  assert.deepEqual((await agents.list({ accountId: 'other', limit: 10, order: 'asc' })).rows, []);
-});
-
-test('ids that no agent can have are just not found', async () => {
-  for (const id of ['', 'x', "a' or '1'='1", 'aaaaaaaaaaa\0', 'A'.repeat(12), 'a'.repeat(5000)]) {
-    assert.equal(await agents.get(account, id), null);
-    assert.equal(await agents.find(id), null);
-    assert.equal(await agents.markDeleted(account, id), null);
-  }
-});
-
-test('markDeleted raises the generation once, however often it is repeated', async () => {
-  const { id, generation } = await create();
-  const marked = await Promise.all([1, 2, 3].map(() => agents.markDeleted(account, id)));
-  for (const row of marked) {
-    assert.equal(row!.desired, 'deleted');
-    assert.equal(row!.generation, generation + 1);
-  }
-});
-
-test('observe writes only the facts given', async () => {
-  const { id, generation } = await create();
-  await agents.lease(id, 'h', 60_000);
-  const facts = {
-    status: 'error',
-    statusReason: { code: 'vm_crashed', message: 'It crashed.', at: new Date(1_700_000_000_123) },
-    executionId: 'e1',
-    templateId: 't1',
-    vmAddress: '10.201.0.2',
-    host: 'h',
-    machine: { vcpus: 2, memoryMib: 4096, diskGib: 10 },
-    acknowledged: true,
-    startedAt: new Date(1_700_000_000_456),
-    pausedAt: new Date(1_700_000_000_457),
-    stoppedAt: new Date(1_700_000_000_458),
-    crashes: [new Date(1_700_000_000_001), new Date(1_700_000_000_999)],
-  } as const;
-  assert.equal(await agents.observe(id, generation, 'h', { ...facts, event }), true);
-  const row = (await agents.find(id))!;
-  assert.deepEqual({ ...row, ...facts }, row);
-  assert.equal(await agents.observe(id, generation, 'h', {}), true);
-  assert.deepEqual({ ...(await agents.find(id))!, updatedAt: row.updatedAt }, row);
-  assert.equal(
-    await agents.observe(id, generation, 'h', { event, status: 'running', statusReason: null, crashes: [] }),
-    true,
-  );
-  const cleared = (await agents.find(id))!;
-  assert.deepEqual(
-    { ...row, status: 'running', statusReason: null, crashes: [], updatedAt: cleared.updatedAt },
-    cleared,
-  );
-});
-
-test('an observation made for an older generation is void', async () => {
-  const { id, generation } = await create();
-  await agents.lease(id, 'h', 60_000);
-  await agents.markDeleted(account, id);
-  assert.equal(await agents.observe(id, generation, 'h', { event, status: 'running' }), false);
-  assert.equal((await agents.find(id))!.status, 'provisioning');
-});
-
-test('an observation without the lease is void: never taken, taken by another, released or run out', async () => {
-  const { id, generation } = await create();
-  const observe = (holder: string) => agents.observe(id, generation, holder, { executionId: holder });
-  assert.equal(await observe('a'), false);
-  assert.equal(await agents.lease(id, 'a', 60_000), true);
-  assert.equal(await agents.lease(id, 'b', 60_000), false);
-  assert.equal(await observe('b'), false);
-  assert.equal(await observe('a'), true);
-  await agents.releaseLease(id, 'b');
-  assert.equal(await observe('a'), true, 'only the holder releases');
-  await agents.releaseLease(id, 'a');
-  assert.equal(await observe('a'), false);
-  assert.equal(await agents.lease(id, 'b', 30), true);
-  await sleep(60);
-  assert.equal(await observe('b'), false, 'run out');
-  assert.equal(await agents.lease(id, 'a', 60_000), true, 'free again');
-  assert.equal((await agents.find(id))!.executionId, 'a');
-});
-
-test('a successor on the same host takes the lease over, and what its predecessor still sends is void', async () => {
-  const successor = await openTestStore({ ...database, log: silent });
-  try {
-    const { id, generation } = await create();
-    assert.equal(await agents.lease(id, 'host', 60_000), true);
-    assert.equal(await successor.agents.lease(id, 'host', 60_000), true);
-    assert.equal(await agents.observe(id, generation, 'host', { executionId: 'late' }), false);
-    await agents.releaseLease(id, 'host');
-    assert.equal(await successor.agents.observe(id, generation, 'host', { executionId: 'own' }), true);
-    assert.equal((await agents.find(id))!.executionId, 'own');
-  } finally {
-    await successor.close();
-  }
-});
-
 test('of many that take a lease at once one has it; renewing keeps it', async () => {
   const { id } = await create();
   const holders = Array.from({ length: 20 }, (_, n) => `h${n}`);
@@ -289,34 +105,6 @@ test('of many that take a lease at once one has it; renewing keeps it', async ()
   assert.equal(taken.filter(Boolean).length, 1);
   const winner = holders[taken.indexOf(true)]!;
   assert.equal(await agents.lease(id, winner, 60_000), true);
-});
-
-test('finishDelete needs the wish and the lease, then hides the agent and removes its secrets', async () => {
-  const llmKeys = [{ provider: 'openai', sealed: 'v1.marked-sealed-key', last4: 'abcd' }];
-  const { id, generation } = await create({ llmKeys });
-  await agents.lease(id, 'h', 60_000);
-  await agents.observe(id, generation, 'h', { vmAddress: '10.201.0.6' });
-  const isThere = async () => (await agents.find(id)) !== null;
-  await agents.finishDelete(id, 'h');
-  assert.equal(await isThere(), true, 'not wanted');
-  await agents.markDeleted(account, id);
-  await agents.finishDelete(id, 'other');
-  assert.equal(await isThere(), true, 'not leased');
-  await agents.finishDelete(id, 'h');
-  assert.equal(await isThere(), false);
-  assert.equal(await agents.get(account, id), null);
-  assert.equal(await agents.markDeleted(account, id), null);
-  assert.equal(await agents.lease(id, 'h', 1000), false);
-  assert.equal(await store.directoryOf('h').byAddress('10.201.0.6'), null);
-  for (const rows of [await agents.all(), await agents.present('h')]) assert.ok(rows.every((row) => row.id !== id));
-  await agents.finishDelete(id, 'h');
-  const [dump] = await execute<{ text: string }>(
-    database.connectionString,
-    `select string_agg(row_text, '') as text from (
-       select a::text as row_text from agents a union all select k::text from llm_keys k) rows`,
-  );
-  assert.ok(!dump!.text.includes('marked-sealed-key'));
-  assert.ok(dump!.text.includes(id), 'the row stays for what was metered on it');
 });
 
 test('present are the agents of a host, or of none, that do not rest in stopped or error', async () => {
