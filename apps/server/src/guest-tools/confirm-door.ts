@@ -8,6 +8,7 @@ import type { Json } from '@lodge/domain';
 import { confirmCommand } from '@lodge/engine';
 import type { GivenCommand, ToolGuest } from '@lodge/engine';
 import type { CallGuard } from '@lodge/ports';
+import { bodyOf } from './body.ts';
 
 const bodyBounds = { bytes: 128 * 1024, depth: 2, elements: 10 } as const;
 
@@ -36,7 +37,7 @@ function reply(req: IncomingMessage, res: ServerResponse, status: number, body: 
 async function commandOf(req: IncomingMessage): Promise<GivenCommand | string> {
   let given: Json | null;
   try {
-    given = asObject(boundedJson(await bodyOf(req), bodyBounds));
+    given = asObject(boundedJson(await bodyOf(req, bodyBounds.bytes), bodyBounds));
   } catch (error) {
     if (error instanceof JsonBoundsError) return 'The command is too long to be shown to the owner.';
     if (error instanceof SyntaxError) return 'The body is not JSON.';
@@ -57,14 +58,3 @@ const isText = (value: unknown, maxChars: number): value is string =>
   typeof value === 'string' && value.length <= maxChars;
 
 const isDigest = (value: unknown): value is string => typeof value === 'string' && /^[0-9a-f]{64}$/.test(value);
-
-async function bodyOf(req: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bodyBounds.bytes) throw new JsonBoundsError('bytes', bodyBounds.bytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
-}

@@ -12,6 +12,7 @@ import type { jsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/t
 import { JsonBoundsError, asObject, boundedJson, loopShare } from '@lodge/domain';
 import type { AgentTools, ToolGuest } from '@lodge/engine';
 import type { OfferedTool } from '@lodge/ports';
+import { bodyOf } from './body.ts';
 
 const bodyBounds = { bytes: 256 * 1024, depth: 32, elements: 10_000 } as const;
 const maxHeaderChars = 256;
@@ -75,7 +76,7 @@ function checkTarget({ method, url = '' }: IncomingMessage): void {
 async function messageOf(req: IncomingMessage): Promise<unknown> {
   let message: unknown;
   try {
-    message = boundedJson(await bodyOf(req), bodyBounds);
+    message = boundedJson(await bodyOf(req, bodyBounds.bytes), bodyBounds);
   } catch (error) {
     if (error instanceof JsonBoundsError)
       throw new Unreadable(413, ErrorCode.InvalidRequest, `The message is too large: ${error.message}.`);
@@ -86,18 +87,6 @@ async function messageOf(req: IncomingMessage): Promise<unknown> {
     throw new Unreadable(400, ErrorCode.InvalidRequest, 'The body must be one JSON-RPC message: there are no batches.');
   }
   return message;
-}
-
-async function bodyOf(req: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  // An abandoned body is not destroyed, because a reply goes out on the same connection.
-  for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > bodyBounds.bytes) throw new JsonBoundsError('bytes', bodyBounds.bytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 /** The tools of an agent, as the door needs them. */
