@@ -1,7 +1,7 @@
 /**
- * The owner's variables in a guest, in two files of root's: one that shells read, and one for tools that start programs
- * without a shell. Login shells (terminals, Hermes's background commands) find the first by themselves. The images' recipes have
- * the runtimes read them anew with each command. The host gives them to `exec` by itself.
+ * The owner's variables in a guest, in two files of root's: one that shells read, and one for programs that are no
+ * shells. Login shells (terminals, Hermes's background commands) find the first by themselves. The host gives the variables to
+ * `exec`. Other commands of the runtimes read the first file themselves.
  */
 import type { Variables } from '@lodge/domain';
 import { keepRootFile } from './root-file.ts';

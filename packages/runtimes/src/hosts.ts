@@ -2,7 +2,7 @@
 import { hostAddress, GuestError, maxExecTimeoutMs, type GuestClient } from '@lodge/guest';
 import { authorityPath } from '@lodge/domain';
 import type { AgentSettings } from '@lodge/ports';
-import { isNoText } from './root-file.ts';
+import { rootText } from './root-file.ts';
 
 type Hosts = AgentSettings['hosts'];
 
@@ -32,13 +32,7 @@ export async function applyHosts(
 /** Whether there were hosts before. The certificate leaves last, so it also tells of a removal that was cut short. */
 async function hadHosts(guest: Pick<GuestClient, 'readFile'>, signal: AbortSignal): Promise<boolean> {
   for (const path of [authorityPath, `${authorityPath}.gone`]) {
-    try {
-      await guest.readFile(path, { signal, maxBytes: maxCertificateBytes });
-      return true;
-    } catch (error) {
-      if (isNoText(error)) return true;
-      if (!(error instanceof GuestError && error.status === 404)) throw error;
-    }
+    if ((await rootText(guest, path, maxCertificateBytes, signal)) !== null) return true;
   }
   return false;
 }

@@ -16,20 +16,20 @@ export async function keepRootFile(
   { path, wanted, isNone }: RootFile,
   signal: AbortSignal,
 ): Promise<void> {
-  const text = await textOf(guest, path, wanted.length, signal);
+  const text = await rootText(guest, path, 4 * wanted.length + 1_024, signal);
   if (text === wanted || (text === null && isNone)) return;
   await guest.writeFile(path, wanted, { mode: 0o644, owner: 'root' }, { signal });
 }
 
-/** Null where there is no file. A file that cannot be the wanted one is read as another text. */
-async function textOf(
+/** Null where there is no file. Something longer, or no regular file, is read as an empty text. */
+export async function rootText(
   guest: Pick<RootFiles, 'readFile'>,
   path: string,
-  wantedChars: number,
+  maxBytes: number,
   signal: AbortSignal,
 ): Promise<string | null> {
   try {
-    return Buffer.from(await guest.readFile(path, { signal, maxBytes: 4 * wantedChars + 1_024 })).toString();
+    return Buffer.from(await guest.readFile(path, { signal, maxBytes })).toString();
   } catch (error) {
     if (error instanceof GuestError && error.status === 404) return null;
     if (isNoText(error)) return '';
