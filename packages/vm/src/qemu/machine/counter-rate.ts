@@ -11,12 +11,12 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcessByStdio } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { passableFolder } from '../host/files.ts';
+import { passableFolder, readJson, replaceFile } from '../host/files.ts';
 import { lock } from '../host/lock.ts';
 import { architecture } from './architecture.ts';
 import { confine, templateGid } from './confinement.ts';
@@ -46,11 +46,10 @@ export async function counterKhz(cacheDir: string): Promise<number> {
   const file = join(cacheDir, 'counter.json');
   const unlock = await lock(`counter ${file}`, { timeoutMs: longestMs });
   try {
-    const kept = await remembered(file);
-    if (kept !== null && isSameRate(measured, kept)) return kept;
+    const kept = (await readJson<{ readonly khz: unknown }>(file))?.khz;
+    if (typeof kept === 'number' && isSameRate(measured, kept)) return kept;
     await passableFolder(cacheDir);
-    await writeFile(`${file}.${process.pid}`, `${JSON.stringify({ khz: measured })}\n`);
-    await rename(`${file}.${process.pid}`, file);
+    await replaceFile(file, `${JSON.stringify({ khz: measured })}\n`);
     return measured;
   } finally {
     unlock();
@@ -61,16 +60,6 @@ export async function counterKhz(cacheDir: string): Promise<number> {
 export function isSameRate(khz: number | null, other: number | null): boolean {
   if (khz === null || other === null) return khz === other;
   return Math.abs(khz / other - 1) < sameRate;
-}
-
-async function remembered(file: string): Promise<number | null> {
-  try {
-    const { khz } = JSON.parse(await readFile(file, 'utf8')) as { readonly khz?: unknown };
-    return typeof khz === 'number' && khz > 0 ? khz : null;
-  } catch {
-    // The file is absent or was cut short.
-    return null;
-  }
 }
 
 export async function measureCounterKhz(): Promise<number> {
