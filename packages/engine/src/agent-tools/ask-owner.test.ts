@@ -44,11 +44,7 @@ async function ask(args: object, policy: 'allow' | 'ask' | 'deny' = 'ask'): Prom
   return (answer!.content as unknown as [{ readonly text: string }])[0].text;
 }
 
-async function asked(): Promise<string> {
-  let id: string | undefined;
-  await until('the owner is asked', async () => (id = (await calls.list('pending'))[0]?.id) !== undefined);
-  return id!;
-}
+const asked = async (): Promise<string> => (await calls.asked()).id;
 
 const decide = (id: string, input: ReturnType<typeof yes> | typeof no) =>
   calls.plane.confirmations.decide(calls.accountId, id, input);

@@ -28,14 +28,7 @@ const no = { ...yes, decision: 'deny' } as const;
 const decide = (id: string, input: Parameters<TestCalls['plane']['confirmations']['decide']>[2] = yes) =>
   calls.plane.confirmations.decide(calls.accountId, id, input);
 
-async function asked(): Promise<string> {
-  let id: string | undefined;
-  await until('somebody is asked', async () => {
-    id = (await calls.list('pending'))[0]?.id;
-    return id !== undefined;
-  });
-  return id!;
-}
+const asked = async (): Promise<string> => (await calls.asked()).id;
 
 async function ended(id: string, status: ConfirmationStatus): Promise<void> {
   let now: string | undefined;

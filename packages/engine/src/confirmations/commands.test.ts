@@ -44,14 +44,7 @@ const confirm = (text: string, signal = never) => {
 };
 const verdictOf = async (text: string) => (await confirm(text)).verdict;
 
-async function asked(): Promise<string> {
-  let id: string | undefined;
-  await until('somebody is asked', async () => {
-    id = (await calls.list('pending'))[0]?.id;
-    return id !== undefined;
-  });
-  return id!;
-}
+const asked = async (): Promise<string> => (await calls.asked()).id;
 
 const yes = { decision: 'allow', reason: null, answer: null, remember: 'none' } as const;
 const decide = (id: string, input: Parameters<TestCalls['plane']['confirmations']['decide']>[2] = yes) =>

@@ -63,15 +63,6 @@ const decide = (id: string, input: Input = yes) => calls.plane.confirmations.dec
 const decideThere = (id: string, input: Input = yes) => other.plane.confirmations.decide(calls.accountId, id, input);
 const find = (id: string) => calls.plane.confirmations.get(calls.accountId, id);
 
-async function asked() {
-  let row: Awaited<ReturnType<TestCalls['list']>>[number] | undefined;
-  await until('somebody is asked', async () => {
-    [row] = await calls.list('pending');
-    return row !== undefined;
-  });
-  return row!;
-}
-
 const ended = (id: string, status: string) => until(`it is ${status}`, async () => (await find(id)).status === status);
 
 test('a tool of an MCP server waits, is shown with its arguments, and is called once after a yes', async () => {
@@ -79,7 +70,7 @@ test('a tool of an MCP server waits, is shown with its arguments, and is called 
   assert.equal((await calls.use('bank__balance', {})).isError, false);
   paid.length = 0;
   const first = calls.use('bank__pay', { cents: 1_700 });
-  const row = await asked();
+  const row = await calls.asked();
   assert.equal(row.subject, 'connection:bank');
   assert.match(row.shown.quoted!, /1700/);
   assert.deepEqual(paid, []);
@@ -88,7 +79,7 @@ test('a tool of an MCP server waits, is shown with its arguments, and is called 
   await ended(row.id, 'done');
   assert.deepEqual(paid, [{ cents: 1_700 }]);
   const second = calls.use('bank__pay', { cents: 9 });
-  await decide((await asked()).id, no);
+  await decide((await calls.asked()).id, no);
   const { isError, text } = await second;
   assert.deepEqual([isError, /Too dear\./.test(text)], [true, true]);
   assert.equal(paid.length, 1);
@@ -98,13 +89,13 @@ test('a late yes calls the tool as it was shown, and one for a server that has m
   await calls.rule({ rules: [{ on: 'connection:bank', match: '*', policy: 'ask' }] });
   const { isError, text } = await calls.use('bank__pay', { cents: 5 });
   assert.deepEqual([isError, /Not decided yet/.test(text)], [true, true]);
-  const { id } = await asked();
+  const { id } = await calls.asked();
   await decide(id);
   await until('the agent is told', () => calls.told(id).length === 1);
   assert.match(calls.told(id)[0]!, /"status":"done"[\s\S]*It is paid\./);
   assert.deepEqual(paid, [{ cents: 5 }]);
   await calls.use('bank__pay', { cents: 6 });
-  const moved = await asked();
+  const moved = await calls.asked();
   await putBank(server.url.replace('/mcp', '/elsewhere'));
   await decide(moved.id);
   await ended(moved.id, 'failed');
@@ -130,7 +121,7 @@ test("rules for messages, schedules and single tools hold for Lodge's own tools,
   assert.deepEqual(await calls.list(), []);
 
   const sending = calls.use('send_message', { ...to, text: 'It is time.' });
-  const message = await asked();
+  const message = await calls.asked();
   assert.deepEqual([message.subject, message.shown.quoted!.includes('It is time.')], ['tool:send_message', true]);
   assert.deepEqual(await relay.sendAll(), []);
   await decide(message.id);
@@ -139,11 +130,11 @@ test("rules for messages, schedules and single tools hold for Lodge's own tools,
 
   // Two late decisions: the queue makes one, and the other is never made.
   await calls.use('schedule_create', schedule);
-  const made = await asked();
+  const made = await calls.asked();
   await decide(made.id);
   await ended(made.id, 'done');
   await calls.use('schedule_create', { ...schedule, name: 'Coffee' });
-  await decide((await asked()).id, no);
+  await decide((await calls.asked()).id, no);
   const schedules = await calls.plane.schedules.list(calls.accountId, calls.agentId);
   assert.deepEqual(
     schedules.map(({ name }) => name),
@@ -156,7 +147,7 @@ test('a rule for one tool goes before the default, which leaves those alone that
   assert.match((await calls.use('agents_list', {})).text, /rule of the owner denies/);
   assert.equal((await calls.use('usage_now', {})).isError, false);
   const asking = calls.use('schedule_create', { name: 'Tea', prompt: 'x', in_minutes: 600 });
-  await decide((await asked()).id, no);
+  await decide((await calls.asked()).id, no);
   assert.match((await asking).text, /Too dear\./);
 });
 
@@ -165,7 +156,7 @@ test('a decision on another server wakes the call, which one server alone makes'
   await calls.rule({ rules: [{ on: 'connection:stripe', match: '*', policy: 'ask' }] });
   for (let round = 1; round <= 5; round += 1) {
     const sending = calls.send('/refunds');
-    const { id } = await asked();
+    const { id } = await calls.asked();
     const both = await Promise.allSettled([decideThere(id), decide(id, no)]);
     assert.equal(both.filter(({ status }) => status === 'fulfilled').length, 1);
     const isAllowed = both[0].status === 'fulfilled';
@@ -175,7 +166,7 @@ test('a decision on another server wakes the call, which one server alone makes'
     calls.calls.length = 0;
   }
   const sending = calls.send('/refunds');
-  const { id } = await asked();
+  const { id } = await calls.asked();
   const began = performance.now();
   await decideThere(id);
   assert.equal((await sending).status, 200);
@@ -199,7 +190,7 @@ test('a call is begun once when the queue, and a waiting call or another server,
   for (const isLate of [true, false, true, false]) {
     const sending = calls.send('/refunds');
     if (isLate) await sending;
-    const { id } = await asked();
+    const { id } = await calls.asked();
     const deciding = isLate
       ? other.plane.engine.decideInTurn({ agentId, accountId, note, signal: never }, [
           { id, isAllowed: true, words: null },

@@ -23,11 +23,13 @@ export class WaitingCalls {
     return {
       async next(ms, signal) {
         const over = Promise.withResolvers<void>();
-        const timer = setTimeout(over.resolve, ms);
-        signal.addEventListener('abort', () => over.resolve(), { once: true });
-        if (signal.aborted) over.resolve();
+        const leave = (): void => over.resolve();
+        const timer = setTimeout(leave, ms);
+        signal.addEventListener('abort', leave);
+        if (signal.aborted) leave();
         await Promise.race([changed.promise, over.promise]);
         clearTimeout(timer);
+        signal.removeEventListener('abort', leave);
         changed = Promise.withResolvers<void>();
       },
       end: () => void this.wakers.delete(id),

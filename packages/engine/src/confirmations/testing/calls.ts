@@ -14,7 +14,7 @@ import { FakeHost } from '@lodge/vm/fake';
 import { openConnections } from '../../../../connections/src/parts.ts';
 import { MemoryFiles } from '../../../../testkit/src/plane/channels.ts';
 import { FakeGateway } from '../../../../testkit/src/plane/fake-gateway.ts';
-import { never, running, silent, startPlane, World } from '../../../../testkit/src/plane/plane.ts';
+import { never, running, silent, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../../testkit/src/plane/plane.ts';
 import { createToyRuntime } from '../../../../testkit/src/plane/toy-runtime/toy-runtime.ts';
 import { createAgentTools } from '../../agent-tools/agent-tools.ts';
@@ -120,6 +120,7 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
     headers: { Authorization: 'Bearer secret-mark-7Qx9' },
   });
   let rules: Confirmations | null = null;
+  const pending = () => now.plane.confirmations.list(accountId, { limit: 100, status: 'pending' });
   const door = await listening((req, res) => {
     const left = new AbortController();
     res.once('close', () => left.abort());
@@ -182,6 +183,15 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
         resolve();
         await text;
       }
+    },
+    /** The confirmation that waits, once somebody was asked. */
+    async asked() {
+      let row: Awaited<ReturnType<typeof pending>>[number] | undefined;
+      await until('somebody is asked', async () => {
+        [row] = await pending();
+        return row !== undefined;
+      });
+      return row!;
     },
     list: (status?: 'pending') => now.plane.confirmations.list(accountId, { limit: 100, ...(status && { status }) }),
     /** The messages that told the agent an end in turns of their own. */
