@@ -14,7 +14,7 @@ export const Event = Type.Object(
     object: Type.Literal('event'),
     id: Type.String({ description: 'Rises with time, within one account.', examples: ['48213'] }),
     type: Type.String({
-      description: `What happened. Further types may come: skip those that you do not know. Today: ${publicEventTypes.map((type) => `\`${type}\``).join(', ')}.`,
+      description: `The kind of the event. Further types may come: skip those that you do not know. Today: ${publicEventTypes.map((type) => `\`${type}\``).join(', ')}.`,
       examples: ['agent.paused'],
     }),
     created_at: Timestamp,

@@ -1214,29 +1214,30 @@ class LodgeEvent(Reply):
     id: str
     """Rises with time, within one account."""
     type: str
-    """What happened. Further types may come: skip those that you do not know. Today: `agent.operation_ended`,
-    `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`,
-    `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`,
-    `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`,
-    `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`,
-    `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`,
-    `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`,
-    `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`,
-    `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`,
-    `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`,
-    `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`,
-    `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`,
-    `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`,
-    `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`,
-    `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`,
-    `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`,
-    `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`,
-    `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`,
-    `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`,
-    `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`,
-    `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`,
-    `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`,
-    `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`.
+    """The kind of the event. Further types may come: skip those that you do not know. Today:
+    `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`,
+    `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`,
+    `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`,
+    `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`,
+    `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`,
+    `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`,
+    `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`,
+    `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`,
+    `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`,
+    `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`,
+    `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`,
+    `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`,
+    `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`,
+    `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`,
+    `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`,
+    `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`,
+    `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`,
+    `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`,
+    `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`,
+    `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`,
+    `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`,
+    `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`,
+    `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`.
     """
     created_at: datetime
     agent_id: str | None
