@@ -55,6 +55,7 @@ export const plainSettings: AgentSettings = {
   model: 'm',
   instructions: null,
   dashboard: false,
+  browser: false,
   env: {},
   asksBeforeCommands: false,
   hosts: null,

@@ -69,6 +69,7 @@ const agentFields = [
   'confirmations',
   'models',
   'dashboard',
+  'browser',
 ];
 
 export function agentsSchema(openApi: string): string {

@@ -38,6 +38,7 @@ export const lifecycleRequests: readonly BadRequest[] = [
   ),
   patch('its kind', { runtime_kind: 'runtime_b' }, 'runtime_kind'),
   patch('a dashboard for runtime_a', { dashboard: true }, ['dashboard', 'runtime_b']),
+  patch('a browser without room', { browser: true, size: 'small' }, ['browser', 'medium']),
   patch('its name to blanks', { name: '  ' }, 'name'),
   patch(
     'the key of an unknown provider',

@@ -119,6 +119,7 @@ const fields: BadRequest[] = [
     'spend_limit.weekly_usd',
   ),
   create('a dashboard for runtime_a', { dashboard: true }, ['dashboard', 'runtime_b']),
+  create('a browser without room', { browser: true, size: 'small' }, ['browser', 'medium']),
 ];
 
 const nested: BadRequest[] = [

@@ -32,6 +32,7 @@ export * from './basics/if-there.ts';
 export * from './basics/json-budget.ts';
 export * from './basics/named-error.ts';
 export * from './basics/waits.ts';
+export * from './browser/browser.ts';
 export * from './channels/index.ts';
 export * from './confirmations/index.ts';
 export * from './connections/bounds.ts';

@@ -1,4 +1,6 @@
 /** The resources: their error codes and event types. Each is in its own folder. */
+import { browserErrors } from './browser/errors.ts';
+import { browserEvents } from './browser/events.ts';
 import { channelErrors } from './channels/errors.ts';
 import { channelEvents } from './channels/events.ts';
 import { confirmationErrors } from './confirmations/errors.ts';
@@ -14,6 +16,7 @@ import { skillEvents } from './skills/events.ts';
 import { webhookErrors } from './webhooks/errors.ts';
 
 export const resourceErrors = {
+  ...browserErrors,
   ...channelErrors,
   ...scheduleErrors,
   ...hookErrors,
@@ -30,4 +33,5 @@ export const resourceEvents = {
   ...connectionEvents,
   ...confirmationEvents,
   ...skillEvents,
+  ...browserEvents,
 } as const;

@@ -1,3 +1,4 @@
+import type { SizeName } from './agents/capacity.ts';
 import { Refusal } from './refusal.ts';
 
 /** The abilities that differ between agent runtimes, as far as code outside `packages/runtimes` has to know them. */
@@ -12,12 +13,28 @@ export interface RuntimeAbilities {
   readonly dashboardPort: number | null;
   /** Whether a model's name is bare, with the provider of the agent's keys, instead of `<provider>/<model_name>`. */
   readonly hasBareModels: boolean;
+  /** The smallest machine with room for a browser beside the runtime. */
+  readonly browserFrom: SizeName;
 }
 
 /** Runtime kinds by their name on the wire. */
 export const runtimeAbilities = {
-  runtime_a: { name: 'openclaw', title: 'OpenClaw', hasMembers: true, dashboardPort: null, hasBareModels: false },
-  runtime_b: { name: 'hermes', title: 'Hermes', hasMembers: false, dashboardPort: 9119, hasBareModels: true },
+  runtime_a: {
+    name: 'openclaw',
+    title: 'OpenClaw',
+    hasMembers: true,
+    dashboardPort: null,
+    hasBareModels: false,
+    browserFrom: 'medium',
+  },
+  runtime_b: {
+    name: 'hermes',
+    title: 'Hermes',
+    hasMembers: false,
+    dashboardPort: 9119,
+    hasBareModels: true,
+    browserFrom: 'small',
+  },
 } as const satisfies Readonly<Record<string, RuntimeAbilities>>;
 
 export type RuntimeKind = keyof typeof runtimeAbilities;

@@ -1,6 +1,7 @@
 import { textBounds, textReplyBounds } from '@lodge/domain';
 import { randomBytes } from 'node:crypto';
 import type { Readable } from 'node:stream';
+import { browserOf, type GuestBrowser } from './browser.ts';
 import { firstAnswer } from './first-answer.ts';
 import { collectExec, execEvents, type ExecEvent } from './exec-events.ts';
 import { execResultFrom, healthFrom, logChunkFrom } from './shape.ts';
@@ -24,6 +25,7 @@ import {
 } from './protocol.ts';
 
 export { GuestError, ReplyTooLongError } from './call.ts';
+export type { GuestBrowser } from './browser.ts';
 export type { ExecEvent } from './exec-events.ts';
 export type { GuestTerminal, TerminalHandlers } from './terminal.ts';
 export type { CallOptions, Guest } from './transport.ts';
@@ -54,6 +56,7 @@ const ownExecOutputBytes = 64 * 1024;
 class HttpGuestClient {
   readonly workspace: GuestWorkspace;
   readonly uploads: GuestUploads;
+  readonly browser: GuestBrowser;
   /** Factor by which the guest's own work may take longer (`Guest.pace`). */
   readonly pace: number;
   private readonly transport: Transport;
@@ -63,6 +66,7 @@ class HttpGuestClient {
     this.transport = new Transport(guest);
     this.workspace = workspaceOf(this.transport);
     this.uploads = uploadsOf(this.transport);
+    this.browser = browserOf(this.transport);
   }
 
   async health(options: CallOptions = {}): Promise<GuestHealth> {

@@ -24,6 +24,10 @@
  *   POST /v1/exec/stream  ExecRequest       frames (`execFrame`), as the command writes
  *   GET  /v1/terminal?columns=&rows=&term=  101, then frames both ways (`terminalInput`, `terminalOutput`); `Upgrade: lodge-terminal`
  *   GET  /v1/terminal/root?…                the same as root; the daemon of an older image has no such route, and gives no other user's shell
+ *   PUT  /v1/browser  {enabled}             {available}   kept in the guest; without `available` its disk has no browser yet
+ *   GET  /v1/browser                        BrowserState
+ *   POST /v1/browser/hold  {seconds}        {}            the agent's calls wait for so long, 0..`maxBrowserHoldSeconds`; 409: none runs
+ *   GET  /v1/browser/cdp?start=             101, then bytes both ways, as from Chromium's own port; `Upgrade: lodge-cdp`; 409: none runs
  *   GET  /v1/tree?path=&path=               a tar of these folders, with owners, modes and links
  *   PUT  /v1/tree?path=&path=               {}            body: such a tar; each folder is replaced, by a rename, once all of it is there
  *
@@ -88,6 +92,29 @@ export interface GuestHealth {
   readonly diskFreeMib: number | null;
   readonly diskTotalMib: number | null;
 }
+
+/**
+ * What the agent's browser does.
+ *
+ *   off           the owner does not want one
+ *   unavailable   there is none on the machine's disk (yet)
+ *   idle          it starts with the first use
+ *   starting, running
+ *   failed        it ended several times soon after its start; the next use tries again
+ */
+export const browserStatuses = ['off', 'unavailable', 'idle', 'starting', 'running', 'failed'] as const;
+export type BrowserStatus = (typeof browserStatuses)[number];
+
+export interface BrowserState {
+  readonly status: BrowserStatus;
+  /** Says why, where it failed or is not available. */
+  readonly message: string | null;
+  /** The time for which the agent's calls will wait; null while they do not. */
+  readonly heldForSeconds: number | null;
+}
+export const maxBrowserHoldSeconds = 3600;
+/** Where programs in the guest find the browser, by Chromium's protocol. */
+export const browserPort = 9222;
 
 export interface ClockRequest {
   readonly unixMs: number;

@@ -6,7 +6,10 @@ import { orNull, picked, ShapeError, text } from '@lodge/domain/shapes';
 import type { Shape } from '@lodge/domain/shapes';
 import { GuestError } from './call.ts';
 import {
+  browserStatuses,
+  maxBrowserHoldSeconds,
   protocolVersion,
+  type BrowserState,
   type Entry,
   type EntryList,
   type ExecOutcome,
@@ -100,3 +103,12 @@ export const entryListFrom = (reply: Reply, limit: number): EntryList =>
   read(picked({ entries: listOf(namedEntry, limit), more: boolean }), reply);
 export const writeResultFrom = (reply: Reply): WriteResult => read(picked({ created: isTrue, entry }), reply);
 export const uploadStateFrom = (reply: Reply): UploadState => read(picked({ size: count }), reply);
+
+const browser = picked({
+  status: oneOf(...browserStatuses),
+  message: orNull(text(1_000)),
+  heldForSeconds: orNull(integer(0, maxBrowserHoldSeconds)),
+});
+export const browserStateFrom = (reply: Reply): BrowserState => read(browser, reply);
+export const browserAvailableFrom = (reply: Reply): { readonly available: boolean } =>
+  read(picked({ available: boolean }), reply);

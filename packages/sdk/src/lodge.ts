@@ -7,6 +7,7 @@ import { Account, Keys, People } from './resources/account.ts';
 import { Links, Ports } from './resources/addresses.ts';
 import { AgentSkills } from './resources/agent-skills.ts';
 import { Agents } from './resources/agents.ts';
+import { Browsers } from './resources/browsers.ts';
 import { Channels } from './resources/channels.ts';
 import { Chat, Models, Responses } from './resources/chat.ts';
 import { Connections } from './resources/connections.ts';
@@ -58,6 +59,7 @@ export class Lodge {
   readonly llmCalls: LlmCalls;
   readonly links: Links;
   readonly ports: Ports;
+  readonly browsers: Browsers;
   readonly service: Service;
   readonly account: Account;
   readonly keys: Keys;
@@ -93,6 +95,7 @@ export class Lodge {
     this.llmCalls = new LlmCalls(http);
     this.links = new Links(http);
     this.ports = new Ports(http);
+    this.browsers = new Browsers(http);
     this.service = new Service(http);
     this.account = new Account(http);
     this.keys = new Keys(http);

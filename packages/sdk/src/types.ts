@@ -76,7 +76,7 @@ export interface Agent {
   description: string | null;
   /** Who the agent is and how it works. */
   instructions: string | null;
-  /** Whether the machine has yet to take over instructions, members, dashboard, egress, variables, skills or packages as they are now: within seconds while it runs, packages within minutes, else at its next start. */
+  /** Whether the machine has yet to take over instructions, members, dashboard, browser, egress, variables, skills or packages as they are now: within seconds while it runs, packages within minutes, else at its next start. */
   settings_pending: boolean;
   status: 'provisioning' | 'running' | 'paused' | 'stopped' | 'error';
   /** Why the agent is in its status; always set in `error`. */
@@ -105,6 +105,8 @@ export interface Agent {
   disk: Disk;
   url: string;
   dashboard_url: string | null;
+  /** Whether it has a browser in its machine. */
+  browser: boolean;
   llm_keys: {
     provider: string;
     /** The last four characters of the key. */
@@ -357,6 +359,29 @@ export interface AuthorizationRequest {
 
 export interface BeginTotp {
   password: string;
+}
+
+export interface Browser {
+  object: 'browser';
+  /** The field `browser` of the agent. */
+  enabled: boolean;
+  /** `off`: the agent has none. `unavailable`: its machine cannot start one, `message` says why. `idle`: it starts when somebody uses it. `asleep`: the agent does not run. */
+  status: 'off' | 'unavailable' | 'idle' | 'starting' | 'running' | 'failed' | 'asleep';
+  /** Why it is unavailable or has failed. */
+  message: string | null;
+  /** At most 50 of its tabs, while it runs. */
+  tabs: BrowserTab[];
+  /** The one whose mouse and keyboard count; null while it does not run. */
+  controlled_by: 'agent' | 'owner' | null;
+  /** When the agent has the control again by itself; null while it has it. */
+  control_ends_at: string | null;
+}
+
+export interface BrowserTab {
+  id: string;
+  /** The page's own words. */
+  title: string;
+  url: string;
 }
 
 export interface ChangePassword {
@@ -933,6 +958,8 @@ export interface CreateAgent {
   instructions?: string | null | undefined;
   /** For runtime_b alone. */
   dashboard?: boolean | undefined;
+  /** Whether it has a browser in its machine. It needs room: runtime_a from the size `medium` on, runtime_b from the size `small` on. */
+  browser?: boolean | undefined;
 }
 
 export interface CreateApiKey {
@@ -1238,7 +1265,7 @@ export interface Egress {
 export interface ErrorBody {
   error: {
     type: 'invalid_request_error' | 'authentication_error' | 'authorization_error' | 'not_found_error' | 'rate_limit_error' | 'server_error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'confirmation_not_found' | 'confirmation_closed' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'browser_not_running' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'confirmation_not_found' | 'confirmation_closed' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
     /** For a person; not stable. */
     message: string;
     /** With `skill_refused` alone: what the review found. */
@@ -1250,7 +1277,7 @@ export interface LodgeEvent {
   object: 'event';
   /** Rises with time, within one account. */
   id: string;
-  /** The kind of the event. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`. */
+  /** The kind of the event. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`, `browser.control_taken`, `browser.control_released`. */
   type: string;
   created_at: string;
   /** The agent that it is about. */
@@ -2243,7 +2270,7 @@ export type ResponseStreamEvent = {
   event: 'error';
   data: {
     type: 'error';
-    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'confirmation_not_found' | 'confirmation_closed' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
+    code: 'invalid_request' | 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token' | 'invalid_grant' | 'invalid_client' | 'invalid_redirect_uri' | 'invalid_target' | 'invalid_scope' | 'unsupported_grant_type' | 'invalid_json' | 'missing_api_key' | 'invalid_api_key' | 'revoked_api_key' | 'expired_api_key' | 'not_signed_in' | 'invalid_credentials' | 'second_factor_required' | 'invalid_code' | 'invalid_signature' | 'insufficient_scope' | 'csrf_refused' | 'owner_only' | 'registration_closed' | 'agent_not_found' | 'member_not_found' | 'port_not_found' | 'llm_call_not_found' | 'file_not_found' | 'link_not_valid' | 'session_not_found' | 'key_not_found' | 'device_code_not_found' | 'grant_not_found' | 'invitation_not_found' | 'account_not_found' | 'route_not_found' | 'method_not_allowed' | 'member_exists' | 'email_taken' | 'agent_not_running' | 'agent_transitioning' | 'agent_not_resumable' | 'agent_outdated' | 'file_conflict' | 'disk_full' | 'idempotency_key_reused' | 'idempotency_in_progress' | 'precondition_failed' | 'request_too_large' | 'unsupported_media_type' | 'range_not_satisfiable' | 'rate_limit_exceeded' | 'spend_limit_exceeded' | 'loop_detected' | 'quota_exceeded' | 'internal_error' | 'provisioning_failed' | 'insufficient_capacity' | 'agent_unavailable' | 'browser_not_running' | 'channel_not_found' | 'message_not_found' | 'approval_not_found' | 'channel_conflict' | 'gmail_not_configured' | 'message_not_retryable' | 'schedule_not_found' | 'schedule_running' | 'hook_not_found' | 'confirmation_not_found' | 'confirmation_closed' | 'connection_not_found' | 'oauth_not_configured' | 'oauth_not_possible' | 'webhook_not_found' | 'delivery_not_found' | 'webhook_disabled' | 'skill_not_found' | 'skill_in_use' | 'skill_refused' | 'skill_source_failed';
     message: string;
     param: null;
     sequence_number: number;
@@ -2543,6 +2570,11 @@ export interface StartOAuth {
   login_hint?: string | undefined;
 }
 
+export interface TakeBrowserControl {
+  /** How long it is held, counted from now; then it ends by itself. */
+  seconds?: number | undefined;
+}
+
 /** Nothing: the platform is asked, and told nothing. */
 export interface TestChannel {
   /** A `conversation.id` of `GET /v1/agents/:id/messages`: a test message is sent there. */
@@ -2690,6 +2722,8 @@ export interface UpdateAgent {
   peers?: readonly string[] | null | undefined;
   /** Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its identity. Null, or nothing but white space: none. */
   instructions?: string | null | undefined;
+  /** Whether it has a browser in its machine. It needs room: runtime_a from the size `medium` on, runtime_b from the size `small` on. */
+  browser?: boolean | null | undefined;
   /** For runtime_b alone. */
   dashboard?: boolean | null | undefined;
 }
@@ -3280,7 +3314,7 @@ export interface Operations {
       /** Newest events first by default, oldest first with `asc`; with `follow` always `asc`. */
       direction?: 'desc' | 'asc' | undefined;
       /** Only events of this type. */
-      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'confirmation.requested' | 'confirmation.decided' | 'confirmation.expired' | 'confirmation.done' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | undefined;
+      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'confirmation.requested' | 'confirmation.decided' | 'confirmation.expired' | 'confirmation.done' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | 'browser.control_taken' | 'browser.control_released' | undefined;
       /** Only events of this agent. */
       agent_id?: string | undefined;
       /** Only events of this time or later. */
@@ -3651,6 +3685,39 @@ export interface Operations {
     };
     body: undefined;
     reply: never;
+    stream: never;
+  };
+  /** GET /v1/agents/{id}/browser: Read the browser of an agent */
+  getAgentBrowser: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: Browser;
+    stream: never;
+  };
+  /** POST /v1/agents/{id}/browser/control: Take the control of a browser */
+  takeAgentBrowserControl: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: unknown;
+    body: TakeBrowserControl;
+    reply: Browser;
+    stream: never;
+  };
+  /** DELETE /v1/agents/{id}/browser/control: Give the control of a browser back */
+  releaseAgentBrowserControl: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: Browser;
     stream: never;
   };
   /** GET /v1/agents/{id}/channels: List the messaging channels of an agent */

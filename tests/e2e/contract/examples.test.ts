@@ -29,6 +29,7 @@ const refused: Readonly<Record<string, readonly [status: number, code: string, w
   getConfirmation: [404, 'confirmation_not_found', 'no agent asks anything here'],
   decideConfirmation: [404, 'confirmation_not_found', 'no agent asks anything here'],
   addSkill: [422, 'skill_source_failed', 'no repository outside of this machine is asked'],
+  takeAgentBrowserControl: [409, 'browser_not_running', 'the agent has no browser here'],
   openAgentTerminal: [400, 'invalid_request', 'a terminal is a WebSocket, which other tests open'],
   openAgentPortTunnel: [400, 'invalid_request', 'a tunnel is a WebSocket, which other tests open'],
 };

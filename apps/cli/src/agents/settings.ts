@@ -25,6 +25,7 @@ export interface Settings extends PackageOptions {
   readonly onLimit?: string;
   readonly keepAwake?: string;
   readonly idleTimeout?: number;
+  readonly browser?: boolean;
   readonly input?: string;
 }
 
@@ -52,6 +53,8 @@ export function addSettings(command: Command): Command {
     .addOption(new Option('--on-limit <action>', 'what a reached limit does').choices(['block', 'pause']))
     .addOption(new Option('--keep-awake <mode>', 'whether it sleeps when idle').choices(['auto', 'always']))
     .option('--idle-timeout <seconds>', 'idle for this long, it sleeps; 0 is never', integer(0, maxSeconds))
+    .option('--browser', 'a browser in its machine')
+    .option('--no-browser', 'no browser in its machine')
     .option('--input <path>', 'a JSON file with more fields of the request, - for stdin');
 }
 
@@ -81,6 +84,7 @@ export async function settingsBody(run: Run, settings: Settings): Promise<Record
       metadata: settings.metadata,
       models: settings.allowModel,
       peers: settings.peer,
+      browser: settings.browser,
       instructions,
       llm_keys: llmKeys,
     }),

@@ -59,6 +59,7 @@ export function agentFields(out: Output, agent: Agent): string {
     ['size', safeLine(`${agent.size}: ${machine.vcpus} processors, ${machine.memory_mb} MB of memory`)],
     ['disk', safeLine(`${disk.used_gb ?? '?'} of ${disk.limit_gb} GB used`)],
     ['address', cell(agent.url)],
+    ['browser', agent.browser ? `yes: lodge browser ${safeLine(agent.id)}` : null],
     ['channels', agent.channels.map(({ channel, status }) => safeLine(`${channel} (${status})`)).join(', ') || null],
     ['egress', cell(agent.egress.mode)],
     ['variables', Object.keys(agent.env).map(safeLine).join(', ') || null],

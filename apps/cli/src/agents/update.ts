@@ -36,6 +36,7 @@ const resettable = [
   'peers',
   'llm_keys',
   'dashboard',
+  'browser',
 ];
 
 export function define(command: Command, on: On): void {

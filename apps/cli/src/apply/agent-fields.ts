@@ -13,7 +13,7 @@ import { runtimes } from '../words.ts';
 import type { RuntimeName } from '../words.ts';
 
 const fields =
-  'name model description size labels metadata lifecycle spend_limit egress env packages models dashboard instructions llm_keys'.split(
+  'name model description size labels metadata lifecycle spend_limit egress env packages models dashboard browser instructions llm_keys'.split(
     ' ',
   );
 
@@ -61,6 +61,7 @@ export function presentValues(agent: Agent): Values {
     env: agent.env,
     packages: packagesForm(agent.packages),
     dashboard: agent.dashboard_url !== null,
+    browser: agent.browser,
     llm_keys: Object.fromEntries(keys),
   };
 }

@@ -41,6 +41,12 @@ export const groups: readonly Group[] = [
   },
   { name: 'export', heading: 'Agents', summary: 'write agents as files', load: () => import('./agents/export.ts') },
   {
+    name: 'browser',
+    heading: 'Agents',
+    summary: 'the browser in the machine of an agent',
+    load: () => import('./agents/browser.ts'),
+  },
+  {
     name: 'channels',
     heading: 'Agents',
     summary: 'connect agents with platforms of messages',

@@ -1,5 +1,6 @@
 /** The resources of the API, by their names. The app, its document and the wiring go over this list. */
 import { agentSkills } from './agent-skills.ts';
+import { browser } from './browser.ts';
 import { channels } from './channels.ts';
 import { confirmations } from './confirmations.ts';
 import { connections } from './connections.ts';
@@ -16,6 +17,7 @@ import { webhooks } from './webhooks.ts';
 const resources = {
   visits,
   ports,
+  browser,
   channels,
   confirmations,
   connections,

@@ -75,6 +75,10 @@ export const peerIds = (more = '') =>
     examples: [['k7d2m9q4x1ab'], ['*']],
   });
 
+export const browserMeaning = `Whether it has a browser in its machine. It needs room: ${runtimeKinds
+  .map((kind) => `${kind} from the size \`${abilitiesOf(kind).browserFrom}\` on`)
+  .join(', ')}.`;
+
 /** Fields that a create and a PATCH take alike. */
 export const ownTexts = {
   instructions: Type.Optional(Instructions),
@@ -129,6 +133,7 @@ export const CreateAgent = Type.Object(
     peers: Type.Optional(nullable(peerIds(' None by default.'))),
     ...ownTexts,
     dashboard: Type.Optional(Type.Boolean({ description: `For ${kindsWith.dashboard} alone.`, default: false })),
+    browser: Type.Optional(Type.Boolean({ description: browserMeaning, default: false })),
   },
   {
     title: 'CreateAgent',

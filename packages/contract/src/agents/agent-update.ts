@@ -1,6 +1,14 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { CreateAgent, LlmKeyInput, maxLlmKeys, modelNames, ownTexts, peerIds } from './agent-requests.ts';
+import {
+  browserMeaning,
+  CreateAgent,
+  LlmKeyInput,
+  maxLlmKeys,
+  modelNames,
+  ownTexts,
+  peerIds,
+} from './agent-requests.ts';
 import { EgressInput } from './egress.ts';
 import { ConfirmationRulesInput } from './confirmation-rules.ts';
 import { PackagesInput } from './packages.ts';
@@ -99,6 +107,7 @@ export const UpdateAgent = Type.Object(
     models: Type.Optional(nullable(modelNames(' Replaces the list.'))),
     peers: Type.Optional(nullable(peerIds(' Replaces the list; null: none.'))),
     ...ownTexts,
+    browser: Type.Optional(nullable(Type.Boolean({ description: browserMeaning }))),
     dashboard: Type.Optional(nullable(Type.Boolean({ description: `For ${kindsWith.dashboard} alone.` }))),
   },
   {

@@ -104,7 +104,7 @@ export const Agent = Type.Object(
     instructions: nullable(Type.String({ description: 'Who the agent is and how it works.' })),
     settings_pending: Type.Boolean({
       description:
-        'Whether the machine has yet to take over instructions, members, dashboard, egress, variables, skills or packages as they are now: within seconds while it runs, packages within minutes, else at its next start.',
+        'Whether the machine has yet to take over instructions, members, dashboard, browser, egress, variables, skills or packages as they are now: within seconds while it runs, packages within minutes, else at its next start.',
     }),
     status: oneOf(agentStatuses),
     status_reason: nullable(StatusReason),
@@ -121,6 +121,7 @@ export const Agent = Type.Object(
     disk: Disk,
     url: Type.String({ examples: ['http://openclaw-k7d2m9q4x1ab.agents.localhost:8080'] }),
     dashboard_url: nullable(Type.String()),
+    browser: Type.Boolean({ description: 'Whether it has a browser in its machine.' }),
     llm_keys: Type.Array(AgentLlmKey),
     channels: Type.Array(
       Type.Object({ channel: oneOf(channelNames), status: oneOf(channelStatuses) }, { additionalProperties: false }),

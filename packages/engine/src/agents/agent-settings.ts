@@ -13,6 +13,7 @@ export function agentSettings(agent: AgentRow, offer: Offer): AgentSettings {
     model: agent.model,
     instructions: agent.instructions,
     dashboard: agent.dashboard,
+    browser: agent.browser,
     env: environmentOf(agent.env, agent.hostAccess),
     hosts: agent.hostAccess,
     asksBeforeCommands: hasCommandRules(agent.confirmations),

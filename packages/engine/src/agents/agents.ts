@@ -129,6 +129,8 @@ export interface Agents {
    * or its lifecycle allow it. Many calls at once wake it once. Refuses with `agent_not_running` or `internal_error`.
    */
   use(accountId: string, id: string, options: UseOptions): Promise<LiveAgent>;
+  /** Returns the guest of an agent that runs on this host, or null. Nothing keeps the agent awake. */
+  guestOf(row: AgentRow): GuestAddress | null;
   /** Writes an event about an action that somebody begins in the agent's machine. */
   record(accountId: string, id: string, event: Happening, by: By): Promise<void>;
   /**

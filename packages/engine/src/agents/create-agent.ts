@@ -1,4 +1,4 @@
-import { Refusal, checkHasDashboard, fits, lastFour, makeAgentId } from '@lodge/domain';
+import { Refusal, checkBrowserSize, checkHasDashboard, fits, lastFour, makeAgentId } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import type { HostDisk, HostMemory } from '@lodge/domain';
 import type { CreateAgentInput, CreateOptions } from './agents.ts';
@@ -25,6 +25,7 @@ export async function createAgent(
     throw new Refusal('invalid_request', `runtime_kind ${input.runtimeKind} is not available on this deployment.`);
   }
   if (input.dashboard) checkHasDashboard(input.runtimeKind);
+  checkBrowserSize(input.runtimeKind, input.size, input.browser === true);
   checkKeyProviders(input.llmKeys, deps.providers);
   const keyProviders = input.llmKeys.map(({ provider }) => provider);
   const model = chosenModel(deps, input.runtimeKind, input.model ?? null, keyProviders);

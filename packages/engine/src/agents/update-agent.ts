@@ -1,4 +1,4 @@
-import { checkHasDashboard, Refusal, defaultLifecycle, sizes } from '@lodge/domain';
+import { checkBrowserSize, checkHasDashboard, Refusal, defaultLifecycle, sizes } from '@lodge/domain';
 import type { UpdateAgentInput, UpdateOptions } from './agents.ts';
 import type { AgentChange, AgentRow } from '@lodge/store/agents';
 import { changeAgent } from './decisions.ts';
@@ -45,6 +45,9 @@ export async function updateAgent(
   const decide = (row: AgentRow): AgentChange => {
     if (!isThere(row)) throw notFound(id);
     check?.(row);
+    if (size !== undefined || input.browser) {
+      checkBrowserSize(row.runtimeKind, size ?? row.size, input.browser ?? row.browser);
+    }
     return {
       ...input,
       model,

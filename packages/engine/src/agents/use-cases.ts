@@ -13,6 +13,7 @@ import { checkKeys } from './check-keys.ts';
 import { createAgent } from './create-agent.ts';
 import type { AgentsDeps } from './deps.ts';
 import { changeMembers } from './members.ts';
+import { guestOfRow } from './guest-of.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 import { updateAgent } from './update-agent.ts';
 import { Uses } from '../turns/use-agent.ts';
@@ -50,6 +51,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       return row;
     },
     use: (accountId, id, options) => uses.use(accountId, id, options),
+    guestOf: (row) => (isHere(deps, row) ? guestOfRow(deps.driver, row) : null),
     record: (accountId, id, event, by) => record(deps, accountId, id, { event, by }),
     turn: (id, over, asked, place) => deps.turns.begin(id, over, asked, place),
     busy(id) {
@@ -76,6 +78,9 @@ export function createAgents(deps: AgentsDeps): Agents {
     canUpgrade: (row) => canUpgrade(deps, row),
   };
 }
+
+const isHere = ({ holder }: AgentsDeps, { status, host, vmAddress }: AgentRow): boolean =>
+  status === 'running' && vmAddress !== null && (host === null || host === holder);
 
 async function record(deps: AgentsDeps, accountId: string, id: string, { event, by }: ChangeNote): Promise<void> {
   await getAgent(deps, accountId, id);

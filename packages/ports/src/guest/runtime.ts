@@ -19,6 +19,8 @@ export interface AgentSettings {
   readonly model: string;
   readonly instructions: string | null;
   readonly dashboard: boolean;
+  /** Whether the agent has a browser in its machine. */
+  readonly browser: boolean;
   /** Variables of the agent's commands. None of them is a secret. */
   readonly env: Variables;
   /** Whether its runtime asks the host before commands and changes of files. */

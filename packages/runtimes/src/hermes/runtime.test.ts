@@ -14,6 +14,7 @@ const settings: AgentSettings = {
   model: 'm',
   instructions: null,
   dashboard: false,
+  browser: false,
   env: {},
   asksBeforeCommands: false,
   hosts: null,

@@ -32,6 +32,7 @@ const settings = (rest: Partial<AgentSettings> = {}): AgentSettings => ({
   model: 'acme/m',
   instructions: null,
   dashboard: false,
+  browser: false,
   env: {},
   asksBeforeCommands: false,
   hosts: null,

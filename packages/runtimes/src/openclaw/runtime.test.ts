@@ -15,6 +15,7 @@ const settings: AgentSettings = {
   model: 'acme/m',
   instructions: null,
   dashboard: false,
+  browser: false,
   env: {},
   asksBeforeCommands: false,
   hosts: null,

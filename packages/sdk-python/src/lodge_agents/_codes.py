@@ -69,6 +69,7 @@ ERROR_CODES: Mapping[str, tuple[int, str]] = {
     "provisioning_failed": (500, "server_error"),
     "insufficient_capacity": (503, "server_error"),
     "agent_unavailable": (503, "server_error"),
+    "browser_not_running": (409, "invalid_request_error"),
     "channel_not_found": (404, "not_found_error"),
     "message_not_found": (404, "not_found_error"),
     "approval_not_found": (404, "not_found_error"),

@@ -42,6 +42,8 @@ __all__ = [
     "AuditEventTarget",
     "AuthorizationAnswer",
     "AuthorizationRequest",
+    "Browser",
+    "BrowserTab",
     "Channel",
     "ChannelAccess",
     "ChannelAccessGroups",
@@ -387,8 +389,9 @@ class Agent(Reply):
     instructions: str | None
     """Who the agent is and how it works."""
     settings_pending: bool
-    """Whether the machine has yet to take over instructions, members, dashboard, egress, variables, skills or
-    packages as they are now: within seconds while it runs, packages within minutes, else at its next start.
+    """Whether the machine has yet to take over instructions, members, dashboard, browser, egress, variables,
+    skills or packages as they are now: within seconds while it runs, packages within minutes, else at its
+    next start.
     """
     status: Literal["provisioning", "running", "paused", "stopped", "error"] | str
     status_reason: AgentStatusReason | None
@@ -407,6 +410,8 @@ class Agent(Reply):
     disk: Disk
     url: str
     dashboard_url: str | None
+    browser: bool
+    """Whether it has a browser in its machine."""
     llm_keys: list[AgentLlmKey]
     channels: list[AgentChannel]
     lifecycle: Lifecycle
@@ -592,6 +597,31 @@ class AuthorizationRequest(Reply):
     """Host, or scheme of a program, that gets the answer."""
     scopes: list[Literal["agents:read", "agents:write", "agents:delete", "usage:read", "agents:chat", "keys:write"] | str]
     """Those that it asks for and that the person may give."""
+
+
+class BrowserTab(Reply):
+    id: str
+    title: str
+    """The page's own words."""
+    url: str
+
+
+class Browser(Reply):
+    object: Literal["browser"]
+    enabled: bool
+    """The field `browser` of the agent."""
+    status: Literal["off", "unavailable", "idle", "starting", "running", "failed", "asleep"] | str
+    """`off`: the agent has none. `unavailable`: its machine cannot start one, `message` says why. `idle`: it
+    starts when somebody uses it. `asleep`: the agent does not run.
+    """
+    message: str | None
+    """Why it is unavailable or has failed."""
+    tabs: list[BrowserTab]
+    """At most 50 of its tabs, while it runs."""
+    controlled_by: Literal["agent", "owner"] | str | None
+    """The one whose mouse and keyboard count; null while it does not run."""
+    control_ends_at: datetime | None
+    """When the agent has the control again by itself; null while it has it."""
 
 
 ChannelStatusReasonCode = Literal[
@@ -1150,6 +1180,7 @@ ErrorBodyErrorCode = Literal[
     "provisioning_failed",
     "insufficient_capacity",
     "agent_unavailable",
+    "browser_not_running",
     "channel_not_found",
     "message_not_found",
     "approval_not_found",
@@ -1237,7 +1268,8 @@ class LodgeEvent(Reply):
     `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`,
     `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`,
     `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`,
-    `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`.
+    `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`, `browser.control_taken`,
+    `browser.control_released`.
     """
     created_at: datetime
     agent_id: str | None

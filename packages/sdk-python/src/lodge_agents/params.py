@@ -350,6 +350,8 @@ ListEventsType = Literal[
     "skill.deleted",
     "agent.skill_put",
     "agent.skill_removed",
+    "browser.control_taken",
+    "browser.control_released",
 ]
 
 

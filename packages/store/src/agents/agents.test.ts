@@ -29,6 +29,7 @@ test('a created agent reads back as it was given, desired running and provisioni
     metadata: { team: 'a', 'odd key': '{"json":1}' },
     instructions: 'Be kind.\nAnswer in Ελληνικά.',
     dashboard: true,
+    browser: true,
     spendLimit: { dailyUsd: '0.10', monthlyUsd: null, action: 'pause' },
     egress: { mode: 'allowlist', allow: ['*.example.com', '9.9.9.0/24'] },
     models: ['openai/gpt-5-mini', 'openrouter/z-ai/glm-5'],

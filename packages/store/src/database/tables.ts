@@ -94,6 +94,7 @@ export interface Agents {
   acknowledged: Generated<boolean>;
   autoResume: boolean;
   autoStart: boolean;
+  browser: Generated<boolean>;
   confirmations: JsonColumn<domain.Confirmations> | null;
   crashes: Generated<ArrayType<Timestamp>>;
   createdAt: Timestamp;
@@ -1124,5 +1125,6 @@ export const columnsOf = {
     'skills_error',
     'confirmations',
     'host_access',
+    'browser',
   ],
 };

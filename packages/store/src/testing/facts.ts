@@ -5,7 +5,7 @@
  */
 import { execute } from '@lodge/testkit/postgres';
 
-const agentColumns = `name, description, model, size, labels, metadata, instructions, dashboard, spend_limit, members, keep_awake,
+const agentColumns = `name, description, model, size, labels, metadata, instructions, dashboard, browser, spend_limit, members, keep_awake,
   idle_timeout_seconds, stop_after_seconds, auto_resume, auto_start, wake_on_message, desired, status, operation_kind, deleted_at`;
 const of = (row: 'old' | 'new'): string =>
   agentColumns

@@ -6,7 +6,7 @@ export const runtimeEdits: readonly Edit[] = [
     file: 'packages/domain/src/runtime-kinds.ts',
     before: '} as const satisfies Readonly<Record<string, RuntimeAbilities>>;',
     lines:
-      "  runtime_c: { name: 'parrot', title: 'Parrot', hasMembers: true, dashboardPort: 7000, hasBareModels: true },",
+      "  runtime_c: { name: 'parrot', title: 'Parrot', hasMembers: true, dashboardPort: 7000, hasBareModels: true, browserFrom: 'small' },",
   },
   {
     file: 'packages/runtimes/src/index.ts',

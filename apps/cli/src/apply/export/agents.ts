@@ -98,7 +98,7 @@ async function agentValues(run: Run, lodge: Lodge, agent: Agent): Promise<Values
     const present = await section.list(lodge, agent.id, run.call);
     if (present.length > 0) listed[section.field] = inFile(section, present);
   }
-  const { llm_keys, egress, packages, dashboard, ...others } = rest;
+  const { llm_keys, egress, packages, dashboard, browser, ...others } = rest;
   const values = withoutEmpty({
     name,
     runtime,
@@ -112,6 +112,7 @@ async function agentValues(run: Run, lodge: Lodge, agent: Agent): Promise<Values
     egress: (egress as Values)['mode'] === 'public' ? undefined : egress,
     packages: someOf(packages as Values),
     dashboard: dashboard === true ? true : undefined,
+    browser: browser === true ? true : undefined,
     peers: agent.peers,
     llm_keys,
     ...listed,

@@ -42,12 +42,12 @@ export function guestRefusal(error: unknown): unknown {
       cause: error,
     });
   }
-  const reason = withReason.has(error.status ?? 0) && error.reason !== null ? `: ${plain(error.reason)}` : '';
+  const reason = withReason.has(error.status ?? 0) && error.reason !== null ? `: ${guestWords(error.reason)}` : '';
   return new Refusal(code, `${text}${reason}.`);
 }
 
 /** The guest's words, for its own owner: one short line of printable text. */
-const plain = (text: string): string => text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').slice(0, 200);
+export const guestWords = (text: string): string => text.replaceAll(/[\p{C}\p{Z}]+/gu, ' ').slice(0, 200);
 
 /** Returns the same promise, with its failure in the contract's words. */
 export async function ofGuest<T>(answer: Promise<T>): Promise<T> {

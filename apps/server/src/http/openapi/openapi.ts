@@ -20,6 +20,7 @@ export function registerOpenApi(app: App): void {
         { name: 'Chat', description: 'Talk to agents as an OpenAI client does: agents are the models.' },
         { name: 'Members', description: 'Further agents in the machine of one.' },
         { name: 'Addresses', description: "Agents' own addresses: links for browsers, and published ports." },
+        { name: 'Browser', description: 'The browser in the machine of an agent, and its mouse and keyboard.' },
         { name: 'Channels', description: 'Messaging platforms that an agent answers on.' },
         { name: 'Schedules', description: 'What an agent is told by itself, and when.' },
         { name: 'Hooks', description: "Addresses at which third parties' requests become messages to an agent." },

@@ -29,6 +29,7 @@ from ..models import (
     AuditEvent,
     AuthorizationAnswer,
     AuthorizationRequest,
+    Browser,
     Channel,
     ChannelMessage,
     ChannelTest,
@@ -124,6 +125,7 @@ class AsyncAgentsOperations(AsyncResource):
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
         instructions: str | None | NotGiven = NOT_GIVEN,
         dashboard: bool | NotGiven = NOT_GIVEN,
+        browser: bool | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
     ) -> Agent:
         """Create an agent.
@@ -169,6 +171,8 @@ class AsyncAgentsOperations(AsyncResource):
             instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
                 identity. Null, or nothing but white space: none.
             dashboard: For runtime_b alone.
+            browser: Whether it has a browser in its machine. It needs room: runtime_a from the size `medium`
+                on, runtime_b from the size `small` on.
         """
         return await self._client.call(
             Agent,
@@ -198,6 +202,7 @@ class AsyncAgentsOperations(AsyncResource):
                     "peers": peers,
                     "instructions": instructions,
                     "dashboard": dashboard,
+                    "browser": browser,
                 },
                 keyed=True,
                 patience=150,
@@ -304,6 +309,7 @@ class AsyncAgentsOperations(AsyncResource):
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
         instructions: str | None | NotGiven = NOT_GIVEN,
+        browser: bool | None | NotGiven = NOT_GIVEN,
         dashboard: bool | None | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
     ) -> Agent:
@@ -343,6 +349,8 @@ class AsyncAgentsOperations(AsyncResource):
                 Replaces the list; null: none.
             instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
                 identity. Null, or nothing but white space: none.
+            browser: Whether it has a browser in its machine. It needs room: runtime_a from the size `medium`
+                on, runtime_b from the size `small` on.
             dashboard: For runtime_b alone.
         """
         return await self._client.call(
@@ -369,6 +377,7 @@ class AsyncAgentsOperations(AsyncResource):
                     "models": models,
                     "peers": peers,
                     "instructions": instructions,
+                    "browser": browser,
                     "dashboard": dashboard,
                 },
             ),
@@ -1826,6 +1835,76 @@ class AsyncPortsOperations(AsyncResource):
         return await self._client.call(
             DeletedPort,
             Call("DELETE", f"/agents/{segment(agent_id)}/ports/{segment(port)}"),
+            options,
+        )
+
+
+class AsyncBrowsersOperations(AsyncResource):
+    async def get(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Browser:
+        """Read the browser of an agent.
+
+        Its state, its tabs, and the one who has the control. Nobody is woken, and nothing is started.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return await self._client.call(Browser, Call("GET", f"/agents/{segment(agent_id)}/browser"), options)
+
+    async def take_control(
+        self,
+        agent_id: str,
+        *,
+        seconds: int | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Browser:
+        """Take the control of a browser.
+
+        Until it is given back, or for `seconds`, the agent's own calls to the browser wait, and its tabs stay
+        as they are. A link with `page: "browser"` opens the view in which a person uses mouse and keyboard.
+        Taken again, the time counts from then on.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            seconds: How long it is held, counted from now; then it ends by itself.
+        """
+        return await self._client.call(
+            Browser,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/browser/control",
+                body={"seconds": seconds},
+                keyed=True,
+            ),
+            options,
+        )
+
+    async def release_control(
+        self,
+        agent_id: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Browser:
+        """Give the control of a browser back.
+
+        The agent's calls go on in the tabs that are there. Nothing happens where nobody holds it.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+        """
+        return await self._client.call(
+            Browser,
+            Call("DELETE", f"/agents/{segment(agent_id)}/browser/control"),
             options,
         )
 

@@ -25,6 +25,7 @@ class AsyncResources:
         self.agent_skills = made.AsyncAgentSkillsOperations(client)
         self.agents = AsyncAgents(client)
         self.audit_events = made.AsyncAuditEventsOperations(client)
+        self.browsers = made.AsyncBrowsersOperations(client)
         self.channels = AsyncChannels(client)
         self.chat = AsyncChat(client)
         self.confirmations = made.AsyncConfirmationsOperations(client)

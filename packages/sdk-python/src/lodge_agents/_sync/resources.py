@@ -25,6 +25,7 @@ class Resources:
         self.agent_skills = made.AgentSkillsOperations(client)
         self.agents = Agents(client)
         self.audit_events = made.AuditEventsOperations(client)
+        self.browsers = made.BrowsersOperations(client)
         self.channels = Channels(client)
         self.chat = Chat(client)
         self.confirmations = made.ConfirmationsOperations(client)

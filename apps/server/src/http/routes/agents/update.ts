@@ -45,8 +45,8 @@ export function updateAgentRoute(app: App, context: AgentReplies & Waiting): voi
         check: (present) => checkIfMatch(request.headers['if-match'], present),
         note: changeNote(request, { type: 'agent.updated', data: { fields: Object.keys(body) } }),
       });
-      const { instructions, dashboard, egress, env } = body;
-      const inMachine = [instructions, dashboard, egress, env].some((field) => field !== undefined);
+      const { instructions, dashboard, browser, egress, env } = body;
+      const inMachine = [instructions, dashboard, browser, egress, env].some((field) => field !== undefined);
       return agentReply(reply, inMachine ? await afterEffect(context, reply, row) : row, context);
     },
   });
@@ -62,6 +62,7 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     lifecycle: lifecycle === undefined ? undefined : lifecycleChange(lifecycle),
     instructions: instructionsOf(body),
     dashboard: body.dashboard === null ? false : body.dashboard,
+    browser: body.browser === null ? false : body.browser,
     spendLimit: body.spend_limit === undefined ? undefined : spendLimitOf(body.spend_limit),
     egress: body.egress === undefined ? undefined : egressOf(body.egress),
     env: body.env === undefined ? undefined : variablesOf(body.env),

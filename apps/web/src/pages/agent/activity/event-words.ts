@@ -143,6 +143,11 @@ const tellers: Readonly<Record<string, Teller>> = {
   }),
   'agent.skill_put': named('Skill', 'was given to the agent'),
   'agent.skill_removed': named('Skill', 'was taken from the agent'),
+  'browser.control_taken': (data) => ({
+    title: 'A person controls its browser',
+    detail: `For at most ${said(data, 'seconds') ?? '?'} seconds.`,
+  }),
+  'browser.control_released': () => ({ title: 'It controls its browser again' }),
   'agent.egress_applied': () => ({ title: 'Changed egress rules are in effect' }),
   'agent.member_created': member('was added'),
   'agent.member_updated': member('was changed'),

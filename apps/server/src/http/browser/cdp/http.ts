@@ -1,0 +1,96 @@
+/**
+ * The HTTP side of Chromium's debugging port, through the guest's daemon: the tabs. Whoever controls the
+ * guest may answer in Chromium's place, so each answer is bounded before it is read, in bytes and in time.
+ */
+import { asObject, boundedJson } from '@lodge/domain';
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+
+/** Opens a connection to the debugging port. */
+export type DialCdp = (signal: AbortSignal) => Promise<Duplex>;
+
+export interface Tab {
+  readonly id: string;
+  /** The page's words, in one line. */
+  readonly title: string;
+  readonly url: string;
+}
+
+/** Chromium answers to an address alone. */
+const cdpHost = '127.0.0.1:9222';
+
+const timeoutMs = 5_000;
+const maxTabs = 50;
+const maxTitle = 200;
+const maxUrl = 2_000;
+/** An address may have 2 MB, and a list names it several times; a longer list shows no tabs. */
+const listBounds = { bytes: 1024 * 1024, depth: 4, elements: 10_000 };
+const tabId = /^[0-9A-F]{16,64}$/i;
+
+const isTabId = (id: unknown): id is string => typeof id === 'string' && tabId.test(id);
+
+/** Returns the tabs, the one that was used last first. */
+export async function listTabs(dial: DialCdp, signal: AbortSignal): Promise<readonly Tab[]> {
+  const found = boundedJson(await ask(dial, '/json/list', signal), listBounds);
+  if (!Array.isArray(found)) throw new Error('the browser has no list of tabs');
+  return found
+    .map(tabOf)
+    .filter((tab) => tab !== null)
+    .slice(0, maxTabs);
+}
+
+function tabOf(value: unknown): Tab | null {
+  const { id, type, title, url } = asObject(value) ?? {};
+  if (!isTabId(id) || type !== 'page') return null;
+  return { id, title: oneLine(title, maxTitle), url: oneLine(url, maxUrl) };
+}
+
+/** A text of the guest's as one short line; empty for anything else. */
+const oneLine = (text: unknown, most: number): string =>
+  typeof text === 'string'
+    ? text
+        .slice(0, most)
+        .toWellFormed()
+        .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
+        .trim()
+    : '';
+
+async function ask(dial: DialCdp, path: string, outer: AbortSignal): Promise<Buffer> {
+  const signal = AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)]);
+  const connection = await dial(signal);
+  try {
+    return await answerTo(connection, { path, signal });
+  } finally {
+    connection.destroy();
+  }
+}
+
+async function answerTo(
+  connection: Duplex,
+  { path, signal }: { readonly path: string; readonly signal: AbortSignal },
+): Promise<Buffer> {
+  const request = httpRequest({
+    createConnection: () => connection,
+    path,
+    headers: { host: cdpHost, connection: 'close' },
+    maxHeaderSize: 16 * 1024,
+    signal,
+  });
+  const reply = new Promise<IncomingMessage>((resolve, reject) => {
+    request.once('response', resolve);
+    request.once('error', reject);
+    request.once('close', () => reject(new Error('the browser closed without a reply')));
+  });
+  request.end();
+  const { statusCode } = await reply;
+  if (statusCode !== 200) throw new Error(`the browser answered ${statusCode}`);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of (await reply) as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > listBounds.bytes) throw new Error(`the browser's answer has more than ${listBounds.bytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, bytes);
+}
