@@ -2,6 +2,7 @@
  * The folders that builders of one host share:
  *
  *   images/<id>/    finished images          parts/<kind>-<hash>/    parts that several images are made from
+ *   browser/<id>/   the browser's disk
  *   locks/<name>    one for each of them     drafts/<name>.<random>/ in progress, or left by a killed builder
  *
  * Only the holder of a name's lock writes that name.
@@ -16,7 +17,7 @@ import { takeLock, tryLock } from './lock.ts';
 
 export interface Making {
   /** The folder of the artifact. */
-  readonly shelf: 'images' | 'parts';
+  readonly shelf: 'images' | 'parts' | 'browser';
   readonly name: string;
   /** The name for a person, as in "waiting for another builder of …". */
   readonly title: string;

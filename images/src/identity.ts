@@ -14,6 +14,7 @@ const builderFiles = {
   debian: ['debian.ts', 'debian-hook.sh', 'random.c', 'processor.ts'],
   npm: ['npm.ts', 'drop.ts', 'replace.ts', 'processor.ts'],
   python: ['python.ts', 'drop.ts', 'replace.ts', 'processor.ts'],
+  browser: ['browser-disk.ts', 'tree.ts', 'drop.ts'],
   image: ['assemble.ts', 'disk.ts', 'guestd-bundle.ts', 'initrd.ts', 'tree.ts', 'drop.ts'],
 } as const;
 
@@ -47,6 +48,13 @@ export async function imageId(layers: readonly [Layer, ...Layer[]], guestd: stri
     if (layer.python) parts.push(await pythonName(layer, foundation(layers).debian));
   }
   return nameFor('image', parts);
+}
+
+/** Returns the id of the browser's disk. `period` counts on as time goes by: the packages of Debian are part of it so. */
+export async function browserDiskId(layer: Layer, debian: DebianRecipe, period: number): Promise<string> {
+  const { folder, ...recipe } = layer;
+  const own = [JSON.stringify(recipe), ...(await contents(folder, await filesOf(folder)))];
+  return nameFor('browser', [String(period), ...own, await debianName(debian)]);
 }
 
 async function nameFor(kind: keyof typeof builderFiles, parts: readonly string[]): Promise<string> {

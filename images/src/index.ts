@@ -1,3 +1,4 @@
+export { createBrowserDiskBuilder, type BrowserDiskOptions } from './browser-disk.ts';
 export { createImageBuilder, type ImageBuilderOptions } from './builder.ts';
 export { ImageError } from './errors.ts';
 export { tryLock } from './lock.ts';

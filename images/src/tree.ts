@@ -19,7 +19,7 @@ const guestdPath = 'opt/lodge/guestd.mjs';
 export async function makeTree(
   layers: readonly Layer[],
   tars: ReadonlyMap<string, LayerTars>,
-  guestd: string,
+  guestd: string | null,
   root: string,
   context: RunContext,
 ): Promise<void> {
@@ -38,8 +38,10 @@ export async function makeTree(
       await symlink(target, join(root, path));
     }
   }
-  await mkdir(join(root, dirname(guestdPath)), { recursive: true });
-  await writeFile(join(root, guestdPath), guestd, { mode: 0o644 });
+  if (guestd !== null) {
+    await mkdir(join(root, dirname(guestdPath)), { recursive: true });
+    await writeFile(join(root, guestdPath), guestd, { mode: 0o644 });
+  }
   await makeFolders(layers, root);
 }
 

@@ -10,7 +10,7 @@ import {
   FakeHost,
 } from '../src/fake/index.ts';
 import type { FakeDriver, FakeStep } from '../src/fake/index.ts';
-import { make } from './harness.ts';
+import { browserText, make } from './harness.ts';
 import type { Call, DriverHarness, GuestProbe, Moment } from './harness.ts';
 import { remoteHarness } from './remote.ts';
 import { describeVmDriver } from './suite.ts';
@@ -87,6 +87,7 @@ function probe(host: FakeHost, address: string): GuestProbe {
     remember: async (name, text) => void vm().guest.memory.set(name, text),
     recall: async (name) => vm().guest.memory.get(name) ?? null,
     print: async (text) => host.print(vm().agentId, text),
+    browserDisk: async () => (vm().seesBrowser ? browserText : ''),
     clock: async () => Date.now(),
   };
 }

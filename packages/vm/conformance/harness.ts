@@ -61,6 +61,9 @@ export interface Moment {
   readonly at: number;
 }
 
+/** The beginning of the disk that stands for the browser's. */
+export const browserText = 'a browser';
+
 /** Access to one guest, in the implementation's own way. */
 export interface GuestProbe {
   answers(): Promise<boolean>;
@@ -76,6 +79,8 @@ export interface GuestProbe {
   recall(name: string): Promise<string | null>;
   /** Prints on its console. */
   print(text: string): Promise<void>;
+  /** The text that the browser's disk begins with (`browserText`); empty while the guest sees zeroes. */
+  browserDisk(): Promise<string>;
   /** Its own clock, milliseconds since the epoch. */
   clock(): Promise<number>;
 }

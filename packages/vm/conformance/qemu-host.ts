@@ -1,12 +1,13 @@
 /** A QEMU driver with its own instance, network range and folders, for tests on a host that others use too. */
 import { randomInt } from 'node:crypto';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, statfs } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, statfs, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { guestClient, GuestError } from '@lodge/guest';
-import type { Template, TemplateBuild, VmDriver } from '@lodge/ports';
+import { browserDiskBytes } from '@lodge/ports';
+import type { BrowserDiskBuilder, Template, TemplateBuild, VmDriver } from '@lodge/ports';
 import { openCgroups } from '../src/qemu/host/cgroup.ts';
 import { createQemuDriver } from '../src/qemu/driver.ts';
 import type { QemuDriverOptions } from '../src/qemu/options.ts';
@@ -16,6 +17,8 @@ import { findProcesses } from '../src/qemu/host/process.ts';
 import { RunDirectory } from '../src/qemu/saved/run-directory.ts';
 import { wantedAccelerator, watchingLog } from './accelerator.ts';
 import { baseImage, sharedCacheDir } from './base-image.ts';
+import { browserSerial } from '../src/qemu/machine/browser-device.ts';
+import { browserText } from './harness.ts';
 import type { GuestProbe } from './harness.ts';
 
 /** Everything that another process needs to be a control plane of the same instance. */
@@ -53,12 +56,25 @@ export function optionsOf(settings: QemuHostSettings): QemuDriverOptions {
     network: networkOf(settings),
     brokerPort,
     accelerator: wantedAccelerator ?? 'auto',
+    browserDisk: plainDisk(cacheDir),
     diskFloorMib: 512,
     uidBase: 2_000_000_000,
     // The guests of tests are trusted.
     unboundMemory: 'allow',
     log: watchingLog(dataDir),
   };
+}
+
+/** A builder of a disk without a browser: its size, and a text. */
+function plainDisk(cacheDir: string): BrowserDiskBuilder {
+  const id = async () => 'plain';
+  const ensure = async () => {
+    const path = join(cacheDir, 'browser.ext4');
+    await writeFile(path, browserText);
+    await truncate(path, browserDiskBytes);
+    return { id: await id(), path };
+  };
+  return { id, ensure };
 }
 
 export function driverOf(settings: QemuHostSettings): VmDriver {
@@ -148,6 +164,11 @@ async function credentialAt(dataDir: string, address: string): Promise<string | 
   return null;
 }
 
+/** Prints the beginning of the disk of that name, without zeroes. */
+const findBrowserDisk = `for disk in /sys/block/vd*; do
+  if [ "$(cat $disk/serial)" = ${browserSerial} ]; then head -c 64 "/dev/$(basename "$disk")" | tr -d '\\000'; fi
+done`;
+
 export function probeGuest(
   { dataDir }: Pick<QemuHostSettings, 'dataDir'>,
   { address }: { readonly address: string },
@@ -205,6 +226,10 @@ export function probeGuest(
     async shell(script) {
       const { exitCode, stdout, stderr } = await run(['sh', '-c', script]);
       if (exitCode !== 0) throw new Error(stderr);
+      return stdout;
+    },
+    async browserDisk() {
+      const { stdout } = await run(['sh', '-c', findBrowserDisk]);
       return stdout;
     },
     clock: async () => Number((await run(['date', '+%s%3N'])).stdout),

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { sizes } from '@lodge/domain';
 import { formOf } from '@lodge/testkit/forms';
+import { browserText } from './harness.ts';
 import { clockErrorMs, never, observed, rejectsWith } from './world.ts';
 import type { World } from './world.ts';
 
@@ -196,6 +197,28 @@ function sizeTests(world: World): void {
     assert.deepEqual(larger.machine, sizes.xlarge);
     assert.equal((await guest(larger).machine()).vcpus, sizes.xlarge.vcpus);
     assert.equal(await guest(larger).recall('mark'), 'kept');
+    await removeAll();
+  });
+
+  test('a running guest sees the browser’s disk from when it is shown, and through a stop; one that is made later has it', async () => {
+    const wanted = request('browses');
+    const vm = await create(wanted);
+    assert.equal(await guest(vm).browserDisk(), '');
+    await world.eventually('the disk is there', async () => {
+      const { state } = await world.driver.showBrowser('browses', wanted.executionId);
+      assert.ok(state === 'shown' || state === 'building', state);
+      return state === 'shown';
+    });
+    assert.equal(await guest(vm).browserDisk(), browserText);
+    assert.deepEqual(await world.driver.showBrowser('browses', wanted.executionId), { state: 'shown', message: null });
+    await world.driver.suspend('browses', wanted.executionId, {}, never);
+    await rejectsWith(world.driver.showBrowser('browses', wanted.executionId), 'gone');
+    const again = await create(request('browses', { from: 'snapshot' }));
+    assert.equal(await guest(again).browserDisk(), browserText);
+    const later = request('later');
+    const other = await create(later);
+    await world.driver.showBrowser('later', later.executionId);
+    assert.equal(await guest(other).browserDisk(), browserText);
     await removeAll();
   });
 

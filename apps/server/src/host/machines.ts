@@ -2,6 +2,7 @@ import { getServers } from 'node:dns';
 import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { sizeNames, sizes } from '@lodge/domain';
+import { createBrowserDiskBuilder } from '@lodge/images';
 import type { Log, VmDriver } from '@lodge/ports';
 import { asUser, createHostNetwork, createQemuDriver } from '@lodge/vm';
 import type { HostNetwork, NetworkOptions } from '@lodge/vm';
@@ -66,6 +67,7 @@ export async function openMachines(
     brokerPort,
     mbitPerVcpu: config.networkMbit === 0 ? null : config.networkMbit,
     accelerator,
+    browserDisk: createBrowserDiskBuilder({ cacheDir, log }),
     diskRateFactor: diskRate,
     unboundMemory,
     diskFloorMib: config.diskFloorMib,

@@ -14,6 +14,25 @@ export interface Image {
   readonly initrd: string;
 }
 
+/** The size of the browser's disk, and of the device that shows it: a machine's devices never change. */
+export const browserDiskBytes = 3 * 2 ** 30;
+
+/** The built disk of the browser: a read-only root file system with the browser and all that it needs. */
+export interface BrowserDiskFile {
+  /** Hash of its inputs. They include the month, so that a browser is never much older than its last security update. */
+  readonly id: string;
+  /** An immutable file of `browserDiskBytes`. Its name has a hash of its bytes. */
+  readonly path: string;
+}
+
+/** Builds the browser's disk and keeps it in the cache. */
+export interface BrowserDiskBuilder {
+  /** The present id, whether or not the disk exists. */
+  id(): Promise<string>;
+  /** Builds the disk if it is absent. With concurrent builders one builds and the others wait. */
+  ensure(progress: ReportProgress, signal: AbortSignal): Promise<BrowserDiskFile>;
+}
+
 /** Builds guest images by recipe and keeps them in a cache shared by every process on this host. */
 export interface ImageBuilder {
   /** The present id of the named runtime's image, whether or not the image exists. */

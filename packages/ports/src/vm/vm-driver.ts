@@ -149,6 +149,20 @@ export interface RefusedConnection {
   readonly name: string | null;
 }
 
+/**
+ * Whether a VM's guest finds the browser on its device.
+ *
+ * - `shown`: the disk is there.
+ * - `building`: it is being built for all machines of this host.
+ * - `failed`: it could not be built, and is tried again later.
+ * - `no_device`: the machine is of an earlier release and has no such device. Its next boot gives it one.
+ */
+export interface BrowserShown {
+  readonly state: 'shown' | 'building' | 'failed' | 'no_device';
+  /** The step of the build, or why it failed; else null. */
+  readonly message: string | null;
+}
+
 /** The cost of a `suspend`. */
 export interface Suspension {
   /** Bytes of memory and device state written. */
@@ -247,6 +261,12 @@ export interface VmDriver {
    * did not give memory back within a bound.
    */
   resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine>;
+  /**
+   * Shows the browser's disk to the running VM's guest, which sees zeroes before. A shown disk is a success. The first call
+   * on a host begins to build the disk and does not wait for it: the caller asks again. A VM that was booted or cloned after
+   * the build has the disk at once. Rejects with `gone` as `pause` does.
+   */
+  showBrowser(agentId: string, executionId: string): Promise<BrowserShown>;
   /**
    * Returns the secret by which the daemon in the agent's guest recognises the host. It is new with each `create` and in
    * effect when that resolves. It also answers before `start`. Null when the daemon recognises the host by its address

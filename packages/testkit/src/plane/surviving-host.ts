@@ -27,6 +27,7 @@ export function survivingHost(agents: readonly AgentRow[], newAddress?: () => st
       egress,
       phase: 'running',
       silent: null,
+      seesBrowser: false,
       alive: true,
       paused: agent.status === 'paused',
       credential: null,

@@ -2,7 +2,7 @@
 import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { CarriedData, DiskUse, Machine, RuntimeFacts, Suspension, Template, TemplateBuild } from '@lodge/ports';
-import type { TemplateRequest, Vm, VmDriver, VmObservation, VmRequest, VmUsage } from '@lodge/ports';
+import type { TemplateRequest, Vm, VmDriver, VmObservation, VmRequest } from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
@@ -20,6 +20,9 @@ export function createFakeDriver(host: FakeHost): FakeDriver {
 
 class InMemoryDriver implements FakeDriver {
   readonly brokerHost: string;
+  readonly showBrowser: VmDriver['showBrowser'] = (agentId, executionId) =>
+    this.inTurn(agentId, executionId, async (vm) => this.host.showBrowser(vm));
+  readonly usage: VmDriver['usage'] = async (agentId) => this.host.usageOf(agentId);
   readonly death: VmDriver['death'] = async (agentId) => this.host.deathOf(agentId);
   private readonly host: FakeHost;
   private readonly calls = new AgentCalls();
@@ -169,10 +172,6 @@ class InMemoryDriver implements FakeDriver {
   async guestCredential(agentId: string, address: string): Promise<string | null> {
     const vm = this.host.vms.get(agentId);
     return vm?.address === address ? vm.credential : null;
-  }
-
-  async usage(agentId: string): Promise<VmUsage | null> {
-    return this.host.usageOf(agentId);
   }
 
   async readConsole(agentId: string): Promise<string> {
@@ -329,7 +328,8 @@ class InMemoryDriver implements FakeDriver {
     if (from === 'boot' && !disk) throw new VmError('disk_missing', `${agentId} has no disk to boot`);
     if (!template) throw new VmError('template_missing', `no template ${request.template.id}`);
     const guest = disk ? { files: disk.guest.files, memory: new Map<string, string>() } : copyOf(template.guest);
-    return { ...newVm(request, template.id, guest), snapshot: from === 'snapshot' ? disk!.snapshot : null };
+    const snapshot = from === 'snapshot' ? disk!.snapshot : null;
+    return { ...newVm(request, template.id, guest), snapshot, seesBrowser: this.host.hasBrowserDisk };
   }
 
   private async take(step: (typeof fakeSteps | typeof fakeSnapshotSteps)[number], vm: FakeVm, signal: AbortSignal) {

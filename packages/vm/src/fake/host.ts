@@ -4,7 +4,15 @@
  */
 import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { DiskUse, Machine, RefusedConnection, RuntimeFacts, Template, TemplateBuild } from '@lodge/ports';
+import type {
+  BrowserShown,
+  DiskUse,
+  Machine,
+  RefusedConnection,
+  RuntimeFacts,
+  Template,
+  TemplateBuild,
+} from '@lodge/ports';
 import type { VmErrorCode, VmUsage } from '@lodge/ports';
 
 /** The steps of a clone or a boot, in order. A driver that is killed before one of them leaves a partial VM. */
@@ -82,6 +90,8 @@ export interface FakeVm {
   silent: string | null;
   /** The rules on its network, which exists as long as the VM is alive. */
   egress: EgressRules;
+  /** Whether its guest sees the browser's disk. */
+  seesBrowser: boolean;
   /** Connections that its rules refused and nobody has read yet. */
   refused: RefusedConnection[];
 }
@@ -113,6 +123,10 @@ export class FakeHost {
     cpuSeconds: 1,
     egressBytes: 0,
   };
+  /** The answer to all who want the browser; `shown` when its disk is built. */
+  browser: BrowserShown = { state: 'shown', message: null };
+  /** Whether the browser's disk was shown to some guest: VMs that are made from then on have it. */
+  hasBrowserDisk = false;
   /** No guest gives memory back below this size. */
   leastMemoryMib = 0;
   private readonly written = new Map<string, number>();
@@ -132,6 +146,11 @@ export class FakeHost {
     Object.assign(vm, { alive: false, paused: false, halted: null, silent: null, death });
     if (vm.phase !== 'running') return;
     for (const listener of this.exits) listener({ agentId, executionId: vm.executionId });
+  }
+
+  showBrowser(vm: FakeVm): BrowserShown {
+    if (this.browser.state === 'shown') this.hasBrowserDisk = vm.seesBrowser = true;
+    return this.browser;
   }
 
   deathOf(agentId: string): VmDeath | null {

@@ -24,6 +24,7 @@ export function newVm(
     death: null,
     halted: null,
     silent: null,
+    seesBrowser: false,
     refused: [],
   };
   return { ...blank, egress, agentId, executionId, phase: 'creating', machine, templateId: template, guest };

@@ -54,9 +54,11 @@ export function bareCloner(options: QemuDriverOptions): (template: Template) => 
     const directory = new RunDirectory(join(options.dataDir, 'floor'), `c${slot}`);
     await mkdir(directory.path, { recursive: true });
     const source = { from: 'clone' } as const;
+    const browser = template.hasBrowser ? { file: null } : null;
     const egress = publicEgress;
     const credential = '';
-    const plan = { directory, slot, uid: options.uidBase + slot, machine, template, source, egress, credential };
+    const about = { machine, template, source, browser, egress, credential };
+    const plan = { directory, slot, uid: options.uidBase + slot, ...about };
     const vm = await startVm(host, { ...plan, onSpawned: () => Promise.resolve() }, new AbortController().signal);
     return {
       address: vm.namespace.guestAddress,

@@ -35,6 +35,7 @@ import type { Cgroups } from './host/cgroup.ts';
 import type { QemuDriverOptions } from './options.ts';
 import { openTapDevice } from './machine/device-nodes.ts';
 import { passableFolder } from './host/files.ts';
+import { BrowserDisks } from './saved/browser-disks.ts';
 import { freeSpaceNow, hostMemory } from './host/capacity.ts';
 import { CpuKeeper } from './lifecycle/cpu-keeper.ts';
 import { ClockKeeper } from './lifecycle/clock-keeper.ts';
@@ -77,6 +78,8 @@ class QemuDriver implements VmDriver {
     this.inTurn(agentId, (own) => this.vms.carryOver(agentId, executionId, data, own), signal);
   readonly resize: VmDriver['resize'] = (agentId, executionId, machine, signal) =>
     this.inTurn(agentId, (own) => this.vms.resize(agentId, executionId, machine, own), signal);
+  readonly showBrowser: VmDriver['showBrowser'] = (agentId, executionId) =>
+    this.inTurn(agentId, () => this.vms.showBrowser(agentId, executionId));
   readonly setEgress: VmDriver['setEgress'] = (agentId, rules) =>
     this.inTurn(agentId, () => this.vms.setEgress(agentId, rules));
   private readonly options: QemuDriverOptions;
@@ -84,6 +87,7 @@ class QemuDriver implements VmDriver {
   private readonly calls = new AgentCalls();
   private readonly slots: VmNumbers;
   private readonly templates: Templates;
+  private readonly browserDisks: BrowserDisks;
   private readonly watch: ExitWatch;
   private readonly vms: Vms;
   private readonly keeper: NetworkKeeper;
@@ -99,11 +103,12 @@ class QemuDriver implements VmDriver {
     this.watch = new ExitWatch(options.log);
     this.slots = new VmNumbers(options.network.maxSlots);
     this.templates = new Templates(options, this.slots);
+    this.browserDisks = new BrowserDisks(options);
     this.keeper = new NetworkKeeper(options.network, options.log);
-    const { slots, templates, watch } = this;
+    const { slots, templates, browserDisks, watch } = this;
     const holdStill: ClockKeeper['hold'] = (agentId, signal) => this.clocks.hold(agentId, signal);
     const cgroups = (): Cgroups => this.started();
-    this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, watch, cgroups, holdStill });
+    this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, browserDisks, watch, cgroups, holdStill });
     this.processors = new CpuKeeper({ watch, cgroups, log: options.log });
     const setClock = this.vms.setClock.bind(this.vms);
     this.clocks = new ClockKeeper({ watch, setClock, log: options.log });
@@ -117,6 +122,7 @@ class QemuDriver implements VmDriver {
       const { buildsRoot, own } = this.templates;
       for (const folder of [dataDir, this.vmsRoot, buildsRoot, own.root, cacheDir]) await passableFolder(folder);
       await own.sweep();
+      await this.browserDisks.start();
       await this.templates.readPace();
       this.cgroups = await openCgroups(instance);
       assertBounded(this.cgroups, unboundMemory);
@@ -146,6 +152,7 @@ class QemuDriver implements VmDriver {
     this.processors.stop();
     this.watch.stop();
     this.options.network.stop();
+    await this.browserDisks.stop();
     await this.cgroups?.close();
     this.unlock?.();
     this.unlock = null;
@@ -187,7 +194,9 @@ class QemuDriver implements VmDriver {
   }
 
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
-    return this.templates.collect(new Set([...keep, ...(await this.vms.templateIds())]));
+    const { templates, browserDisks } = await this.vms.needed();
+    await this.browserDisks.collect(new Set(browserDisks));
+    return this.templates.collect(new Set([...keep, ...templates]));
   }
 
   async list(): Promise<VmObservation[]> {

@@ -1,4 +1,4 @@
-import type { Log } from '@lodge/ports';
+import type { BrowserDiskBuilder, Log } from '@lodge/ports';
 import type { Accelerator } from './machine/architecture.ts';
 import type { HostNetwork } from './network/index.ts';
 
@@ -15,6 +15,8 @@ export interface QemuDriverOptions {
   /** Mbit/s each way that a VM has beyond the host for each of its processors; default: no bound. */
   readonly mbitPerVcpu?: number | null;
   readonly accelerator: 'auto' | Accelerator;
+  /** Builds the disk of the browser when the first VM is to see it. Default: no VM ever does. */
+  readonly browserDisk?: BrowserDiskBuilder;
   /** Factor on the rates of `machine/disk-rate.ts`; 0 sets no bound. Default 1. */
   readonly diskRateFactor?: number;
   /** Whether VMs may run where the kernel does not bind their memory. Default `refuse`. */

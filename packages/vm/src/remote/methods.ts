@@ -153,6 +153,7 @@ function plainCalls(agentId: Shape<string>) {
     carryOver: [agent, execution, ['data', carriedData], signal],
     rollBack: [agent],
     dropBackup: [agent],
+    showBrowser: [agent, execution],
     resize: [agent, execution, ['machine', machine], signal],
     setEgress: [agent, ['rules', egress]],
     guestCredential: [agent, ['address', ipv4]],

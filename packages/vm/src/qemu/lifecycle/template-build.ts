@@ -120,7 +120,8 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
     const { variant } = build;
     const { madeWith } = work;
     const { counterKhz } = work.host;
-    const made = { image, madeOver, facts, variant, pace, madeWith, counterKhz, diskBytes: bytes };
+    const hasBrowser = from?.hasBrowser ?? true;
+    const made = { image, madeOver, facts, variant, pace, madeWith, counterKhz, hasBrowser, diskBytes: bytes };
     return await store.commit(draft, made, host.emulator.mapsReadOnly);
   } finally {
     if (process) await kill(process);
@@ -166,6 +167,8 @@ async function startGuest(
         kernel: image.kernel,
         initrd: image.initrd,
         disk: draft.files.disk,
+        // A template's guest never sees the disk: its clones may.
+        browser: (from?.hasBrowser ?? true) ? { file: null } : null,
         memory: { path: draft.files.memory, mode: 'write', readOnly: emulator.mapsReadOnly },
         tap: namespace.tap,
         credentialDigest: null,

@@ -158,12 +158,15 @@ export class Templates {
 
   /**
    * The facts that a VM's device state over that template belongs to: it loads if the key is the same. The rest tells a
-   * person why it does not.
+   * person why it does not. `hasBrowser`: whether the machine has the device of the browser's disk.
    */
-  async stateOf(templateId: string): Promise<{ readonly stateKey: string; readonly savedOn: SavedOn }> {
+  async stateOf(
+    templateId: string,
+    hasBrowser: boolean,
+  ): Promise<{ readonly stateKey: string; readonly savedOn: SavedOn }> {
     const means = await this.means(await this.kernelOf(templateId));
     const saved = await savedOn(madeWith(means), means.accelerator.accelerator, means.counterKhz);
-    return { stateKey: templateHash(await this.stateFacts(means)), savedOn: saved };
+    return { stateKey: templateHash(await this.stateFacts(means, hasBrowser)), savedOn: saved };
   }
 
   async accelerator(templateId: string): Promise<Accelerator> {
@@ -242,13 +245,13 @@ export class Templates {
   }
 
   private async hash({ image, variant }: Pick<TemplateBuild, 'variant'> & { readonly image: Kernel }): Promise<string> {
-    return templateHash([image.id, variant, ...(await this.stateFacts(await this.means(image)))]);
+    return templateHash([image.id, variant, ...(await this.stateFacts(await this.means(image), true))]);
   }
 
-  private async stateFacts(means: Toolchain): Promise<string[]> {
+  private async stateFacts(means: Toolchain, hasBrowser: boolean): Promise<string[]> {
     const { accelerator } = means.accelerator;
     const processor = accelerator === 'kvm' ? await processorFacts() : '';
-    return [madeWith(means), processor, ...layout(accelerator, means.counterKhz !== null)];
+    return [madeWith(means), processor, ...layout(accelerator, means.counterKhz !== null, hasBrowser)];
   }
 
   private async kernelOf(templateId: string): Promise<Pick<Image, 'kernel' | 'initrd'>> {
@@ -306,12 +309,13 @@ function madeWith({ emulator, accelerator }: Toolchain): string {
  * The machine's devices: any change here makes older templates unloadable. Paths are not part of it, nor is the counter's
  * rate, which two hosts measure a little differently (`isSameRate`).
  */
-function layout(accelerator: Accelerator, isTold: boolean): string[] {
+function layout(accelerator: Accelerator, isTold: boolean, hasBrowser: boolean): string[] {
   const path = { kernel: '', initrd: '', disk: '', qmpSocket: '' };
   return qemuCommandLine({
     ...path,
     accelerator,
     counterKhz: isTold ? 0 : null,
+    browser: hasBrowser ? { file: null } : null,
     name: '',
     memory: null,
     tap: '',

@@ -16,6 +16,7 @@ import type { ProcessMark } from '../host/process.ts';
 import { moveDisk } from '../saved/backing.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
+import type { BrowserDisks } from '../saved/browser-disks.ts';
 import { pageThread } from '../saved/snapshot/snapshot.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Templates } from './templates.ts';
@@ -30,6 +31,7 @@ export interface Making {
   readonly options: QemuDriverOptions;
   readonly slots: VmNumbers;
   readonly templates: Templates;
+  readonly browserDisks: BrowserDisks;
   readonly watch: ExitWatch;
   readonly cgroups: Cgroups;
   readonly directory: RunDirectory;
@@ -75,7 +77,7 @@ export async function makeVm(making: Making, request: VmRequest, signal: AbortSi
 }
 
 async function sourceOf(
-  { directory, templates, options }: Making,
+  { directory, templates, browserDisks, options }: Making,
   { agentId, from, template }: VmRequest,
 ): Promise<VmSource> {
   if (from !== 'snapshot') return { from };
@@ -87,13 +89,18 @@ async function sourceOf(
   const unlessThere = (error: Error): never => {
     throw refused(error.message);
   };
-  const { stateKey, savedOn: here } = await templates.stateOf(template.id).catch(unlessThere);
+  const { stateKey, savedOn: here } = await templates
+    .stateOf(template.id, snapshot.browser !== undefined)
+    .catch(unlessThere);
   const difference = foreign(snapshot.savedOn, here);
   if (snapshot.stateKey !== stateKey || difference !== null) {
     const why = difference ?? 'it was saved by another emulator, or with other devices';
     throw new VmError('snapshot_foreign', `the snapshot cannot be loaded: ${why}`);
   }
   await templates.startable(template.id, snapshot.base === 'template' ? 'clone' : 'boot').catch(unlessThere);
+  if (typeof snapshot.browser === 'string' && !(await browserDisks.has(snapshot.browser))) {
+    throw refused('the disk of the browser that its guest knows is gone');
+  }
   const since = updated(snapshot.savedOn, here);
   if (since !== null)
     options.log.info({ agent_id: agentId, since }, 'the host was updated since the snapshot was saved');
@@ -142,7 +149,7 @@ interface Toolchain {
 }
 
 async function bringUp(
-  { directory, options, watch, cgroups }: Making,
+  { directory, options, watch, cgroups, browserDisks }: Making,
   request: VmRequest,
   { host, template, source, slot }: Toolchain,
   signal: AbortSignal,
@@ -150,6 +157,7 @@ async function bringUp(
   const { agentId, executionId, machine, from } = request;
   const facts = source.from === 'snapshot' ? source.snapshot.facts : null;
   const credential = newCredential();
+  const browser = browserDiskOf(source, template, browserDisks);
   let record: VmRecord = {
     version: 1,
     agentId,
@@ -160,6 +168,7 @@ async function bringUp(
     machine,
     facts,
     templateId: template.template.id,
+    ...(browser !== undefined && { browser }),
     slot,
     address: null,
     process: null,
@@ -172,7 +181,8 @@ async function bringUp(
   };
   const egress = request.egress ?? publicEgress;
   const uid = options.uidBase + slot;
-  const plan = { directory, slot, uid, machine, template, source, egress, credential, onSpawned };
+  const backing = browserDisks.backing(browser);
+  const plan = { directory, slot, uid, machine, template, source, browser: backing, egress, credential, onSpawned };
   const started = await startVm(host, plan, signal);
   const address = started.namespace.guestAddress;
   try {
@@ -196,6 +206,25 @@ async function bringUp(
     started.witness.expectEnd();
     started.qmp.close();
     throw failure;
+  }
+}
+
+/**
+ * The browser's disk that the machine begins with, as its record says it. Saved state has the devices that it was saved
+ * with, and a guest that saw a disk goes on with the same one. Any other sees the present disk, if there is one.
+ */
+function browserDiskOf(
+  source: VmSource,
+  template: StoredTemplate,
+  { current }: BrowserDisks,
+): string | null | undefined {
+  switch (source.from) {
+    case 'boot':
+      return current;
+    case 'clone':
+      return template.hasBrowser ? current : undefined;
+    case 'snapshot':
+      return source.snapshot.browser === null ? current : source.snapshot.browser;
   }
 }
 

@@ -3,6 +3,7 @@ import type { GuestClient } from '@lodge/guest';
 import type { Machine } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
 import type { Accelerator } from '../machine/architecture.ts';
+import { disksOf } from '../machine/browser-device.ts';
 import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import { awaitVcpus, plug, settleMemory } from '../machine/hotplug.ts';
 import type { Qmp } from '../machine/qmp.ts';
@@ -37,7 +38,7 @@ export async function resizeVm(vm: ResizableVm, machine: Machine, signal: AbortS
   const now = { ...machine, memoryMib };
   await limit(now);
   const { network, mbitPerVcpu = null, diskRateFactor = 1 } = options;
-  await setDiskRate(qmp, diskRate(now, diskRateFactor));
+  await setDiskRate(qmp, diskRate(now, diskRateFactor), disksOf(record.browser !== undefined));
   await network.setBandwidth(record.slot!, bandwidthOf(now, mbitPerVcpu));
   await directory.write({ ...record, machine: now });
   return now;

@@ -7,6 +7,8 @@ import type { EgressRules } from '@lodge/domain';
 import { credentialDigest } from '@lodge/guest';
 import type { Machine } from '@lodge/ports';
 import { VmError } from '@lodge/ports';
+import { disksOf } from '../machine/browser-device.ts';
+import type { BrowserBacking } from '../machine/browser-device.ts';
 import { bootVcpus } from '../machine/command-line.ts';
 import type { Accelerator } from '../machine/architecture.ts';
 import type { MemoryFile } from '../machine/command-line.ts';
@@ -54,6 +56,8 @@ export interface VmStart {
   readonly machine: Machine;
   readonly template: StoredTemplate;
   readonly source: VmSource;
+  /** The browser's disk; null: the machine has no device for it. */
+  readonly browser: BrowserBacking | null;
   readonly egress: EgressRules;
   /**
    * The credential by which the guest's daemon knows the host. A booting guest gets it from its kernel, any other guest
@@ -98,6 +102,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
       kernel: template.kernel,
       initrd: template.initrd,
       disk: directory.disk,
+      browser: start.browser,
       memory: memoryOf(host, start),
       tap: namespace.tap,
       credentialDigest: source.from === 'boot' ? credentialDigest(start.credential) : null,
@@ -133,12 +138,13 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
 async function setGoing(
   launched: LaunchedMachine,
   { diskRateFactor }: VmHost,
-  { directory, machine, source }: VmStart,
+  { directory, machine, source, browser }: VmStart,
   signal: AbortSignal,
 ): Promise<void> {
   const { qmp, witness } = launched;
   try {
-    await allSettledOrThrow([plug(qmp, machine), setDiskRate(qmp, diskRate(machine, diskRateFactor))]);
+    const disks = disksOf(browser !== null);
+    await allSettledOrThrow([plug(qmp, machine), setDiskRate(qmp, diskRate(machine, diskRateFactor), disks)]);
     throwIfAborted(signal);
     if (source.from === 'snapshot') await directory.snapshot.useUp();
     await qmp.execute('cont');

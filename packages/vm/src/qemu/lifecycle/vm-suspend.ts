@@ -72,8 +72,8 @@ export async function writeSnapshot(
     const { templateId, machine } = work.record;
     const { stateKey, savedOn, facts } = work;
     throwIfAborted(signal);
-    const { credential } = work.record;
-    const known = credential === undefined ? {} : { credential };
+    const { credential, browser } = work.record;
+    const known = { ...(credential !== undefined && { credential }), ...(browser !== undefined && { browser }) };
     const about = { templateId, base, stateKey, savedOn, machine, plugged: has, facts, ...known };
     const bytes = await directory.snapshot.commit(draft, pages, about);
     marks.push(performance.now());

@@ -3,17 +3,8 @@ import { readdir } from 'node:fs/promises';
 import type { EgressRules, VmDeath } from '@lodge/domain';
 import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type {
-  CarriedData,
-  DiskUse,
-  Machine,
-  RuntimeFacts,
-  Suspension,
-  Vm,
-  VmObservation,
-  VmRequest,
-  VmUsage,
-} from '@lodge/ports';
+import type { BrowserShown, CarriedData, DiskUse, Machine, RuntimeFacts, Suspension } from '@lodge/ports';
+import type { Vm, VmObservation, VmRequest, VmUsage } from '@lodge/ports';
 import { Backups, assertRoom } from '../saved/backups.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import type { HostNetwork } from '../network/index.ts';
@@ -25,9 +16,11 @@ import type { ProcessMark } from '../host/process.ts';
 import type { Qmp } from '../machine/qmp.ts';
 import { isAgentId, RunDirectory, type VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
+import type { BrowserDisks } from '../saved/browser-disks.ts';
 import type { Templates } from './templates.ts';
 import { guestOf, setGuestClock } from './vm-guest.ts';
 import { deathOf, witnessOf } from './vm-death.ts';
+import { showBrowser } from './vm-browser.ts';
 import { makeVm } from './vm-make.ts';
 import { removeVm } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
@@ -58,6 +51,7 @@ export interface VmsParts {
   readonly root: string;
   readonly slots: VmNumbers;
   readonly templates: Templates;
+  readonly browserDisks: BrowserDisks;
   readonly watch: ExitWatch;
   readonly cgroups: () => Cgroups;
   /** Prevents that agent's guest from going on until the returned function is called (`ClockKeeper.hold`). */
@@ -91,10 +85,13 @@ export class Vms {
     return new Map(await Promise.all(names.map(async (name) => [name, await this.directory(name).read()] as const)));
   }
 
-  /** Templates that VMs, disks and snapshots lie over. */
-  async templateIds(): Promise<string[]> {
-    const records = [...(await this.records()).values()];
-    return [...records.flatMap((record) => record?.templateId ?? []), ...(await this.backups.templateIds())];
+  /** Templates that VMs, disks and snapshots lie over, and disks of the browser that their guests know. */
+  async needed(): Promise<{ readonly templates: readonly string[]; readonly browserDisks: readonly string[] }> {
+    const records = [...(await this.records()).values(), ...(await this.backups.records())];
+    return {
+      templates: records.flatMap((record) => record?.templateId ?? []),
+      browserDisks: records.flatMap((record) => record?.browser ?? []),
+    };
   }
 
   /** The VM of exactly this execution, if it runs already. */
@@ -111,10 +108,9 @@ export class Vms {
   }
 
   make(request: VmRequest, signal: AbortSignal): Promise<Vm> {
-    const { options, slots, templates, watch, cgroups } = this.parts;
     const directory = this.directory(request.agentId);
     const takeAway = (keep: Kept): Promise<number | null> => this.takeAway(directory, keep);
-    return makeVm({ options, slots, templates, watch, cgroups: cgroups(), directory, takeAway }, request, signal);
+    return makeVm({ ...this.parts, cgroups: this.parts.cgroups(), directory, takeAway }, request, signal);
   }
 
   async pause(agentId: string, executionId: string): Promise<void> {
@@ -167,7 +163,7 @@ export class Vms {
       async (vm) => {
         const { directory, record, process, qmp, guest } = vm;
         const { options, templates } = this.parts;
-        const state = await templates.stateOf(record.templateId);
+        const state = await templates.stateOf(record.templateId, record.browser !== undefined);
         const uid = options.uidBase + record.slot!;
         const writeData =
           data &&
@@ -228,6 +224,10 @@ export class Vms {
       return resizeVm({ ...vm, cgroups: cgroups(), accelerator, options }, machine, signal);
     };
     return this.onVm(agentId, executionId, fit, signal);
+  }
+
+  showBrowser(agentId: string, executionId: string): Promise<BrowserShown> {
+    return this.onVm(agentId, executionId, (vm) => showBrowser(vm, this.parts.browserDisks));
   }
 
   async guestCredential(agentId: string, address: string): Promise<string | null> {

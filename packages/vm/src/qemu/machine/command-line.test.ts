@@ -12,6 +12,7 @@ const base: CommandLine = {
   kernel: '/image/vmlinuz',
   initrd: '/image/initrd',
   disk: '/vms/a/disk.qcow2',
+  browser: { file: null },
   memory: null,
   qmpSocket: '/vms/a/qmp',
   tap: 'tap0',
@@ -40,6 +41,22 @@ for (const accelerator of ['tcg', 'kvm'] as Accelerator[]) {
     assert.deepEqual(machineOf({ ...clone, accelerator }), expected);
   });
 }
+
+test('the device of the browser’s disk is the last of the bus, the same with the disk and with zeroes, and may be absent', () => {
+  const devices = (line: CommandLine) => {
+    const all = qemuCommandLine(line);
+    return all.filter((_, index) => all[index - 1] === '-device');
+  };
+  const without = devices({ ...clone, browser: null });
+  const own = devices(clone).slice(without.length);
+  assert.deepEqual(
+    devices(clone).slice(0, without.length),
+    without,
+    'saved state of earlier releases finds its places',
+  );
+  assert.deepEqual(own, ['virtio-blk-pci,id=browser-device,drive=browser,serial=lodge-browser,num-queues=1']);
+  assert.deepEqual(devices({ ...clone, browser: { file: '/data/browser/disk' } }), devices(clone));
+});
 
 test('a clone keeps its writes to itself, a template puts them into its file', () => {
   const memoryOf = (line: CommandLine) =>

@@ -10,6 +10,8 @@
 import { credentialParameter } from '@lodge/guest';
 import { architecture } from './architecture.ts';
 import type { Accelerator, Architecture } from './architecture.ts';
+import { browserDevice } from './browser-device.ts';
+import type { BrowserBacking } from './browser-device.ts';
 import { diskDevice, requestBound } from './disk-rate.ts';
 
 /** Devices from the start, and so in every template. */
@@ -40,6 +42,8 @@ export interface CommandLine {
   readonly initrd: string;
   /** qcow2 file. */
   readonly disk: string;
+  /** The browser's disk; null: no device for it, as in machines of earlier releases, whose saved state goes on. */
+  readonly browser: BrowserBacking | null;
   /** Memory from a file; null: the process' own. */
   readonly memory: MemoryFile | null;
   readonly qmpSocket: string;
@@ -79,6 +83,8 @@ export function qemuCommandLine(line: CommandLine, kind: Architecture = architec
     ['-netdev', `tap,id=net0,ifname=${line.tap},script=no,downscript=no`],
     // The card has no option ROM: nobody boots from it, and the ROM's package need not be installed.
     ['-device', `virtio-net-pci,netdev=net0,mac=${guestMac},romfile=`],
+    // The last PCI device: all others stay at the places that they have without it.
+    line.browser === null ? [] : browserDevice(line.browser),
     // The console stays in QEMU's memory: a guest that floods it fills no disk.
     ['-chardev', 'ringbuf,id=console,size=65536', '-serial', 'chardev:console'],
     ['-chardev', qmpArgument(line.qmpSocket), '-mon', 'chardev=qmp,mode=control'],

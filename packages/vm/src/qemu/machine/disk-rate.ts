@@ -41,8 +41,15 @@ export function diskRate({ memoryMib }: Pick<Machine, 'memoryMib'>, factor: numb
 export const requestBound = 'disk0-requests';
 export const diskDevice = 'disk0-device';
 
-/** Sets the rate of a VM, running or not. No command line sets one: every machine's command line is the same. */
-export async function setDiskRate(qmp: Qmp, { requestsPerSecond, mibPerSecond }: DiskRate): Promise<void> {
+/**
+ * Sets the rate of a VM, running or not, of each of these devices. No command line sets one: every machine's command line is
+ * the same.
+ */
+export async function setDiskRate(
+  qmp: Qmp,
+  { requestsPerSecond, mibPerSecond }: DiskRate,
+  devices: readonly string[],
+): Promise<void> {
   const bytes = Math.round(mibPerSecond * 2 ** 20);
   // QEMU keeps a bound that the command does not name.
   const requests = {
@@ -52,16 +59,18 @@ export async function setDiskRate(qmp: Qmp, { requestsPerSecond, mibPerSecond }:
   };
   await Promise.all([
     qmp.execute('qom-set', { path: `/objects/${requestBound}`, property: 'limits', value: requests }),
-    qmp.execute('block_set_io_throttle', {
-      // The disk of a device on a bus belongs to its inner half, which has a path and no name.
-      id: `/machine/peripheral/${diskDevice}/virtio-backend`,
-      bps: bytes,
-      bps_rd: 0,
-      bps_wr: 0,
-      iops: 0,
-      iops_rd: 0,
-      iops_wr: 0,
-      ...(bytes === 0 ? {} : { bps_max: bytes * burst, bps_max_length: burstSeconds }),
-    }),
+    ...devices.map((device) =>
+      qmp.execute('block_set_io_throttle', {
+        // The disk of a device on a bus belongs to its inner half, which has a path and no name.
+        id: `/machine/peripheral/${device}/virtio-backend`,
+        bps: bytes,
+        bps_rd: 0,
+        bps_wr: 0,
+        iops: 0,
+        iops_rd: 0,
+        iops_wr: 0,
+        ...(bytes === 0 ? {} : { bps_max: bytes * burst, bps_max_length: burstSeconds }),
+      }),
+    ),
   ]);
 }

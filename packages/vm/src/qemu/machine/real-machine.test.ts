@@ -2,12 +2,14 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { sizes } from '@lodge/domain';
 import { overlayImage } from '../saved/disks.ts';
+import { browserDiskBytes } from '@lodge/ports';
+import { disksOf, exchangeZeroes } from './browser-device.ts';
 import { qemuCommandLine } from './command-line.ts';
 import { diskDevice, diskRate, requestBound, setDiskRate } from './disk-rate.ts';
 import { plug } from './hotplug.ts';
@@ -33,6 +35,7 @@ beforeEach(async () => {
   const line = qemuCommandLine({
     ...names,
     disk,
+    browser: { file: null },
     qmpSocket,
     accelerator: 'kvm',
     counterKhz: null,
@@ -64,8 +67,8 @@ interface BlockInfo {
 }
 const requestLimits = (): Promise<Record<string, number>> =>
   qmp.execute('qom-get', { path: `/objects/${requestBound}`, property: 'limits' });
-const disk = async (): Promise<BlockInfo> => {
-  const found = (await qmp.execute<BlockInfo[]>('query-block')).find(({ qdev }) => qdev.includes(`/${diskDevice}/`));
+const disk = async (device = diskDevice): Promise<BlockInfo> => {
+  const found = (await qmp.execute<BlockInfo[]>('query-block')).find(({ qdev }) => qdev.includes(`/${device}/`));
   assert.ok(found);
   return found;
 };
@@ -85,14 +88,56 @@ test('a disk is bound by its machine’s size, by requests and by bytes, and a c
   for (const size of [sizes.small, sizes.xlarge, sizes.medium]) {
     const { requestsPerSecond, mibPerSecond } = diskRate(size, 1);
     assert.ok(requestsPerSecond > 0 && mibPerSecond > 0);
-    await setDiskRate(qmp, { requestsPerSecond, mibPerSecond });
+    await setDiskRate(qmp, { requestsPerSecond, mibPerSecond }, disksOf(true));
     const { inserted } = await disk();
     assert.equal(inserted['drv'], 'throttle', 'every request passes the filter');
     assert.deepEqual([inserted['bps'], inserted['iops']], [mibPerSecond * mib, 0]);
+    assert.equal((await disk('browser-device')).inserted['bps'], mibPerSecond * mib);
     const limits = await requestLimits();
     assert.deepEqual([limits['iops-total'], limits['bps-total']], [requestsPerSecond, 0]);
   }
-  await setDiskRate(qmp, diskRate(sizes.small, 0));
+  await setDiskRate(qmp, diskRate(sizes.small, 0), disksOf(true));
   assert.equal((await disk()).inserted['bps'], 0);
   assert.equal((await requestLimits())['iops-total'], 0);
+});
+
+/** A built disk, in all but its contents, and the file or driver below the browser's device. */
+const builtDisk = async (): Promise<string> => {
+  const path = join(folder, 'browser');
+  await writeFile(path, '');
+  await truncate(path, browserDiskBytes);
+  return path;
+};
+const shown = async (): Promise<string> => JSON.stringify((await disk('browser-device')).inserted['file']);
+
+test('a machine has zeroes where the browser’s disk will be, and the disk once it is exchanged for them, however often', async () => {
+  const built = await builtDisk();
+  assert.match(await shown(), /null-co/);
+  const { mibPerSecond } = diskRate(sizes.small, 1);
+  await setDiskRate(qmp, diskRate(sizes.small, 1), disksOf(true));
+  for (const _ of [1, 2]) {
+    await exchangeZeroes(qmp, built);
+    assert.ok((await shown()).includes(built));
+  }
+  const { inserted } = await disk('browser-device');
+  assert.deepEqual([inserted['ro'], inserted['drv'], inserted['bps']], [true, 'throttle', mibPerSecond * mib]);
+});
+
+test('an exchange that was cut off at any step is brought to its end', async () => {
+  const built = await builtDisk();
+  // The first ends before the second change, the second before the third, which is the last.
+  for (const _ of [1, 2]) {
+    let changes = 0;
+    const dying = {
+      execute(command: string, parameters?: Record<string, unknown>) {
+        if (command.startsWith('blockdev-')) changes += 1;
+        return changes > 1 ? Promise.reject(new Error('killed')) : qmp.execute(command, parameters);
+      },
+    } as unknown as Qmp;
+    await assert.rejects(exchangeZeroes(dying, built), /killed/);
+  }
+  await exchangeZeroes(qmp, built);
+  assert.ok((await shown()).includes(built));
+  const nodes = await qmp.execute<{ 'node-name': string }[]>('query-named-block-nodes', { flat: true });
+  assert.ok(!nodes.some((node) => node['node-name'] === 'browser-zeroes'), 'the zeroes are gone');
 });

@@ -8,6 +8,7 @@ import { VmError } from '@lodge/ports';
 import { freeSpace } from '../host/capacity.ts';
 import { syncFile } from '../host/files.ts';
 import { isAgentId, RunDirectory } from './run-directory.ts';
+import type { VmRecord } from './run-directory.ts';
 
 const suffix = '.aside';
 /** Most MiB that an upgrade writes beside disks and snapshot. */
@@ -36,10 +37,8 @@ export class Backups {
     return (await directory.read())?.executionId ?? '';
   }
 
-  /** Templates that the backup lies over. */
-  async templateIds(): Promise<string[]> {
-    const records = await Promise.all((await this.agentIds()).map((agentId) => this.directory(agentId).read()));
-    return records.flatMap((record) => record?.templateId ?? []);
+  async records(): Promise<(VmRecord | null)[]> {
+    return Promise.all((await this.agentIds()).map((agentId) => this.directory(agentId).read()));
   }
 
   /** Backs up a suspended VM whose snapshot holds its guest's data. */

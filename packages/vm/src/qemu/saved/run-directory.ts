@@ -46,6 +46,11 @@ export interface VmRecord {
   /** The facts in the snapshot that it was started from. */
   readonly facts: RuntimeFacts | null;
   readonly templateId: string;
+  /**
+   * The browser's disk that its guest may see (`browser-disks.ts`), written before it does; null for zeroes. Absent: the
+   * machine has no device for it, because its saved state is of an earlier release.
+   */
+  readonly browser?: string | null;
   /** Numbers namespace and user id; null when the VM has neither. */
   readonly slot: number | null;
   readonly address: string | null;

@@ -23,6 +23,8 @@ export interface Manifest {
   readonly madeWith: string;
   /** Rate of the guest's counter, kHz; null or absent where its processor tells it. */
   readonly counterKhz?: number | null;
+  /** Whether its machine has the device of the browser's disk; absent from older templates, whose machines have none. */
+  readonly hasBrowser?: boolean;
   readonly diskBytes: number;
   /** The host's pace when it was made; absent from older templates. */
   readonly pace?: number;
@@ -46,6 +48,7 @@ export interface StoredTemplate {
   readonly files: TemplateFiles;
   readonly madeWith: string;
   readonly counterKhz: number | null;
+  readonly hasBrowser: boolean;
   readonly diskBytes: number;
   readonly kernel: string;
   readonly initrd: string;
@@ -105,12 +108,13 @@ export class TemplateShelf {
   }
 
   protected stored(id: string, manifest: Manifest): StoredTemplate {
-    const { imageId, facts, variant, madeWith, counterKhz = null, diskBytes, pace } = manifest;
+    const { imageId, facts, variant, madeWith, counterKhz = null, hasBrowser = false, diskBytes, pace } = manifest;
     return {
       template: { id, imageId, facts, ...(variant !== undefined && { variant }), pace: keptPace(pace) },
       files: { memory: this.file(id, 'memory'), disk: this.file(id, 'disk'), devices: this.file(id, 'devices') },
       madeWith,
       counterKhz,
+      hasBrowser,
       diskBytes,
       kernel: this.file(id, 'kernel'),
       initrd: this.file(id, 'initrd'),

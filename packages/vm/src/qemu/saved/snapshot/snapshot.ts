@@ -45,6 +45,11 @@ export interface SnapshotFacts {
   readonly stateKey: string;
   /** Explains why it does not load; absent in snapshots of older releases. */
   readonly savedOn?: SavedOn;
+  /**
+   * The browser's disk that its guest may have mounted: it must find the same bytes. Null for zeroes; absent: the machine has
+   * no such device, as in snapshots of older releases.
+   */
+  readonly browser?: string | null;
   /** The VM's machine; `plugged` is the size of its devices, which is larger if the guest was made smaller. */
   readonly machine: Machine;
   readonly plugged: { readonly vcpus: number; readonly memoryMib: number };
