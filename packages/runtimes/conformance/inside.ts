@@ -10,6 +10,7 @@ import { type Tested } from './world.ts';
 import { until } from './until.ts';
 
 const screenTimeoutMs = 300_000;
+const settledMs = 120_000;
 const terminals = formOf({ short: 5, long: 20 });
 
 class Terminal {
@@ -63,6 +64,31 @@ export function inside(results: Results, subject: Subject, agent: () => Tested):
 
   check('commands run as the agent, in its workspace', async (agent) => {
     assert.equal(await command(agent, 'id -un; pwd'), 'agent\n/workspace');
+  });
+
+  check('variables reach the commands of a conversation that has begun, with its next turn', async (agent) => {
+    const { llm } = agent.world;
+    const uses = [subject.shell('echo "seen: ${PLUM-none}."'), ...subject.scripts('PLUM')];
+    const sees = async (value: string): Promise<void> => {
+      llm.script([...uses.map((use) => ({ toolCalls: [use] })), { text: 'Looked.' }]);
+      const before = llm.requests.length;
+      assert.match(await agent.answer('Look', { user: 'variables' }), /Looked/);
+      const replies = llm.requests.slice(before + 1).map(({ body }) => JSON.stringify(body));
+      for (const [index] of uses.entries()) {
+        const seen = [...replies[index]!.matchAll(/seen: ([\w-]+)\./g)].at(-1)?.[1];
+        assert.equal(seen, value, `${uses[index]!.name}: ${replies[index]!.slice(-3_000)}`);
+      }
+    };
+    const set = async (env: object | null): Promise<void> => {
+      await agent.patch({ env });
+      await until('it is set', settledMs, async () => (await agent.record()).settings_pending === false);
+    };
+    const word = `word-${randomBytes(6).toString('hex')}`;
+    await sees('none');
+    await set({ PLUM: word });
+    await sees(word);
+    await set(null);
+    await sees('none');
   });
 
   further('interactive programs work in a terminal, and are told of its new size', async (agent) => {

@@ -14,6 +14,8 @@ export interface Subject {
   shell(command: string): ToolCall;
   /** As `shell`, for a command that takes up to two minutes. The call waits for its end. */
   work(command: string): ToolCall;
+  /** Calls of further tools that run code, here code that prints `seen: <value>.` of a variable, or `none`. */
+  scripts(variable: string): readonly ToolCall[];
   write(path: string, content: string): ToolCall;
   /** A call of a tool that the host offers. */
   hostTool(name: string, args: ToolCall['arguments']): ToolCall;
@@ -38,6 +40,7 @@ export const openclaw: Subject = {
   apis: ['openai-completions', 'openai-responses', 'anthropic-messages', 'google-generative-ai'],
   shell: (command) => ({ name: 'exec', arguments: { command } }),
   work: (command) => ({ name: 'exec', arguments: { command, yieldMs: 120_000 } }),
+  scripts: () => [],
   write: (path, content) => ({ name: 'write', arguments: { path, content } }),
   hostTool: (name, args) => ({ name: `lodge__${name}`, arguments: args }),
   client: { file: 'client.mjs', interpreter: 'node' },
@@ -65,6 +68,10 @@ export const hermes: Subject = {
   apis: ['openai-completions', 'openai-responses', 'anthropic-messages'],
   shell: (command) => ({ name: 'terminal', arguments: { command } }),
   work: (command) => ({ name: 'terminal', arguments: { command, timeout: 600 } }),
+  scripts: (variable) => {
+    const code = `import os\nprint("seen: " + os.environ.get("${variable}", "none") + ".")`;
+    return [{ name: 'execute_code', arguments: { code } }];
+  },
   write: (path, content) => ({ name: 'write_file', arguments: { path, content } }),
   hostTool: (name, args) => ({ name: `mcp__lodge__${name}`, arguments: args }),
   client: { file: 'client.py', interpreter: '/opt/hermes/bin/python' },

@@ -1,7 +1,7 @@
 /**
  * The owner's variables in a guest, in two files of root's: one that shells read, and one for programs that are no
  * shells. Login shells (terminals, Hermes's background commands) find the first by themselves. The host gives the variables to
- * `exec`. Other commands of the runtimes read the first file themselves.
+ * `exec`. By the images' recipes both runtimes read one of the files for each further command.
  */
 import type { Variables } from '@lodge/domain';
 import { keepRootFile } from './root-file.ts';
