@@ -16,7 +16,8 @@ const hierarchy = join(root, 'hierarchy');
 const group = join(hierarchy, `lodge-test-${process.pid}`);
 const groups = join(root, 'sys/fs/cgroup');
 const journal = new Journal(join(root, 'log'));
-const settings = { root, port: 0, peer: null, credentialDigest: null, agent: { uid: 0, gid: 0 } };
+const browser = { uid: 0, port: 0, idleMs: 1_000, program: null };
+const settings = { root, port: 0, peer: null, credentialDigest: null, agent: { uid: 0, gid: 0 }, browser };
 const never = new AbortController().signal;
 const children: ChildProcess[] = [];
 

@@ -1,6 +1,7 @@
 /** The daemon in every guest: serves the guest protocol to the host and keeps the agent's runtime running. Respawned by init. */
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import { AgentBrowser } from './browser/browser.ts';
 import { Freezer } from './freezer.ts';
 import { Journal } from './journal.ts';
 import { Kernel } from './kernel.ts';
@@ -25,10 +26,12 @@ setOomScore(process.pid, -900);
 const kernel = new Kernel();
 const freezer = new Freezer(settings.root, journal, () => kernel.pids);
 const runtime = new RuntimeSupervisor(settings, journal, runtimeLog);
+const browser = new AgentBrowser(settings, journal, runtimeLog);
 const logs = { guestd: journal.file, runtime: runtimeLog };
-const server = createGuestServer({ settings, journal, kernel, freezer, runtime, logs });
+const server = createGuestServer({ settings, journal, kernel, freezer, runtime, browser, logs });
 server.listen(settings.port, '0.0.0.0');
 await once(server, 'listening');
 journal.info(`listening on port ${(server.address() as AddressInfo).port} for ${settings.peer ?? 'any address'}`);
 kernel.warm();
+void browser.resume();
 await runtime.run();

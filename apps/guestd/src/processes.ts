@@ -139,6 +139,15 @@ export function processStat(pid: number): ProcessStat | null {
   }
 }
 
+/** Whether the process was started with `variable` (`NAME=value`) in its environment. */
+export function hasVariable(pid: number, variable: string): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(variable);
+  } catch {
+    return false; // Ended meanwhile, or another user's (in a test).
+  }
+}
+
 /** Whether that very process runs, not another one that was given its number since. */
 export const isAlive = ({ pid, startTime }: Pick<ProcessStat, 'pid' | 'startTime'>): boolean =>
   processStat(pid)?.startTime === startTime;

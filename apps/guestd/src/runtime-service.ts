@@ -18,7 +18,16 @@ import { systemCode } from './errors.ts';
 import { fieldsOf, optional, text, textList, textMap } from './fields.ts';
 import type { Journal } from './journal.ts';
 import type { LogFile } from './log-file.ts';
-import { isAlive, killGroup, processStat, processes, signalProcess, start, type ProcessStat } from './processes.ts';
+import {
+  hasVariable,
+  isAlive,
+  killGroup,
+  processStat,
+  processes,
+  signalProcess,
+  start,
+  type ProcessStat,
+} from './processes.ts';
 import type { Settings } from './settings.ts';
 
 const firstPauseMs = 1_000;
@@ -144,12 +153,4 @@ function findRuntime(variable: string): ProcessStat | null {
   const leaders = processes().filter((stat) => stat.session === stat.pid && hasVariable(stat.pid, variable));
   leaders.sort((a, b) => a.startTime - b.startTime);
   return leaders[0] ?? null;
-}
-
-function hasVariable(pid: number, variable: string): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0').includes(variable);
-  } catch {
-    return false; // Ended meanwhile, or another user's (in a test).
-  }
 }

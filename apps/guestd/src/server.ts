@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import {
+  maxBrowserHoldSeconds,
   maxJsonBytes,
   maxLogChunkBytes,
   maxRuntimeGraceMs,
@@ -11,6 +12,7 @@ import {
   type MachineUser,
 } from '@lodge/guest';
 import { Access } from './access.ts';
+import type { AgentBrowser } from './browser/browser.ts';
 import { chunksOf } from './chunks.ts';
 import { CommandRecords } from './command-records.ts';
 import { setCpusOnline } from './cpus.ts';
@@ -39,6 +41,7 @@ export interface ServerParts {
   readonly kernel: Kernel;
   readonly freezer: Freezer;
   readonly runtime: RuntimeSupervisor;
+  readonly browser: AgentBrowser;
   readonly logs: Readonly<Record<LogName, LogFile>>;
 }
 
@@ -123,6 +126,18 @@ function routesOf({ settings, journal, kernel, freezer, runtime, logs }: ServerP
   };
 }
 
+/** The agent's browser. */
+const browserRoutes = (browser: AgentBrowser): Routes => ({
+  'PUT /v1/browser': async ({ request }) => ({
+    json: await browser.put(yesNo(fieldsOf(await readJson(request)), 'enabled')),
+  }),
+  'GET /v1/browser': async () => ({ json: await browser.state() }),
+  'POST /v1/browser/hold': async ({ request }) => {
+    browser.holdFor(integer(fieldsOf(await readJson(request)), 'seconds', 0, maxBrowserHoldSeconds));
+    return done;
+  },
+});
+
 /** What the host's users do with files, and what moves an agent into another guest. */
 function fileRoutes(settings: Settings): Routes {
   const writer = new WorkspaceWriter(settings);
@@ -164,9 +179,9 @@ function fileRoutes(settings: Settings): Routes {
 }
 
 export function createGuestServer(parts: ServerParts): Server {
-  const { settings, kernel, journal } = parts;
+  const { settings, kernel, journal, browser } = parts;
   const records = new CommandRecords(`${settings.root}/run/lodge/commands`);
-  const routes = { ...routesOf(parts, records), ...fileRoutes(settings) };
+  const routes = { ...routesOf(parts, records), ...browserRoutes(browser), ...fileRoutes(settings) };
   const terminals = new Terminals({ settings, records, kernel });
   const access = new Access(settings, journal);
   // A file comes at the pace of whoever sends it to the host, which is the host's to bound.
@@ -177,7 +192,7 @@ export function createGuestServer(parts: ServerParts): Server {
     void serve({ routes, access, journal }, request, response);
   });
   server.on('upgrade', (request, socket, head) => {
-    void serveTerminal({ terminals, access, journal }, { request, socket, head });
+    void serveUpgrade({ terminals, browser, access, journal }, { request, socket, head });
   });
   server.maxConnections = 128;
   // A process in the guest that connects has the guest's address, whatever address it connects to.
@@ -239,26 +254,47 @@ interface Upgrade {
   readonly head: Buffer;
 }
 
-async function serveTerminal(
-  { terminals, access, journal }: Serving & { readonly terminals: Terminals },
+async function serveUpgrade(
+  { terminals, browser, access, journal }: Serving & { readonly terminals: Terminals; readonly browser: AgentBrowser },
   { request, socket, head }: Upgrade,
 ): Promise<void> {
   socket.on('error', () => undefined); // Its close says so too.
   const url = URL.parse(request.url ?? '/', 'http://guest');
+  const name = `${request.method} ${url?.pathname}`;
   try {
     access.check(request.headers);
-    const user = request.method === 'GET' && url !== null ? terminalUsers[url.pathname] : undefined;
-    if (url === null || user === undefined) throw new Refusal(404, 'no such route');
+    if (url === null || request.method !== 'GET') throw new Refusal(404, 'no such route');
     if (head.length > 0) socket.unshift(head);
-    await terminals.serve(request, url.searchParams, user, socket);
+    const user = terminalUsers[url.pathname];
+    if (user !== undefined) await terminals.serve(request, url.searchParams, user, socket);
+    else if (url.pathname === '/v1/browser/cdp') await serveCdp(browser, request, url.searchParams, socket);
+    else throw new Refusal(404, 'no such route');
   } catch (error) {
-    const { status, message } = refusalOf(error, 'GET /v1/terminal', journal);
+    const { status, message } = refusalOf(error, name, journal);
     const body = JSON.stringify({ error: message });
     socket.end(
       `HTTP/1.1 ${status} Refused\r\nconnection: close\r\nx-guestd-protocol: ${protocolVersion}\r\n` +
         `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
     );
   }
+}
+
+/** Joins the connection to Chromium's own port. */
+async function serveCdp(
+  browser: AgentBrowser,
+  { headers }: IncomingMessage,
+  query: URLSearchParams,
+  socket: Duplex,
+): Promise<void> {
+  if (headers.upgrade !== 'lodge-cdp') throw new Refusal(400, 'upgrade must be lodge-cdp');
+  const chromium = await browser.connect({ start: query.get('start') === 'true' });
+  socket.write(
+    `HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: lodge-cdp\r\nx-guestd-protocol: ${protocolVersion}\r\n\r\n`,
+  );
+  socket.on('data', () => browser.used());
+  socket.on('close', () => chromium.destroy());
+  chromium.on('close', () => socket.destroy());
+  socket.pipe(chromium).pipe(socket);
 }
 
 /** The host sends its whole body before it listens: a reply that comes before that is lost with the connection. */

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { credentialDigestPattern, credentialParameter, guestdPort, hostAddress } from '@lodge/guest';
+import { browserPort, credentialDigestPattern, credentialParameter, guestdPort, hostAddress } from '@lodge/guest';
 import { systemCode } from './errors.ts';
 
 /** What differs between a guest and a test, or another kind of guest: in a VM the daemon is started without arguments. */
@@ -13,6 +13,18 @@ export interface Settings {
   /** Prefix of the system's own paths (`/etc/lodge`, `/var/log/lodge`, `/sys` ...); without a trailing slash, empty in a guest. */
   readonly root: string;
   readonly agent: { readonly uid: number; readonly gid: number };
+  readonly browser: BrowserSettings;
+}
+
+export interface BrowserSettings {
+  /** Its user and group. */
+  readonly uid: number;
+  /** Where the agent's programs find it, on loopback. */
+  readonly port: number;
+  /** The time without use after which it ends. */
+  readonly idleMs: number;
+  /** Started in place of the Chromium of the machine's disk. */
+  readonly program: string | null;
 }
 
 export function readSettings(argv: readonly string[]): Settings {
@@ -26,6 +38,10 @@ export function readSettings(argv: readonly string[]): Settings {
       'credential-sha256': { type: 'string' },
       root: { type: 'string', default: '' },
       'agent-uid': { type: 'string', default: '1000' },
+      'browser-uid': { type: 'string', default: '1001' },
+      'browser-port': { type: 'string', default: String(browserPort) },
+      'browser-idle-ms': { type: 'string', default: '600000' },
+      'browser-program': { type: 'string' },
     },
   });
   const uid = Number(values['agent-uid']);
@@ -40,7 +56,13 @@ export function readSettings(argv: readonly string[]): Settings {
       'without a peer, the digest of the host’s credential must be given: anybody could claim the daemon',
     );
   }
-  return { port: Number(values.port), peer, credentialDigest, root, agent: { uid, gid: uid } };
+  const browser = {
+    uid: Number(values['browser-uid']),
+    port: Number(values['browser-port']),
+    idleMs: Number(values['browser-idle-ms']),
+    program: values['browser-program'] ?? null,
+  };
+  return { port: Number(values.port), peer, credentialDigest, root, agent: { uid, gid: uid }, browser };
 }
 
 /** What the kernel was told as it booted. */
