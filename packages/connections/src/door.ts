@@ -92,9 +92,10 @@ async function call(deps: DoorDeps, asked: Asked): Promise<void> {
       const { headers } = req;
       const isFree = (path: string): boolean => policyOf(path) === 'allow';
       const request = { target, method, headers, body, isFree };
-      const send = async (to: ConnectionRow): Promise<Passed> => {
+      const send = async (to: ConnectionRow, begins = (): void => undefined): Promise<Passed> => {
         const access = new Access(deps.logins, to);
         const credentials = await access.credentials();
+        begins();
         return forward(deps, { row: to, access, credentials, ...request, res, signal });
       };
       const passed = await (policy === 'ask' ? sendConfirmed(deps, { guest, row, request, send, signal }) : send(row));

@@ -50,7 +50,7 @@ export type { Answer } from './turns/answer.ts';
 export type { TurnEvent, TurnWait } from './turns/waits.ts';
 export { confirmCommand } from './confirmations/commands.ts';
 export type { GivenCommand } from './confirmations/commands.ts';
-export type { DecideInTurn } from './confirmations/in-turn.ts';
+export type { DecidedInTurn, DecideInTurn } from './confirmations/in-turn.ts';
 export { bounded } from './turns/bounded.ts';
 export { brokenOff } from './turns/refusals.ts';
 export { createFingerprints } from './accounts/fingerprints.ts';

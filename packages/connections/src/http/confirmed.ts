@@ -35,8 +35,8 @@ interface Confirming {
   readonly guest: GuardedCaller;
   readonly row: ConnectionRow;
   readonly request: Pick<Forwarding, 'target' | 'method' | 'headers' | 'body'>;
-  /** Sends the request by the connection as it is now. */
-  readonly send: (row: ConnectionRow) => Promise<Passed>;
+  /** Sends the request by the connection as it is now, and calls `begins` just before. */
+  readonly send: (row: ConnectionRow, begins: () => void) => Promise<Passed>;
   readonly signal: AbortSignal;
 }
 
@@ -56,8 +56,7 @@ export async function sendConfirmed(deps: ConfirmedDeps, confirming: Confirming)
   let end: CallEnd = { outcome: 'failed', text: 'The connection has changed since it was shown.' };
   try {
     const now = await unchanged(deps.directory, guest.agentId, call);
-    end = { outcome: 'unknown', text: 'No answer is known.' };
-    const passed = await send(now);
+    const passed = await send(now, () => (end = sent));
     end = { outcome: 'done', text: `The server answered with status ${passed.status}.` };
     return passed;
   } catch (error) {
@@ -82,7 +81,7 @@ export async function makeStored(
     const sink = new KeptAnswer();
     const access = new Access(deps.logins, row);
     const credentials = await access.credentials();
-    end = { outcome: 'unknown', text: 'No answer is known.' };
+    end = sent;
     const { method, path, query } = call;
     const { status, cut } = await forward(deps, {
       row,
@@ -105,12 +104,18 @@ export async function makeStored(
   }
 }
 
-/** A refusal says whether the request may have left: it has not where the address or its spelling was refused. */
+/** From here on a request may have left. */
+const sent: CallEnd = { outcome: 'unknown', text: 'No answer is known.' };
+
+/**
+ * A request that was not begun has not left, whatever refused it, such as an authorization server that does not renew access.
+ * The refusal of one that was begun says whether it may have left: it has not where the address or its spelling was refused.
+ */
 function endOf(error: unknown, end: CallEnd): CallEnd {
   if (!(error instanceof Refused)) return end;
   const { status, code, message } = error;
-  const isSent = status >= 500 && code !== 'address_refused';
-  return { outcome: isSent ? 'unknown' : 'failed', text: message };
+  const mayHaveLeft = end.outcome !== 'failed' && status >= 500 && code !== 'address_refused';
+  return { outcome: mayHaveLeft ? 'unknown' : 'failed', text: message };
 }
 
 const storedCall = (

@@ -21,7 +21,7 @@ import type {
 import type { CallLog } from '../call-log.ts';
 import { rateName } from '../door.ts';
 import { deniedByRule } from '../http/confirmed.ts';
-import { Login } from '../oauth/login.ts';
+import { AccessRefused, Login, Unauthorized } from '../oauth/login.ts';
 import type { LoginDeps } from '../oauth/login.ts';
 import type { McpWay } from './guarded-fetch.ts';
 import { HeldServer } from './held-server.ts';
@@ -157,7 +157,10 @@ export class ConnectionTools implements ClosableToolSource {
       return { answer, end: 'done' };
     } catch (error) {
       calls.write(agentId, 'warn', said(row, tool, 'not answered', began));
-      return { answer: failure(sentenceOf(error)), end: tool === undefined ? 'failed' : 'unknown' };
+      return {
+        answer: failure(sentenceOf(error)),
+        end: tool === undefined || wasRefused(error) ? 'failed' : 'unknown',
+      };
     }
   }
 
@@ -221,6 +224,9 @@ export class ConnectionTools implements ClosableToolSource {
 
 const offered = ({ tools }: ConnectionRow, listed: ReadonlyMap<string, ServerTool>): readonly ServerTool[] =>
   [...listed.values()].filter(({ serverName }) => tools === null || tools.includes(serverName));
+
+/** Without access nothing was called: it was not asked for, or the server wanted another one. */
+const wasRefused = (error: unknown): boolean => error instanceof AccessRefused || error instanceof Unauthorized;
 
 const tooSlow = 'Its server takes its time; they may come with a later turn.';
 

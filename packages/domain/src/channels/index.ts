@@ -7,5 +7,6 @@ export * from './message-ends.ts';
 export * from './outbound.ts';
 export * from './pairing.ts';
 export * from './prompt.ts';
+export * from './turn-name.ts';
 export { InboundBatch, inboundBounds } from './inbound.ts';
 export type { KnownOfSenders } from './inbound.ts';

@@ -8,6 +8,11 @@ export interface ConfirmationBounds extends TurnBounds {
   readonly sendMs: number;
   /** How long an agent may run a command once that was allowed when no turn waited for it. */
   readonly passMs: number;
+  /**
+   * How long the turn of a message that decides has for telling the agent; afterwards the queue tells it. Longer than a wake and
+   * a turn.
+   */
+  readonly tellMs: number;
   /** How much later the queue does what a waiting call should have done. */
   readonly graceMs: number;
   readonly expireEveryMs: number;
@@ -26,6 +31,7 @@ export const defaultConfirmationBounds: ConfirmationBounds = {
   waitMs: 4 * minuteMs,
   sendMs: 6 * minuteMs,
   passMs: 24 * 60 * minuteMs,
+  tellMs: 20 * minuteMs,
   graceMs: 5_000,
   expireEveryMs: 15_000,
   lookEveryMs: 10_000,

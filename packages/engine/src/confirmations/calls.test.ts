@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
 import { Refusal } from '@lodge/domain';
-import type { ConfirmationStatus } from '@lodge/domain';
 import { execute } from '@lodge/testkit/postgres';
 import { until } from '../../../testkit/src/plane/plane.ts';
 import { openTestCalls } from './testing/calls.ts';
@@ -30,13 +29,7 @@ const decide = (id: string, input: Parameters<TestCalls['plane']['confirmations'
 
 const asked = async (): Promise<string> => (await calls.asked()).id;
 
-async function ended(id: string, status: ConfirmationStatus): Promise<void> {
-  let now: string | undefined;
-  await until(`it is ${status}`, async () => {
-    now = (await calls.plane.confirmations.get(calls.accountId, id)).status;
-    return now === status;
-  }).catch((error: unknown) => assert.fail(`${String(error)}: it is ${now}`));
-}
+const ended: TestCalls['ended'] = (...given) => calls.ended(...given);
 
 const refusedWith = (code: string) => (error: unknown) => error instanceof Refusal && error.code === code;
 

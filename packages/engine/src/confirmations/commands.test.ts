@@ -169,7 +169,7 @@ test('decisions that come with a message are done at once, and nobody else tells
   assert.equal(await verdictOf('git push'), 'undecided');
   const rows = await calls.list('pending');
   const [push, second, first] = rows.map(({ id }) => id) as [string, string, string];
-  const texts = await calls.plane.engine.decideInTurn(decider(), [
+  const { texts, ended } = await calls.plane.engine.decideInTurn(decider(), [
     { id: first, isAllowed: true, words: null },
     { id: second, isAllowed: false, words: 'Too much.' },
     { id: push, isAllowed: true, words: null },
@@ -182,14 +182,38 @@ test('decisions that come with a message are done at once, and nobody else tells
     ['/v1/refunds'],
   );
   assert.equal(await verdictOf('git push'), 'allowed');
+  await ended(true);
   await new Promise((resolve) => setTimeout(resolve, 500));
   assert.deepEqual([[first, second, push].flatMap((id) => calls.told(id)), calls.calls.length], [[], 1]);
+});
+
+test('what a message decided is told by the queue where its turn came to nothing, and with the answer', async () => {
+  const allow = async (path: string) => {
+    assert.equal((await calls.send(path)).status, 403);
+    const { id } = await calls.asked();
+    return { id, ...(await calls.plane.engine.decideInTurn(decider(), [{ id, isAllowed: true, words: null }])) };
+  };
+  const failing = await allow('/refunds');
+  assert.deepEqual(calls.told(failing.id), []);
+  await failing.ended(false);
+  await until('the agent is told', () => calls.told(failing.id).length === 1);
+  assert.match(calls.told(failing.id)[0]!, /"status":"done"[\s\S]*Status 200[\s\S]*refunded/);
+  // A server that dies before the turn is over says nothing about it.
+  await calls.restart({ tellMs: 200 });
+  const killed = await allow('/refunds/2');
+  await calls.restart();
+  await until('the agent is told', () => calls.told(killed.id).length === 1);
+  assert.match(calls.told(killed.id)[0]!, /"status":"done"[\s\S]*refunded/);
+  assert.deepEqual([calls.calls.length, calls.told(failing.id).length], [2, 1]);
 });
 
 test('a decision with a message wakes a call that waits, which goes on by itself', async () => {
   const waiting = verdictOf('git push');
   const id = await asked();
-  const [text] = await calls.plane.engine.decideInTurn(decider(), [{ id, isAllowed: true, words: null }]);
+  const decision = { id, isAllowed: true, words: null };
+  const {
+    texts: [text],
+  } = await calls.plane.engine.decideInTurn(decider(), [decision]);
   assert.match(text!, /"status":"allowed"/);
   assert.equal(await waiting, 'allowed');
   assert.equal(await statusOf(id), 'done');

@@ -2,43 +2,20 @@
 import assert from 'node:assert/strict';
 import { after, before, beforeEach, test } from 'node:test';
 import type { ChannelName, Confirmations } from '@lodge/domain';
-import type { Lease, PartToSend, Press, RelayStore } from '@lodge/ports';
+import type { PartToSend } from '@lodge/ports';
 import { execute } from '@lodge/testkit/postgres';
-import { inbound, openAccess } from '../../../store/src/testing/channel-fixture.ts';
-import { channelsFixture } from '../../../store/src/testing/channels-fixture.ts';
 import { until } from '../../../testkit/src/plane/plane.ts';
-import { createRelayStore } from '../channels/relaying/relay-store.ts';
-import { createConfirmationAnswers } from './answering.ts';
 import { openTestCalls } from './testing/calls.ts';
 import type { TestCalls } from './testing/calls.ts';
+import { openPeople } from './testing/people.ts';
+import type { People } from './testing/people.ts';
 
 let calls: TestCalls;
-let relay: RelayStore;
-const leases = new Map<ChannelName, Lease>();
+let people: People;
 
 before(async () => {
   calls = await openTestCalls();
-  const { store } = calls.world;
-  relay = createRelayStore(store, createConfirmationAnswers({ secrets: calls.secrets }));
-  for (const channel of ['telegram', 'whatsapp'] as const) {
-    const { accountId, agentId } = calls;
-    await channelsFixture(store).put({
-      accountId,
-      agentId,
-      channel,
-      enabled: true,
-      access: openAccess,
-      credentials: [],
-    });
-    const [lease] = await relay.acquire({ relay: 'hand', channels: [channel], limit: 1, leaseMs: 600_000 });
-    leases.set(channel, lease!);
-    // Known conversations, whose messages are over.
-    for (const id of ['c1', 'c2']) await relay.receive(lease!, [inbound({ conversation: { id } })]);
-  }
-  await execute(
-    calls.world.database.connectionString,
-    `update channel_messages set state = 'answered'; update channel_conversations set waiting_since = null`,
-  );
+  people = await openPeople(calls);
 });
 after(() => calls?.close());
 beforeEach(async () => {
@@ -55,22 +32,7 @@ const rules: Partial<Confirmations> = {
   deciders: ['u1', 'whatsapp:w1'],
 };
 
-/** Sends what waits, and returns it: texts, and edits. */
-async function sent(channel: ChannelName): Promise<readonly PartToSend['content'][]> {
-  const lease = leases.get(channel)!;
-  const all: PartToSend['content'][] = [];
-  for (;;) {
-    const [part] = await relay.partsToSend([lease], 1);
-    if (part === undefined) return all;
-    if (part.content.kind === 'markdown') {
-      await relay.split(lease, part.id, [{ text: part.content.markdown, format: null }]);
-      continue;
-    }
-    assert.equal(await relay.sending(lease, part.id), true);
-    await relay.sent(lease, part.id, 'm1');
-    all.push(part.content);
-  }
-}
+const sent = (channel: ChannelName) => people.sent(channel);
 
 async function asks(channel: ChannelName) {
   let all: readonly PartToSend['content'][] = [];
@@ -81,16 +43,8 @@ async function asks(channel: ChannelName) {
   return asked;
 }
 
-const press = (token: string, given: Partial<Press> = {}) =>
-  relay.press(leases.get('telegram')!, {
-    token,
-    sender: { id: 'u1', name: 'Ann *the* <owner>', isBot: false },
-    conversation: { id: 'c1', kind: 'direct' },
-    messageId: 'm1',
-    ...given,
-  });
-const says = (text: string, id: string, conversation = 'c1') =>
-  relay.receive(leases.get('whatsapp')!, [inbound({ text, sender: { id }, conversation: { id: conversation } })]);
+const press: People['press'] = (...given) => people.press(...given);
+const says: People['says'] = (...given) => people.says(...given);
 const pending = async () => (await calls.list('pending')).length;
 
 test('buttons: named people decide, once, and every message is closed', async () => {
@@ -236,4 +190,40 @@ test('a question has its options as buttons, and is answered in words where it h
   const [, code] = /Answer `answer (\d{6})` with your words/.exec(asked.text)!;
   await says(`answer ${code}: on Friday`, 'w1');
   assert.equal((await worded).answer, 'on Friday');
+});
+
+test('the end of a late call is told in the conversation of the channel in which it was asked, and the answer goes out there', async () => {
+  await calls.rule({ ...rules, deliver: [{ channel: 'telegram', conversation: 'c2' }] });
+  const place = await people.turnsOf('telegram', 'c1');
+  const { accountId, plane } = calls;
+  const yes = { decision: 'allow', reason: null, answer: null, remember: 'none' } as const;
+  const late = async (conversation: string) => {
+    assert.equal((await calls.inTurn(conversation, () => calls.send('/refunds'))).status, 403);
+    await asks('telegram');
+    const { id } = (await calls.list('pending'))[0]!;
+    await plane.confirmations.decide(accountId, id, yes);
+    await until('the agent is told', () => calls.told(id).length === 1);
+    await until('that is over', async () => (await calls.list())[0]!.told);
+    assert.equal(calls.gateway.turns.at(-1)!.endpoint.headers['x-toy-session'], conversation);
+    return (await sent('telegram')).filter(({ kind }) => kind === 'text');
+  };
+  calls.gateway.steps = [{ text: ' It is refunded. ' }];
+  const [answer, ...others] = await late(place);
+  assert.ok(
+    answer?.kind === 'text' && answer.text === 'It is refunded.' && others.length === 0,
+    JSON.stringify(answer),
+  );
+  const [queued] = await execute<{ at: string }>(
+    calls.world.database.connectionString,
+    `select v.conversation_id as at from channel_answers a join channel_conversations v on v.id = a.conversation
+     where a.text = 'It is refunded.'`,
+  );
+  assert.equal(queued!.at, 'c1');
+  assert.deepEqual(await late('mine'), [], 'a conversation of the API');
+  assert.deepEqual(await late('channel:telegram:q3x8n2v7k1ab:1'), [], 'a conversation that is not there');
+  await execute(
+    calls.world.database.connectionString,
+    `update channels set enabled = false where channel = 'telegram'`,
+  );
+  calls.gateway.steps = [{ text: 'pong' }];
 });

@@ -2,7 +2,7 @@
  * Confirmations as work: an allowed call that no turn waits for is made once, and the agent is told the end in a turn of its
  * conversation. The row's status is read anew, because the piece may have waited for long.
  */
-import { Refusal, confirmationBounds, confirmationPromptOf } from '@lodge/domain';
+import { Refusal, confirmationBounds, confirmationPromptOf, conversationOfTurn } from '@lodge/domain';
 import {
   confirmationCallContext,
   confirmationResultContext,
@@ -10,6 +10,9 @@ import {
   confirmationWordsContext,
 } from '@lodge/ports';
 import type { CallEnd, Log, MakeCall, SecretBox, StoredCall } from '@lodge/ports';
+import { lockAgent } from '@lodge/store/agents';
+import { findDestination, storable } from '@lodge/store/channels';
+import type { ChannelDestination } from '@lodge/store/channels';
 import {
   beginSending,
   endAbandoned,
@@ -24,6 +27,7 @@ import {
 import type { ConfirmationRow } from '@lodge/store/confirmations';
 import type { Database, Transaction } from '@lodge/store/database';
 import type { ClaimedConfirmation, WorkClaim } from '@lodge/store/work';
+import { queueInConversation } from '../channels/conversations.ts';
 import { workReasons } from '../work/failure.ts';
 import type { Kind, Task, TurnEnd } from '../work/kind.ts';
 import type { ConfirmationBounds } from './bounds.ts';
@@ -96,14 +100,16 @@ async function made(
   if (row === undefined) return database.repeatable((db) => findConfirmation(db, id));
   const call = JSON.parse(secrets.open(row.callSealed!, confirmationCallContext(id))) as StoredCall;
   const { outcome, text }: CallEnd = await make(row, call, cut);
-  const told = text.slice(0, confirmationBounds.answerChars).toWellFormed();
-  const resultSealed = secrets.seal(told, confirmationResultContext(id));
+  const resultSealed = secrets.seal(toldText(text), confirmationResultContext(id));
   return database.transaction(async (trx) => {
     const over = await endSending(trx, id, { outcome, resultSealed, told: false });
     if (over !== undefined) await writeEnd(trx, over);
     return over;
   });
 }
+
+/** The beginning of an answer, which the agent is told. */
+export const toldText = (text: string): string => text.slice(0, confirmationBounds.answerChars).toWellFormed();
 
 /** Ends a call in whose midst a process died. Refuses while it may still be under way. */
 async function givenUp(database: Database, id: string): Promise<ConfirmationRow | undefined> {
@@ -135,10 +141,27 @@ export function promptOf(secrets: SecretBox, row: ConfirmationRow, answered: str
   });
 }
 
-async function endWork(trx: Transaction, claim: WorkClaim, { outcome }: TurnEnd): Promise<boolean> {
+/** The agent's words about the end go into the channel's conversation in which it had asked. */
+async function endWork(trx: Transaction, claim: WorkClaim, { outcome, answer }: TurnEnd): Promise<boolean> {
+  const said = answer === null ? '' : storable(answer.trim());
+  const to = said === '' ? undefined : await destinationOf(trx, claim.id);
+  // A press locks the agent, its channel and the confirmation in this order.
+  if (to !== undefined) await lockAgent(trx, to.agentId);
   const isMine = await endConfirmationWork(trx, claim);
   if (isMine && outcome === 'failed') await abandon(trx, claim.id);
+  // A conversation that cannot be written to any more is left out.
+  if (isMine && to !== undefined) await queueInConversation(trx, to, { text: said, files: [] });
   return isMine;
+}
+
+/** The conversation of the channel's message in whose turn it was asked; undefined where it was asked in another turn. */
+async function destinationOf(trx: Transaction, id: string): Promise<ChannelDestination | undefined> {
+  const row = await findConfirmation(trx, id);
+  const conversation = row?.conversation == null ? null : conversationOfTurn(row.conversation);
+  if (row === undefined || conversation === null) return undefined;
+  const { accountId, agentId } = row;
+  const found = await findDestination(trx, agentId, conversation);
+  return found && { ...found, accountId, agentId };
 }
 
 async function endVain(trx: Transaction, maxWaitMs: number): Promise<boolean> {

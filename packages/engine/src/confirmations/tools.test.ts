@@ -63,7 +63,7 @@ const decide = (id: string, input: Input = yes) => calls.plane.confirmations.dec
 const decideThere = (id: string, input: Input = yes) => other.plane.confirmations.decide(calls.accountId, id, input);
 const find = (id: string) => calls.plane.confirmations.get(calls.accountId, id);
 
-const ended = (id: string, status: string) => until(`it is ${status}`, async () => (await find(id)).status === status);
+const ended: TestCalls['ended'] = (...given) => calls.ended(...given);
 
 test('a tool of an MCP server waits, is shown with its arguments, and is called once after a yes', async () => {
   await calls.rule({ rules: [{ on: 'connection:bank', match: 'pay', policy: 'ask' }] });

@@ -45,6 +45,19 @@ export async function holdConversation(
   return rows[0];
 }
 
+/** A conversation of the agent by Lodge's own id. */
+export const findDestination = (
+  trx: Transaction,
+  agentId: string,
+  id: string,
+): Promise<Pick<ChannelDestination, 'channel' | 'conversationId'> | undefined> =>
+  trx
+    .selectFrom('channelConversations')
+    .select(['channel', 'conversationId'])
+    .where('id', '=', id)
+    .where('agentId', '=', agentId)
+    .executeTakeFirst();
+
 /** Returns the most recently written conversations, newest first. */
 export async function newestConversations(
   db: Queries,

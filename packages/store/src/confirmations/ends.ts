@@ -32,13 +32,15 @@ interface SendingEnd {
   /** Null where the agent gets the answer by itself. */
   readonly resultSealed: string | null;
   readonly told: boolean;
+  /** A turn that tells the agent has this time for it. Without one the queue tells it at once. */
+  readonly turnMs?: number;
 }
 
 /** Ends a call that is under way. Undefined where it is not any more. Its work is over if the agent knows the end. */
 export async function endSending(
   trx: Transaction,
   id: string,
-  { outcome, resultSealed, told }: SendingEnd,
+  { outcome, resultSealed, told, turnMs }: SendingEnd,
 ): Promise<ConfirmationRow | undefined> {
   const row = await trx
     .updateTable('confirmations')
@@ -54,7 +56,9 @@ export async function endSending(
     .where('status', '=', 'sending')
     .returningAll()
     .executeTakeFirst();
-  if (row !== undefined) await (told ? forgetWork(trx, id) : hurryWork(trx, id));
+  if (row === undefined) return undefined;
+  if (told) await forgetWork(trx, id);
+  else await (turnMs === undefined ? hurryWork(trx, id) : holdWork(trx, id, turnMs));
   return row;
 }
 
@@ -110,7 +114,8 @@ export const endUnknown = (trx: Transaction, id: string): Promise<ConfirmationRo
 
 /** The agent has heard the end in its turn. */
 export async function markTold(trx: Transaction, id: string): Promise<void> {
-  await trx.updateTable('confirmations').set({ told: true, waitsUntil: null }).where('id', '=', id).execute();
+  const known = { told: true, waitsUntil: null, resultSealed: null };
+  await trx.updateTable('confirmations').set(known).where('id', '=', id).execute();
   await forgetWork(trx, id);
 }
 
@@ -120,10 +125,10 @@ export async function endWait(trx: Transaction, id: string): Promise<void> {
   await hurryWork(trx, id);
 }
 
-/** The work of a decision waits for this time, as whoever decided does it. */
+/** The work of a decision waits for this time from now, as whoever decided does it. */
 export async function holdWork(trx: Transaction, id: string, forMs: number): Promise<void> {
   await sql`
-    update work set due_at = greatest(due_at, ${inMs(forMs)}) where kind = 'confirmation' and id = ${id}
+    update work set due_at = ${inMs(forMs)} where kind = 'confirmation' and id = ${id} and claim_holder is null
   `.execute(trx);
 }
 

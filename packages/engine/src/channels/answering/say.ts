@@ -1,5 +1,5 @@
 /** One turn: the waiting messages with their files are given to the agent in their conversation's session. */
-import { promptOf } from '@lodge/domain';
+import { conversationOfTurns, promptOf } from '@lodge/domain';
 import type { PromptMessage, Shares } from '@lodge/domain';
 import type { ChannelAnswer, ChannelFiles, GuestFiles, WaitingConversation, WaitingMessage } from '@lodge/ports';
 import type { Agents } from '../../agents/agents.ts';
@@ -49,7 +49,7 @@ export async function say(deps: SayDeps, saying: Saying, cut: AbortSignal): Prom
       agentId,
       accountId,
       member: null,
-      conversation: `channel:${channel}:${conversation.id}:${session}`,
+      conversation: conversationOfTurns(channel, conversation.id, session),
       origin: 'channel',
       said,
       wake,

@@ -6,9 +6,9 @@ import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSecretBox } from '@lodge/access';
-import type { Confirmations, Json } from '@lodge/domain';
+import type { Confirmations, ConfirmationStatus, Json } from '@lodge/domain';
 import { textOfAnswer } from '@lodge/ports';
-import type { ConnectionConsent } from '@lodge/ports';
+import type { ConnectionConsent, StoredCall } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
 import { FakeHost } from '@lodge/vm/fake';
 import { openConnections } from '../../../../connections/src/parts.ts';
@@ -46,7 +46,14 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
   const gateway = new FakeGateway();
   const secrets = createSecretBox(randomBytes(32));
   const calls: ServiceCall[] = [];
-  const state = { holds: (_body: string): boolean => false };
+  const state = {
+    /** Whether the service never answers a call with this body. */
+    holds: (_body: string): boolean => false,
+    /** Called when the service has a call and is about to answer. */
+    answers: (_body: string): void => undefined,
+    /** Called before a server makes a call that no turn waits for. */
+    makes: async (_call: StoredCall): Promise<void> => undefined,
+  };
   const service = await listening((req, res) => {
     const chunks: Buffer[] = [];
     req.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -54,6 +61,7 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
       const body = Buffer.concat(chunks).toString();
       calls.push({ method: req.method!, url: req.url!, headers: req.headers, body });
       if (state.holds(body)) return;
+      state.answers(body);
       if (req.url === '/v1/moved') res.writeHead(302, { location: '/v1/guarded' }).end();
       else res.end('{"refunded":true}');
     });
@@ -92,7 +100,10 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
       guard: engine.asking,
       log: silent,
     });
-    engine.makeCallsBy((agent, call, signal) => (call.kind === 'tool' ? tools : parts).make(agent, call, signal));
+    engine.makeCallsBy(async (agent, call, signal) => {
+      await state.makes(call);
+      return (call.kind === 'tool' ? tools : parts).make(agent, call, signal);
+    });
     return { plane, parts, tools };
   };
   let now = await open();
@@ -120,6 +131,13 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
     headers: { Authorization: 'Bearer secret-mark-7Qx9' },
   });
   let rules: Confirmations | null = null;
+  let isDead = false;
+  function kill(): void {
+    if (isDead) return;
+    isDead = true;
+    now.plane.kill();
+    void now.parts.close();
+  }
   const pending = () => now.plane.confirmations.list(accountId, { limit: 100, status: 'pending' });
   const door = await listening((req, res) => {
     const left = new AbortController();
@@ -148,6 +166,16 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
     async send(path: string, init: RequestInit = {}): Promise<{ readonly status: number; readonly text: string }> {
       const answer = await fetch(`${door.url}/connections/stripe${path}`, { method: 'POST', body: '{"a":1}', ...init });
       return { status: answer.status, text: await answer.text() };
+    },
+    doorUrl: door.url,
+    async ended(id: string, status: ConfirmationStatus): Promise<void> {
+      let seen: string | undefined;
+      await until(`it is ${status}`, async () => {
+        seen = (await now.plane.confirmations.get(accountId, id)).status;
+        return seen === status;
+      }).catch((error: unknown) => {
+        throw new Error(`it is ${seen}`, { cause: error });
+      });
     },
     /** Uses a tool of the agent's. */
     async use(
@@ -199,11 +227,12 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
       gateway.turns
         .map(({ body }) => (body['messages'] as { content: string }[])[0]!.content)
         .filter((text) => text.startsWith(`[call outcome {"confirmation":"${id}"`)),
+    kill,
     /** Another server in the place of this one, which is killed. */
     async restart(bounds: Partial<ConfirmationBounds> = {}): Promise<void> {
-      now.plane.kill();
-      void now.parts.close();
+      kill();
       now = await open(bounds);
+      isDead = false;
     },
     open,
     async close(): Promise<void> {

@@ -44,6 +44,8 @@ export interface AskedTurn {
   readonly steps?: boolean;
   /** The client's request, as runtimes read it. */
   readonly body: Json;
+  /** Called when the turn is over, with whether the agent has answered. Never rejects. */
+  readonly ended?: (isAnswered: boolean) => Promise<void>;
   /** The whole answer, as JSON text. `undecided` are calls of the turn that wait for a decision. */
   readonly print: (answer: Json, undecided: readonly TurnWait[]) => string;
   /** The answer block by block, never throwing; `failed` returns the client's form of an error. */
@@ -53,11 +55,20 @@ export interface AskedTurn {
   ) => AsyncIterable<string>;
 }
 
-export async function answerTurn(
+export async function answerTurn(context: Turns, request: FastifyRequest, reply: FastifyReply, asked: AskedTurn) {
+  try {
+    return await answered(context, request, reply, asked);
+  } catch (error) {
+    await asked.ended?.(false);
+    throw error;
+  }
+}
+
+async function answered(
   context: Turns,
   request: FastifyRequest,
   reply: FastifyReply,
-  { target, api, conversation, steps = false, body, print, printEvents }: AskedTurn,
+  { target, api, conversation, steps = false, body, ended, print, printEvents }: AskedTurn,
 ) {
   const { runTurn, lifecycleWaitMs, chatTimeoutMs, chatSilenceMs: silenceMs = defaultSilenceMs, log, cut } = context;
   const { id: agentId, member } = target;
@@ -77,11 +88,27 @@ export async function answerTurn(
     signal: replySignal(reply, cut),
   });
   if (body['stream'] !== true) {
-    return reply.type('application/json; charset=utf-8').send(print(await answer.body(), answer.undecided()));
+    const whole = await answer.body();
+    await ended?.(true);
+    return reply.type('application/json; charset=utf-8').send(print(whole, answer.undecided()));
   }
   const isLate = await isSilent(answer, silenceMs);
   const failed = (error: unknown): Refusal => reportError(log, brokenOff(error), request);
-  return sendEvents(reply, printEvents(answer.events(), failed), { silenceMs, isLate });
+  const events = ended === undefined ? answer.events() : withEnd(answer.events(), ended);
+  return sendEvents(reply, printEvents(events, failed), { silenceMs, isLate });
+}
+
+async function* withEnd(
+  events: AsyncIterable<TurnEvent>,
+  ended: (isAnswered: boolean) => Promise<void>,
+): AsyncGenerator<TurnEvent> {
+  let isAnswered = false;
+  try {
+    yield* events;
+    isAnswered = true;
+  } finally {
+    await ended(isAnswered);
+  }
 }
 
 /** An error that comes soon still has a status of its own; after that the stream begins, answer or not. */

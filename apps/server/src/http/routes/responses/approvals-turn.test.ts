@@ -146,6 +146,29 @@ test('a response that does not stream has the calls that nobody decided about, a
   assert.equal(turn!.conversation, next!.conversation);
 });
 
+test('where the turn of a decision comes to nothing, one of its own tells the agent, and otherwise none does', async () => {
+  const input = (id: string) => [{ type: 'mcp_approval_response' as const, approval_request_id: id, approve: true }];
+  const tellings = () =>
+    gateway.requests.filter(({ body }) => JSON.stringify(body.messages ?? '').includes('[call outcome'));
+  const known = await undecided('e');
+  gateway.answer = async (res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.write(named({ type: 'response.created', response: { ...whole([]), status: 'in_progress' } }));
+    res.end(named({ type: 'response.completed', response: whole([item]) }) + done);
+  };
+  await client.responses.stream({ model: agentId, input: input(known) }).finalResponse();
+  const lost = await undecided('f');
+  gateway.answer = answerJson(500, { error: { message: 'x' } });
+  await assert.rejects(client.responses.create({ model: agentId, input: input(lost) }));
+  gateway.answer = async (res) => {
+    res.writeHead(200, { 'content-type': 'text/event-stream' });
+    res.end(event(chunk('ok')) + done);
+  };
+  while (tellings().length === 0) await sleep(20);
+  const [telling, ...more] = tellings().map(({ body }) => JSON.stringify(body.messages));
+  assert.ok(telling!.includes(lost) && more.length === 0, JSON.stringify([telling, more]));
+});
+
 test('a decision takes the scope, an open confirmation of the agent, and its fields', async () => {
   const id = await undecided('d');
   const answer = (approval_request_id: string, key = apiKey, more: object = {}) => {

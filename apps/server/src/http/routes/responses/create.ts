@@ -8,7 +8,7 @@ import {
   ResponseStreamEvent,
 } from '@lodge/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { DecideInTurn } from '@lodge/engine';
+import type { DecidedInTurn, DecideInTurn } from '@lodge/engine';
 import { actorNote } from '../../identity/change-note.ts';
 import { replySignal } from '../../pipeline/client-gone.ts';
 import { checkAgentId } from '../../reply/agent-record.ts';
@@ -107,18 +107,25 @@ async function respond(context: Needs, request: FastifyRequest, reply: FastifyRe
     previous_response_id: previous,
     metadata: (body as { readonly metadata?: unknown }).metadata ?? {},
   };
-  const input = await decided(context, request, reply, target, body.input);
+  const { input, ended } = await decided(context, request, reply, target, body.input);
   return answerTurn(context, request, reply, {
     target,
     api: 'responses',
     conversation,
     body: { ...otherFields(body), input: inputItems(input) },
+    ...(ended && { ended }),
     print: (answer, undecided) => printResponse(answer, names, undecided),
     printEvents: (events, failed) => printResponseEvents(events, names, failed),
   });
 }
 
 type Input = AgentResponseRequest['input'];
+
+interface Decided {
+  readonly input: Input;
+  /** The agent knows the ends, or it does not. Absent without decisions. */
+  readonly ended?: DecidedInTurn['ended'];
+}
 
 /** Carries the decisions in the input out, and puts a message about each in its place. */
 async function decided(
@@ -127,11 +134,11 @@ async function decided(
   reply: FastifyReply,
   { id: agentId }: TurnTarget,
   input: Input,
-): Promise<Input> {
-  if (typeof input === 'string') return input;
+): Promise<Decided> {
+  if (typeof input === 'string') return { input };
   const given = input.map(approvalOf);
   const decisions = given.filter((one) => one !== null);
-  if (decisions.length === 0) return input;
+  if (decisions.length === 0) return { input };
   checkAgentId(agentId);
   const { principal } = request;
   if (!principal.scopes.includes('agents:write')) {
@@ -139,8 +146,10 @@ async function decided(
   }
   const { accountId } = principal;
   const decider = { accountId, agentId, note: actorNote(request), signal: replySignal(reply, cut) };
-  const texts = (await decideInTurn(decider, decisions)).values();
-  return input.map((item, index) =>
-    given[index] === null ? item : { type: 'message', role: 'user', content: texts.next().value },
+  const { texts, ended } = await decideInTurn(decider, decisions);
+  const next = texts.values();
+  const told = input.map((item, index) =>
+    given[index] === null ? item : { type: 'message', role: 'user', content: next.next().value },
   );
+  return { input: told, ended };
 }
