@@ -70,6 +70,21 @@ test('its tabs are shown, and words of a hostile guest are bounded', async () =>
   assert.equal((await read()).tabs.length, 50);
 });
 
+test('where the guest finds no browser, its host says why', async () => {
+  guest.status = 'unavailable';
+  guest.message = 'words of the guest';
+  const sentences: string[] = [];
+  for (const state of ['building', 'failed', 'no_device', 'shown'] as const) {
+    world.host.browser = { state, message: 'apt-get failed in /var/cache/lodge' };
+    const { status, message } = await read();
+    assert.equal(status, 'unavailable');
+    sentences.push(message);
+  }
+  assert.equal(sentences.pop(), 'words of the guest');
+  assert.match(sentences.join(' '), /is being prepared.* could not be prepared.* from before browsers/);
+  assert.doesNotMatch(sentences.join(' '), /apt-get|cache/, 'nothing of the operator’s');
+});
+
 test('control is taken for a bounded time, given back, and both are told', async () => {
   for (const seconds of [29, 3601, 1.5]) assert.equal((await take({ seconds })).status, 400);
   const taken = await take({ seconds: 60 });

@@ -19,6 +19,7 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   machine: { vcpus: 1, memoryMib: 2048 },
   settingsFit: true,
   egressFit: true,
+  browserFit: true,
   packagesFit: true,
   skillsFit: true,
   trouble: null,
@@ -208,6 +209,16 @@ test('skills are brought into a running guest that has its settings, before pack
   for (const { facts, there } of everything(unfit)) {
     if (facts.status === 'running' && facts.operation === null && there?.state === 'running') continue;
     assert.notEqual(step(facts, there).do, 'place-skills');
+  }
+});
+
+test('the browser’s disk is shown to a running guest before its settings, and never otherwise', () => {
+  const unfit = { browserFit: false } as const;
+  assert.equal(step(agent({ ...unfit, settingsFit: false }), vm('running')).do, 'show-browser');
+  assert.equal(step(agent({ ...unfit, egressFit: false }), vm('running')).do, 'restrict');
+  for (const { facts, there } of everything(unfit)) {
+    if (facts.status === 'running' && facts.operation === null && there?.state === 'running') continue;
+    assert.notEqual(step(facts, there).do, 'show-browser');
   }
 });
 

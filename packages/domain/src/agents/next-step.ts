@@ -23,6 +23,8 @@ export interface AgentFacts {
   readonly packagesFit: boolean;
   /** Whether the wanted skills are in its guest, or wait for another try. */
   readonly skillsFit: boolean;
+  /** Whether its guest sees the browser's disk, if it wants a browser, or waits for the disk. */
+  readonly browserFit: boolean;
   /** Whether the wanted egress rules are known to be on its machine's network. */
   readonly egressFit: boolean;
   /** The trouble that the last look into the guest found, or null. */
@@ -54,6 +56,7 @@ export interface VmFacts {
  * - `free`: end the rest of the machine and keep the disk; the agent is then `status`.
  * - `record-status`: update the row, because host and wish agree already.
  * - `restrict`: apply the row's egress rules to the network of the machine, which runs or is frozen.
+ * - `show-browser`: show the browser's disk to the running guest, and have it built where it is not there.
  * - `apply`: apply the row's settings in the running guest.
  * - `place-skills`: bring the wanted skills into the running guest.
  * - `install`: begin to install the row's packages in the running guest, or record how that has ended.
@@ -76,6 +79,7 @@ export type Step =
   | { readonly do: 'free'; readonly status: 'stopped' | 'error' }
   | { readonly do: 'record-status'; readonly status: AgentStatus }
   | { readonly do: 'restrict' }
+  | { readonly do: 'show-browser' }
   | { readonly do: 'apply' }
   | { readonly do: 'place-skills' }
   | { readonly do: 'install' }
@@ -150,6 +154,7 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
 /** Returns the remaining step for a running machine. */
 function improve(agent: AgentFacts): Step {
   if (!agent.egressFit) return { do: 'restrict' };
+  if (!agent.browserFit) return { do: 'show-browser' };
   if (!agent.settingsFit) return { do: 'apply' };
   if (!agent.skillsFit) return { do: 'place-skills' };
   if (!agent.packagesFit) return { do: 'install' };

@@ -73,6 +73,7 @@ export class World {
       egressFit: true,
       packagesFit: true,
       skillsFit: true,
+      browserFit: true,
       trouble: null,
     };
   }
@@ -112,6 +113,7 @@ export class World {
       case 'place-skills':
       case 'resize':
       case 'restrict':
+      case 'show-browser':
         return;
       case 'clone':
         return yield* this.start('clone', write);

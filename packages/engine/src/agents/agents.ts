@@ -6,6 +6,7 @@ import type {
   ChatEndpoint,
   ChatTurn,
   FailureFacts,
+  BrowserShown,
   GuestAddress,
   KeyVerdict,
   LogEntry,
@@ -131,6 +132,8 @@ export interface Agents {
   use(accountId: string, id: string, options: UseOptions): Promise<LiveAgent>;
   /** Returns the guest of an agent that runs on this host, or null. Nothing keeps the agent awake. */
   guestOf(row: AgentRow): GuestAddress | null;
+  /** Says whether the agent's running machine has the browser's disk, which it then sees; null where none runs here. */
+  browserDisk(row: AgentRow): Promise<BrowserShown | null>;
   /** Writes an event about an action that somebody begins in the agent's machine. */
   record(accountId: string, id: string, event: Happening, by: By): Promise<void>;
   /**

@@ -1,6 +1,7 @@
 import type { AgentStatus, Verb } from '@lodge/domain';
 import type { Agents } from './agents.ts';
-import type { ChangeNote } from '@lodge/ports';
+import type { BrowserShown, ChangeNote } from '@lodge/ports';
+import { VmError } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { beginDelete } from './decisions.ts';
 import { appendAgentEvent } from '@lodge/store/events';
@@ -52,6 +53,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
     use: (accountId, id, options) => uses.use(accountId, id, options),
     guestOf: (row) => (isHere(deps, row) ? guestOfRow(deps.driver, row) : null),
+    browserDisk: (row) => browserDisk(deps, row),
     record: (accountId, id, event, by) => record(deps, accountId, id, { event, by }),
     turn: (id, over, asked, place) => deps.turns.begin(id, over, asked, place),
     busy(id) {
@@ -81,6 +83,15 @@ export function createAgents(deps: AgentsDeps): Agents {
 
 const isHere = ({ holder }: AgentsDeps, { status, host, vmAddress }: AgentRow): boolean =>
   status === 'running' && vmAddress !== null && (host === null || host === holder);
+
+/** The driver shows the disk meanwhile, if it is there. */
+async function browserDisk(deps: AgentsDeps, row: AgentRow): Promise<BrowserShown | null> {
+  if (!isHere(deps, row) || row.executionId === null) return null;
+  return deps.driver.showBrowser(row.id, row.executionId).catch((error: unknown) => {
+    if (error instanceof VmError) return null;
+    throw error;
+  });
+}
 
 async function record(deps: AgentsDeps, accountId: string, id: string, { event, by }: ChangeNote): Promise<void> {
   await getAgent(deps, accountId, id);

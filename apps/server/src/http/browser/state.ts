@@ -3,6 +3,7 @@ import type { Browser } from '@lodge/contract';
 import { Refusal } from '@lodge/domain';
 import { GuestError, isUnknownRoute } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
+import type { BrowserShown } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { guestRefusal, guestWords } from '../guest/guest-error.ts';
 import type { GuestAccess } from '../needs.ts';
@@ -21,9 +22,10 @@ export async function browserRecord(
   const guest = guestAt(address);
   try {
     const { status, message, heldForSeconds } = await guest.browser.state({ signal });
+    const ofHost = status === 'unavailable' ? await sentenceOfHost(agents, row) : null;
     const isThere = status === 'running' || status === 'starting';
     return {
-      ...recordOf(true, { status, message: message === null ? null : guestWords(message) }),
+      ...recordOf(true, { status, message: ofHost ?? (message === null ? null : guestWords(message)) }),
       tabs: status === 'running' ? [...(await tabsOf(guest, signal))] : [],
       controlled_by: isThere ? (heldForSeconds === null ? 'agent' : 'owner') : null,
       control_ends_at: heldForSeconds === null ? null : endOf(heldForSeconds),
@@ -33,6 +35,20 @@ export async function browserRecord(
     return recordOf(true, { status: 'unavailable', message: 'The agent runs on an older image. Upgrade it first.' });
   }
 }
+
+/** Why the guest finds no browser, by what the host knows; null when that is not the reason. */
+async function sentenceOfHost(agents: GuestAccess['agents'], row: AgentRow): Promise<string | null> {
+  const disk = await agents.browserDisk(row);
+  return disk === null ? null : hostSentences[disk.state];
+}
+
+/** The reason of a failed build is for the operator alone. */
+const hostSentences: Readonly<Record<BrowserShown['state'], string | null>> = {
+  shown: null,
+  building: 'The browser is being prepared on this host. It takes some minutes, once for all agents.',
+  failed: 'The browser could not be prepared on this host. It is tried again; the log of Lodge says why it failed.',
+  no_device: 'The machine of the agent is from before browsers. Upgrade the agent first.',
+};
 
 const recordOf = (
   enabled: boolean,

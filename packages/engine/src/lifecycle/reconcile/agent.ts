@@ -28,6 +28,7 @@ import { placeSkills } from './place-skills.ts';
 import { resize, ResizesTried } from './resize.ts';
 import { restart } from './restart.ts';
 import { restrict } from './restrict.ts';
+import { BrowsersShown, showBrowser } from './show-browser.ts';
 import { suspend } from './suspend.ts';
 import { dropBackup } from '../upgrade/move-in.ts';
 import { rollBack, upgrade } from '../upgrade/upgrade.ts';
@@ -41,6 +42,7 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
     applies: new FailedApplies(applyPauses),
     installs: new FailedApplies(installPauses),
     skills: new FailedApplies(applyPauses),
+    browsers: new BrowsersShown(),
   };
   const { resizes, applies } = tries;
   const fits = (agent: AgentRow): boolean => {
@@ -65,6 +67,7 @@ export function createAgentReconciler(deps: ReconcilerDeps): (id: string, signal
       egressFit: deps.rulesPut.has(agent),
       packagesFit: packagesFit(agent),
       skillsFit: skillsFit(agent),
+      browserFit: tries.browsers.fits(agent),
     };
     const step = nextStep({ ...agent, ...fit, trouble: deps.trouble(id) }, vm, new Date());
     const tried = step.do === 'resize' && resizes.has(agent);
@@ -90,12 +93,14 @@ interface Tries {
   readonly applies: FailedApplies;
   readonly installs: FailedApplies;
   readonly skills: FailedApplies;
+  readonly browsers: BrowsersShown;
 }
 
 /** Steps in a running guest, beside which an install goes on. */
 const besideInstalls: ReadonlySet<Step['do']> = new Set([
   'install',
   'restrict',
+  'show-browser',
   'apply',
   'place-skills',
   'resize',
@@ -138,7 +143,7 @@ async function act(deps: ReconcilerDeps, { agent, vm, step }: Look, stop: AbortS
 async function takeStep(
   step: Exclude<Step, { do: 'nothing' }>,
   pass: Pass,
-  { resizes, applies, installs, skills }: Tries,
+  { resizes, applies, installs, skills, browsers }: Tries,
 ): Promise<void> {
   switch (step.do) {
     case 'delete':
@@ -169,6 +174,8 @@ async function takeStep(
       return recordStatus(pass, step.status);
     case 'restrict':
       return restrict(pass);
+    case 'show-browser':
+      return showBrowser(pass, browsers);
     case 'apply':
       return apply(pass, applies);
     case 'place-skills':

@@ -64,6 +64,8 @@ export const defaultBounds = {
   resizeMs: 60_000,
   /** Until changed egress rules are on the network of a machine. */
   restrictMs: 20_000,
+  /** Until the browser's disk is below a guest's device; its build is not waited for. */
+  showBrowserMs: 30_000,
   /** Until changed settings are in effect in a guest. */
   applyMs: 300_000,
   /** Until the wanted skills are in a guest, and its runtime has said how it sees them. */
