@@ -2,7 +2,7 @@
  * The JSON Schema of files that `lodge apply` takes, from the OpenAPI document: fields have the API's names and bounds. Secrets
  * are named by where they lie, and texts can lie in files.
  */
-import { abilitiesOf, channelInputNames, runtimeKinds } from '@lodge/domain';
+import { abilitiesOf, channelInputNames, maxAgentSkills, runtimeKinds } from '@lodge/domain';
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -84,6 +84,7 @@ export function agentsSchema(openApi: string): string {
     Member: member(taken.whole('CreateMember')),
     Port: taken.whole('PublishPort'),
     Schedule: taken.whole('CreateSchedule'),
+    Skill: skill(taken.whole('PutAgentSkill'), taken.field('AgentSkill', 'name')),
     Webhook: taken.whole('CreateWebhook'),
   });
   definitions['Agent'] = agent(taken);
@@ -129,6 +130,7 @@ function agent(taken: Taken): Json {
       instructions: text(fieldOf('instructions')),
       llm_keys: map(keyOf(fieldOf('llm_keys')), 20, "Providers' keys, by the ids of `GET /v1/providers`."),
       members: list('Member', 'Colleagues in the machine, by name.'),
+      skills: { ...list('Skill', "Skills of the account's library, by name."), maxItems: maxAgentSkills },
       files: { ...list('Files', 'Contents of the workspace.'), maxItems: 100 },
       channels: {
         type: 'object',
@@ -179,6 +181,12 @@ const keyOf = ({ items }: Json): unknown => (items as { properties: Json }).prop
 const member = (schema: Json): Json => {
   const properties = schema['properties'] as Readonly<Record<string, Json>>;
   return { ...schema, properties: { ...properties, instructions: text(properties['instructions']!) } };
+};
+
+/** The skill of a file is named, and the library has one of each name. */
+const skill = (schema: Json, name: Json): Json => {
+  const { skill: _, ...properties } = schema['properties'] as Readonly<Record<string, Json>>;
+  return { ...schema, required: ['name'], properties: { name, ...properties } };
 };
 
 /** Headers can have a prefix, because a token alone is what lies in a variable. */

@@ -231,6 +231,12 @@ test(
         masterKey,
       );
       assert.equal(box.open(keys.rows[0]!.sealed, llmKeyContext(id, 'stub')), llmKey);
+      const skills = await client.query(
+        'select skill_id, version, enabled, members from agent_skills where agent_id = $1',
+        [id],
+      );
+      assert.deepEqual(skills.rows, [{ skill_id: 'notes-id', version: 3, enabled: true, members: [null] }]);
+      assert.notEqual(rows[0]?.['skills_wanted'], 'none');
       const channels = await client.query('select agent_id from channels');
       assert.deepEqual(channels.rows, [{ agent_id: agents.asleep }]);
     });

@@ -161,6 +161,19 @@ export class RestingLodge {
       ]);
     }
     await client.query(
+      `with one as (insert into skills (id, account_id, name) values ('notes-id', $2, 'notes') returning id),
+         version as (
+           insert into skill_versions (id, skill_id, version, description, digest, source, programs, variables, findings, files, bytes)
+           select 'notes-3', id, 3, 'Writes notes.', 'of-the-files', '{"kind": "upload"}', '{gh}', '{}', '[]',
+             '[{"path": "SKILL.md", "bytes": 4, "sha256": "x", "executable": false}]', 4 from one
+           returning id, skill_id
+         ),
+         piece as (insert into skill_pieces select id, 0, 0, 'text'::bytea from version)
+       insert into agent_skills (agent_id, name, skill_id, version, enabled, members)
+       select $1, 'notes', skill_id, 3, true, '{scout,null}' from version`,
+      [agents.asleep, accountId],
+    );
+    await client.query(
       `insert into channels (agent_id, channel, account_id, enabled, access, account_key, status)
        values ($1, 'telegram', $2, true, '{}', 'telegram/1', 'connected')`,
       [agents.asleep, accountId],

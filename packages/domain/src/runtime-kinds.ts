@@ -15,6 +15,8 @@ export interface RuntimeAbilities {
   readonly hasBareModels: boolean;
   /** The smallest machine with room for a browser beside the runtime. */
   readonly browserFrom: SizeName;
+  /** The first configuration, as in the variant of a template, whose machines look for skills of their owners. */
+  readonly skillsSince: number;
 }
 
 /** Runtime kinds by their name on the wire. */
@@ -26,6 +28,7 @@ export const runtimeAbilities = {
     dashboardPort: null,
     hasBareModels: false,
     browserFrom: 'medium',
+    skillsSince: 6,
   },
   runtime_b: {
     name: 'hermes',
@@ -34,6 +37,7 @@ export const runtimeAbilities = {
     dashboardPort: 9119,
     hasBareModels: true,
     browserFrom: 'small',
+    skillsSince: 4,
   },
 } as const satisfies Readonly<Record<string, RuntimeAbilities>>;
 
@@ -66,6 +70,16 @@ export const runtimeKindAliases: Readonly<Record<string, RuntimeKind>> = Object.
   ]),
 );
 export const runtimeKindNames = [...runtimeKinds, ...runtimeKinds.map((kind) => abilitiesOf(kind).name)];
+
+/**
+ * Whether machines of a template with this variant look for skills of their owners. Templates of before variants were kept do
+ * not; a variant that counts no configurations is of a runtime for tests.
+ */
+export function looksForSkills(kind: RuntimeKind, variant: string | undefined): boolean {
+  if (variant === undefined) return false;
+  const [, configuration] = /-config-(\d{1,6})(?:-|$)/.exec(variant) ?? [];
+  return configuration === undefined || Number(configuration) >= abilitiesOf(kind).skillsSince;
+}
 
 /** Refuses when the runtime holds a single agent. */
 export function checkHasMembers(kind: RuntimeKind): void {

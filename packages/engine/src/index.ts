@@ -70,6 +70,7 @@ export { createWebhooks } from './webhooks/webhooks.ts';
 export type { MadeWebhook, WebhookInput, Webhooks } from './webhooks/webhooks.ts';
 export type { DeliveryRow, WebhookRow } from '@lodge/store/webhooks';
 export { createAgentSkills } from './agent-skills/agent-skills.ts';
+export { carrySkills } from './agent-skills/carry.ts';
 export type { AgentSkill, AgentSkillInput, AgentSkillUses } from './agent-skills/agent-skills.ts';
 export { createConfirmations } from './confirmations/confirmations.ts';
 export type { Confirmations, ShownConfirmation } from './confirmations/confirmations.ts';

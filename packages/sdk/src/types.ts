@@ -2453,6 +2453,8 @@ export interface Skill {
   bytes: number;
   /** How many files it has. */
   files: number;
+  /** How many agents use it, in whatever version. */
+  agents: number;
   created_at: string;
   updated_at: string;
 }

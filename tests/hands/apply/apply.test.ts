@@ -4,6 +4,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import { send } from '../../e2e/api/world.ts';
 import type { World } from '../../e2e/api/world.ts';
+import { skillText, tarGzOf } from '../../../packages/skills/src/testing/archives.ts';
 import { marked, markedToken, newKeeper, openApplyWorld, whole } from './world.ts';
 import type { Keeper } from './world.ts';
 
@@ -116,6 +117,66 @@ test('a file with everything is made, then in order, and drift is named by field
     );
     assert.equal((await lodge('apply', '--yes')).code, 0);
     assert.equal((await lodge('apply', '--plan')).code, 0);
+  }));
+
+test('skills are given by their names, once; what the file does not say of one stays; a strange one is refused before', () =>
+  keeping(async (keeper) => {
+    const { lodge, write, key, proxy } = keeper;
+    const headers = { 'content-type': 'application/gzip' };
+    for (const name of ['notes', 'notes', 'tables']) {
+      const body = tarGzOf([{ path: `${name}/SKILL.md`, content: skillText(name) }]);
+      const sent = await fetch(`${world.url}/v1/skills`, {
+        method: 'POST',
+        headers: { ...headers, 'x-api-key': key },
+        body,
+      });
+      assert.equal(sent.status, 201);
+    }
+    const file = (skills: readonly object[]): Promise<void> =>
+      write(
+        'agents.json',
+        JSON.stringify({
+          version: 1,
+          agents: [{ name: 'ada', runtime: 'openclaw', members: [{ name: 'bob' }, { name: 'cleo' }], skills }],
+        }),
+      );
+    await file([{ name: 'notes', version: 3 }, { name: 'none' }]);
+    const refused = await lodge('apply', '-f', 'agents.json', '--yes');
+    assert.equal(refused.code, 2);
+    assert.match(refused.stderr, /skills\[0\]\.version: the latest version of the skill is 2/);
+    assert.match(refused.stderr, /skills\[1\]\.name: the account has no skill of this name/);
+    assert.deepEqual(proxy.changes(), []);
+
+    await file([
+      { name: 'notes', version: 1, members: ['cleo', null, 'bob'] },
+      { name: 'tables', enabled: false },
+    ]);
+    assert.match((await lodge('apply', '-f', 'agents.json', '--plan')).stdout, /\+ skill notes/);
+    assert.equal((await lodge('apply', '-f', 'agents.json', '--yes')).code, 0);
+    await file([{ name: 'notes', version: 1, members: [null, 'bob', 'cleo'] }, { name: 'tables' }]);
+    assert.equal((await lodge('apply', '-f', 'agents.json', '--plan')).code, 0);
+
+    await file([{ name: 'notes', version: 'latest' }]);
+    const plan = await lodge('apply', '-f', 'agents.json', '--plan', '--prune');
+    assert.match(plan.stdout, /~ skill notes/);
+    assert.match(plan.stdout, /version: 1 -> latest/);
+    assert.match(plan.stdout, /- skill tables/);
+    assert.equal((await lodge('apply', '-f', 'agents.json', '--yes')).code, 0);
+    const { id } = (await agentsOf(keeper))[0]!;
+    const { data } = (await send(world.url, 'GET', `/v1/agents/${id}/skills`, { key })).body;
+    assert.deepEqual(
+      data.map(({ name, version, enabled, members }: Record<string, unknown>) => [name, version, enabled, members]),
+      [
+        ['notes', 'latest', true, [null, 'bob', 'cleo']],
+        ['tables', 'latest', false, null],
+      ],
+    );
+    await send(world.url, 'PUT', `/v1/agents/${id}/skills/tables`, { key, body: { members: [] } });
+    assert.equal((await lodge('export', '-o', 'out/')).code, 0);
+    assert.match(await readFile(keeper.path('out/agents.yaml'), 'utf8'), /members: \[\]/);
+    proxy.seen.length = 0;
+    assert.match((await lodge('apply', '-f', 'out', '--prune', '--yes')).stdout, /No changes/);
+    assert.deepEqual(proxy.changes(), []);
   }));
 
 test('what is not mentioned stays; --prune removes it, after it was shown', () =>

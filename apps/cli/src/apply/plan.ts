@@ -10,6 +10,7 @@ import { pooled } from './pool.ts';
 import { askFingerprints } from './file/secret.ts';
 import { mentioned, planSection } from './sections.ts';
 import { sections } from './section-table.ts';
+import { unknownSkills } from './skills-section.ts';
 import { stateSteps } from './state.ts';
 import type { Acting, Step } from './step.ts';
 import { WrongFiles } from './file/wanted.ts';
@@ -56,7 +57,7 @@ export async function makePlan(run: Run, wanted: Wanted, options: PlanOptions): 
   for await (const agent of lodge.agents.list({ limit: 100 }, call)) all.push(agent);
   const problems: Problem[] = [];
   const found = matched(wanted, all, problems);
-  problems.push(...unknownPeers(wanted, all));
+  problems.push(...unknownPeers(wanted, all), ...(await unknownSkills(lodge, wanted.agents, call)));
   if (problems.length > 0) throw new WrongFiles(problems);
   if ([...found.values()].some((agent) => agent !== undefined))
     await askFingerprints(lodge, wanted.secrets, run.signal);

@@ -15,6 +15,7 @@ import { StoredSecret, isMap, overlaid, revealed } from './diff.ts';
 import type { FieldChange } from './diff.ts';
 import { inForm, textForm, timeForm, urlForm } from './forms.ts';
 import type { Present, Section } from './sections.ts';
+import { skills } from './skills-section.ts';
 import type { Stored } from './file/secret.ts';
 import { makeOnce } from './step.ts';
 import type { Acting } from './step.ts';
@@ -289,4 +290,4 @@ export async function isThere(get: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-export const sections: readonly Section[] = [members, connections, channels, schedules, hooks, ports];
+export const sections: readonly Section[] = [members, skills, connections, channels, schedules, hooks, ports];

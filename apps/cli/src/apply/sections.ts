@@ -19,7 +19,7 @@ export interface Present {
 }
 
 export interface Section {
-  readonly field: 'members' | 'schedules' | 'hooks' | 'ports' | 'channels' | 'connections';
+  readonly field: 'members' | 'skills' | 'schedules' | 'hooks' | 'ports' | 'channels' | 'connections';
   readonly noun: string;
   readonly yieldsSecret?: true;
   /** Runtimes that have such things; all by default. */

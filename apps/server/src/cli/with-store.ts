@@ -25,7 +25,16 @@ export async function withStore<T>(
   work: (store: Store) => Promise<T>,
   options: { readonly alone?: boolean } = {},
 ): Promise<T> {
-  return withDatabase(config, log, (url) => useStore(url, log, work), options);
+  return withDatabase(
+    config,
+    log,
+    async (url) => {
+      const connectionString = `${url}${url.includes('?') ? '&' : '?'}application_name=${applicationName}`;
+      await migrate({ connectionString });
+      return useStore(connectionString, log, work);
+    },
+    options,
+  );
 }
 
 /** Does the same with the database's URL, which may hold a password, and without migrating the database. */
@@ -63,9 +72,8 @@ export async function withOwnDatabase<T>(config: Config, log: Log, work: (url: s
   }
 }
 
-async function useStore<T>(url: string, log: Log, work: (store: Store) => Promise<T>): Promise<T> {
-  const connectionString = `${url}${url.includes('?') ? '&' : '?'}application_name=${applicationName}`;
-  await migrate({ connectionString });
+/** Opens the store of a database that is migrated. */
+export async function useStore<T>(connectionString: string, log: Log, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openStore({ connectionString, log });
   try {
     return await work(store);

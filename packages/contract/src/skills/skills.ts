@@ -62,6 +62,7 @@ export const Skill = Type.Object(
     name,
     ...facts,
     files: Type.Integer({ description: 'How many files it has.' }),
+    agents: Type.Integer({ description: 'How many agents use it, in whatever version.' }),
     created_at: Timestamp,
     updated_at: Timestamp,
   },

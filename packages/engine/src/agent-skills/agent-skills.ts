@@ -25,7 +25,7 @@ import { nothingPlaced } from '../agents/settings.ts';
 import { isWanted, renewWanted } from './wanted.ts';
 
 export interface AgentSkillsDeps {
-  readonly agents: Pick<Agents, 'get'>;
+  readonly agents: Pick<Agents, 'get' | 'looksForSkills'>;
   readonly database: Database;
 }
 
@@ -67,9 +67,10 @@ export function createAgentSkills({ agents, database }: AgentSkillsDeps) {
       const rows = await database.repeatable((db) => skillsOfAgents(db, [agentId]));
       return rows.map((row) => skillOf(agent, row));
     },
-    /** Gives the agent a skill. Refuses with `invalid_request` and the field, or with `quota_exceeded`. */
+    /** Gives the agent a skill. Refuses with `invalid_request` and the field, `agent_outdated`, or `quota_exceeded`. */
     async put(accountId: string, agentId: string, input: AgentSkillInput, note?: ActorNote): Promise<AgentRow> {
-      await agents.get(accountId, agentId);
+      const agent = await agents.get(accountId, agentId);
+      if (!(await agents.looksForSkills(agent))) throw outdated(agentId);
       return database.transaction((trx) => putSkill(trx, { accountId, agentId }, input, note));
     },
     async remove(accountId: string, agentId: string, name: string, note?: ActorNote): Promise<AgentRow> {
@@ -127,6 +128,9 @@ function checkMembers({ runtimeKind, members }: AgentRow, wanted: AgentSkillInpu
     throw new Refusal('invalid_request', `members must be members of the agent: ${why}.`);
   }
 }
+
+const outdated = (agentId: string): Refusal =>
+  new Refusal('agent_outdated', 'The agent runs on an image from before skills. Upgrade it first.', { agentId });
 
 const notUsed = (): Refusal => new Refusal('skill_not_found', 'The agent has no such skill.');
 

@@ -157,6 +157,8 @@ export interface Agents {
   runtimeOf(row: AgentRow): { readonly name: string; readonly version: string } | null;
   /** Whether an image is ready that is newer than the agent's. */
   canUpgrade(row: AgentRow): boolean;
+  /** Whether the agent's machine looks for skills of its owner. One of an older image does not. */
+  looksForSkills(row: AgentRow): Promise<boolean>;
 }
 
 export interface UseOptions {

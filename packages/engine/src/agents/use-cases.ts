@@ -15,6 +15,7 @@ import { createAgent } from './create-agent.ts';
 import type { AgentsDeps } from './deps.ts';
 import { changeMembers } from './members.ts';
 import { guestOfRow } from './guest-of.ts';
+import { imageHasSkills } from './image.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 import { updateAgent } from './update-agent.ts';
 import { Uses } from '../turns/use-agent.ts';
@@ -34,10 +35,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       const row = await awaitAgent(deps, id, done, timeoutMs, signal);
       return isThere(row) ? row : null;
     },
-    async delete(accountId, id, signal, note) {
-      if ((await beginDelete(deps.database, accountId, id, note)) === null) throw notFound(id);
-      await awaitAgent(deps, id, (row) => row === null, deps.deleteWaitMs, signal);
-    },
+    delete: (accountId, id, signal, note) => deleteAgent(deps, { accountId, id }, signal, note),
     act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
     update: (accountId, id, change, options) => updateAgent(deps, accountId, id, change, options),
@@ -78,6 +76,7 @@ export function createAgents(deps: AgentsDeps): Agents {
       return runtime ? { name: runtime.name, version: runtimeVersion ?? runtime.version } : null;
     },
     canUpgrade: (row) => canUpgrade(deps, row),
+    looksForSkills: (row) => imageHasSkills(deps, row),
   };
 }
 
@@ -91,6 +90,16 @@ async function browserDisk(deps: AgentsDeps, row: AgentRow): Promise<BrowserShow
     if (error instanceof VmError) return null;
     throw error;
   });
+}
+
+async function deleteAgent(
+  deps: AgentsDeps,
+  { accountId, id }: { readonly accountId: string; readonly id: string },
+  signal: AbortSignal,
+  note: Parameters<Agents['delete']>[3],
+): Promise<void> {
+  if ((await beginDelete(deps.database, accountId, id, note)) === null) throw notFound(id);
+  await awaitAgent(deps, id, (row) => row === null, deps.deleteWaitMs, signal);
 }
 
 async function record(deps: AgentsDeps, accountId: string, id: string, { event, by }: ChangeNote): Promise<void> {

@@ -2009,6 +2009,8 @@ class Skill(Reply):
     """The size of all its files."""
     files: int
     """How many files it has."""
+    agents: int
+    """How many agents use it, in whatever version."""
     created_at: datetime
     updated_at: datetime
 

@@ -1,7 +1,7 @@
 /**
  * Copies one agent's rows from a database into another one, to restore that agent alone. Its settings, keys and connections
- * come along. Its addresses and its places on platforms do not: they stay the other agent's. Its skills do not: another account
- * has another library.
+ * come along. Its addresses and its places on platforms do not: they stay the other agent's. Its skills are carried apart, as
+ * another account has another library.
  */
 import type { Client } from 'pg';
 import { connectClient } from './connection.ts';
@@ -14,8 +14,9 @@ export type AgentRows = Readonly<
 
 /** In the order in which they refer to one another. */
 const tables = ['llm_keys', 'connections', 'connection_headers', 'connection_secrets'] as const;
+const tablesOfSkills = ['agent_skills', 'skills', 'skill_versions', 'skill_pieces'] as const;
 /** Tables of a dump that are needed to read one agent. */
-export const tablesOfOneAgent: readonly string[] = ['accounts', 'agents', 'data_keys', ...tables];
+export const tablesOfOneAgent: readonly string[] = ['accounts', 'agents', 'data_keys', ...tables, ...tablesOfSkills];
 
 /** Null where there is none, or it was deleted. */
 export async function readAgentRows(config: DatabaseConfig, id: string): Promise<AgentRows | null> {

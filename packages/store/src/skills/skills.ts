@@ -18,16 +18,23 @@ const latest = [
 
 type Latest = 'version' | 'description' | 'digest' | 'source' | 'programs' | 'variables' | 'findings' | 'bytes';
 
-/** A skill with the facts of its latest version. `files` is their number. */
+/** A skill with the facts of its latest version. `files` is their number, and `agents` that of the agents that use it. */
 export interface SkillRow extends Selectable<Skills>, Pick<Selectable<SkillVersions>, Latest> {
   readonly files: number;
+  readonly agents: number;
 }
+
+/** Counts like `agentsWithSkill`: agents that are being deleted use nothing. */
+const usedBy = sql<number>`(
+  select count(*)::integer from agent_skills s join agents on agents.id = s.agent_id
+  where s.skill_id = skills.id and agents.desired = 'running'
+)`;
 
 const withLatest = (db: Queries, accountId: string) =>
   db
     .selectFrom('skills')
     .innerJoin('skillVersions as v', 'v.skillId', 'skills.id')
-    .select([...plain, ...latest, sql<number>`jsonb_array_length(v.files)`.as('files')])
+    .select([...plain, ...latest, sql<number>`jsonb_array_length(v.files)`.as('files'), usedBy.as('agents')])
     .where('skills.accountId', '=', accountId)
     .where((eb) =>
       eb(

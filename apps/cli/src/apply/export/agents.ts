@@ -16,6 +16,7 @@ import { downloadWorkspace } from './download.ts';
 import { pooled } from '../pool.ts';
 import { sections } from '../section-table.ts';
 import type { Present, Section } from '../sections.ts';
+import { skillInFile } from '../skills-section.ts';
 import { Placeholder, yamlText } from './write.ts';
 import type { Values } from '../file/wanted.ts';
 
@@ -98,6 +99,7 @@ async function agentValues(run: Run, lodge: Lodge, agent: Agent): Promise<Values
     const present = await section.list(lodge, agent.id, run.call);
     if (present.length > 0) listed[section.field] = inFile(section, present);
   }
+  const { skills, ...lists } = listed;
   const { llm_keys, egress, packages, dashboard, browser, ...others } = rest;
   const values = withoutEmpty({
     name,
@@ -115,11 +117,15 @@ async function agentValues(run: Run, lodge: Lodge, agent: Agent): Promise<Values
     browser: browser === true ? true : undefined,
     peers: agent.peers,
     llm_keys,
-    ...listed,
+    ...lists,
     state: agent.status === 'stopped' ? 'stopped' : undefined,
   });
-  // An empty list of rules is not left out: the field needs it.
-  return agent.confirmations === null ? values : { ...values, confirmations: agent.confirmations };
+  // Empty lists of rules and of a skill's members are not left out: they say something.
+  return {
+    ...values,
+    ...(agent.confirmations !== null && { confirmations: agent.confirmations }),
+    ...(skills !== undefined && { skills }),
+  };
 }
 
 /** The lists that are not empty; undefined when all are. */
@@ -137,6 +143,8 @@ function inFile({ field }: Section, present: readonly Present[]): unknown {
       return Object.fromEntries(entries);
     case 'ports':
       return entries.map(([port, values]) => ({ port: Number(port), ...values }));
+    case 'skills':
+      return present.map(({ name, values }) => ({ name, ...skillInFile(values) }));
     case 'members':
     case 'schedules':
     case 'hooks':

@@ -32,6 +32,7 @@ export interface WantedAgent extends Values {
   readonly peers?: readonly string[] | null;
   readonly llm_keys?: Readonly<Record<string, Secret>>;
   readonly members?: readonly Values[];
+  readonly skills?: readonly Values[];
   readonly files?: readonly FilesEntry[];
   readonly channels?: Readonly<Record<string, Values>>;
   readonly connections?: Readonly<Record<string, Values>>;
@@ -218,6 +219,7 @@ function repeated(agents: readonly Placed[]): Problem[] {
 
 const namedLists = [
   ['members', 'name'],
+  ['skills', 'name'],
   ['schedules', 'name'],
   ['hooks', 'name'],
   ['ports', 'port'],

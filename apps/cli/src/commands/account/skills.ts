@@ -23,6 +23,7 @@ interface AddOptions extends Adding {
 
 export default function skills(command: Command, on: On): void {
   defineAdd(command, on);
+  defineList(command, on);
   defineReads(command, on);
   defineFiles(command, on);
   defineRemove(command, on);
@@ -64,7 +65,7 @@ function defineAdd(command: Command, on: On): void {
   );
 }
 
-const defineReads = (command: Command, on: On): void => {
+const defineList = (command: Command, on: On): void => {
   const list = command
     .command('list')
     .alias('ls')
@@ -81,6 +82,7 @@ const defineReads = (command: Command, on: On): void => {
           { title: 'name', value: ({ name }) => name, keep: true },
           { title: 'version', value: ({ version }) => version, align: 'right' },
           { title: 'from', value: ({ source }) => source.url ?? source.slug ?? source.kind },
+          { title: 'agents', value: ({ agents }) => agents, align: 'right' },
           { title: 'findings', value: ({ findings }) => findings.length, align: 'right' },
           { title: 'updated', value: ({ updated_at }) => ago(updated_at) },
         ],
@@ -88,6 +90,9 @@ const defineReads = (command: Command, on: On): void => {
       );
     }),
   );
+};
+
+const defineReads = (command: Command, on: On): void => {
   const show = command
     .command('show')
     .argument(...skillArgument)
@@ -168,6 +173,7 @@ const skillFields = (run: Run, { source, requires, ...skill }: Skill): string =>
     ['from', cell([source.kind, source.url ?? source.slug, source.commit ?? source.version].filter(Boolean).join(' '))],
     ['programs', cell(requires.programs.join(' ') || null)],
     ['variables', cell(requires.variables.join(' ') || null)],
+    ['agents', cell(skill.agents)],
     ['files', cell(skill.files)],
     ['bytes', cell(skill.bytes)],
     ['digest', cell(skill.digest)],

@@ -9,6 +9,7 @@ import { openSecretBox } from '@lodge/access';
 import { lockBackups } from '@lodge/backup';
 import type { Place, Repository } from '@lodge/backup';
 import { makeAgentId } from '@lodge/domain';
+import { carrySkills } from '@lodge/engine';
 import { connectionHeaderContext, connectionSecretContext, llmKeyContext } from '@lodge/ports';
 import type { Log, SecretBox } from '@lodge/ports';
 import {
@@ -17,7 +18,6 @@ import {
   endEmbeddedPostgres,
   loadDatabase,
   migrate,
-  openStore,
   readAgentRows,
   tablesOfOneAgent,
   writeAgentRows,
@@ -27,7 +27,7 @@ import type { Config } from '../../config/config.ts';
 import { exists } from '../../host/files.ts';
 import { CommandError, say } from '../command.ts';
 import { holderName } from '../take-down.ts';
-import { withDatabase, withOwnDatabase } from '../with-store.ts';
+import { useStore, withDatabase, withOwnDatabase } from '../with-store.ts';
 import { filesOfAgent, filesOfTemplate, tableFile } from './list.ts';
 import type { BackedUpAgent, BackupList, ListedFile } from './list.ts';
 import { existingMasterKey } from './master-key.ts';
@@ -61,11 +61,13 @@ export async function restoreAgent(options: AgentRestore): Promise<void> {
     const list = await readList(repository, name, folder);
     const agent = list.agents.find(({ record }) => record.name === `${options.agentId}/vm.json`);
     if (!agent) throw new CommandError(`The backup ${name} has no agent ${options.agentId}.`);
-    const id = await new Restoring(options, { repository, name, list, folder, key, agent }).run();
+    const { id, leftOut } = await new Restoring(options, { repository, name, list, folder, key, agent }).run();
     say(
       `Agent ${agent.agentId} of the backup ${name} is the agent ${id} now. It is stopped; a start boots it from its disk.`,
     );
     say('Its channels, hooks, schedules, published ports and sign-ins of connections did not come along.');
+    if (leftOut.length > 0)
+      say(`The account has other skills of these names, so it has none of them: ${leftOut.join(', ')}.`);
   } finally {
     await clear(folder);
     unlock();
@@ -86,6 +88,18 @@ interface Found {
   readonly agent: BackedUpAgent;
 }
 
+interface Restored {
+  readonly id: string;
+  /** Names of skills that did not come along. */
+  readonly leftOut: readonly string[];
+}
+
+interface BackedUp {
+  readonly connectionString: string;
+  readonly rows: AgentRows;
+  readonly box: SecretBox;
+}
+
 class Restoring {
   private readonly options: AgentRestore;
   private readonly found: Found;
@@ -95,25 +109,25 @@ class Restoring {
     this.found = found;
   }
 
-  /** Returns the new agent's id. */
-  async run(): Promise<string> {
+  async run(): Promise<Restored> {
     const { config, log } = this.options;
     const id = makeAgentId(randomInt);
     await this.assertRoom();
     await this.takeFiles(id);
-    const before = await this.rowsBefore();
     const own = await existingMasterKey(config, undefined);
-    await withDatabase(config, log, async (connectionString) => {
-      const accountId = await this.account(connectionString, before.rows);
-      const box = await boxOf(connectionString, own, log);
-      const rows = resealed(before.rows, id, before.box, box);
-      const unfinished = 'A restore of this agent did not come to its end. Delete it, and restore it again.';
-      await writeAgentRows({ connectionString }, rows, { id, accountId, host: holderName(config), unfinished });
-      await this.putFiles(id);
-      if (await agentIsRestored({ connectionString }, id)) return;
-      throw new CommandError(`The agent ${id} was deleted while it was restored.`);
-    });
-    return id;
+    return this.withBackedUp((before) =>
+      withDatabase(config, log, async (connectionString) => {
+        const accountId = await this.account(connectionString, before.rows);
+        const box = await boxOf(connectionString, own, log);
+        const rows = resealed(before.rows, id, before.box, box);
+        const unfinished = 'A restore of this agent did not come to its end. Delete it, and restore it again.';
+        await writeAgentRows({ connectionString }, rows, { id, accountId, host: holderName(config), unfinished });
+        const leftOut = await this.carrySkills(before.connectionString, connectionString, { id, accountId });
+        await this.putFiles(id);
+        if (await agentIsRestored({ connectionString }, id)) return { id, leftOut };
+        throw new CommandError(`The agent ${id} was deleted while it was restored.`);
+      }),
+    );
   }
 
   private get files(): { readonly disk: ListedFile; readonly template: readonly ListedFile[] } {
@@ -185,8 +199,8 @@ class Restoring {
     await rename(made, join(dataDir, 'templates', agent.templateId));
   }
 
-  /** The agent's rows, read in a separate database of the backup's release and migrated to this one. */
-  private async rowsBefore(): Promise<{ readonly rows: AgentRows; readonly box: SecretBox }> {
+  /** The rows in a separate database of the backup's release, migrated to this one. It is there until the work has ended. */
+  private async withBackedUp<T>(work: (before: BackedUp) => Promise<T>): Promise<T> {
     const { config, log } = this.options;
     const { folder, list, key, agent } = this.found;
     const facts = { ...list.database.facts };
@@ -198,8 +212,21 @@ class Restoring {
       const rows = await readAgentRows({ connectionString }, agent.agentId);
       if (rows === null)
         throw new CommandError(`The backup has a disk of agent ${agent.agentId} and no row: it was deleted.`);
-      return { rows, box: await boxOf(connectionString, key, log) };
+      return work({ connectionString, rows, box: await boxOf(connectionString, key, log) });
     });
+  }
+
+  /** Returns the names of skills that do not come along. */
+  private carrySkills(
+    from: string,
+    to: string,
+    { id, accountId }: { readonly id: string; readonly accountId: string },
+  ): Promise<readonly string[]> {
+    const { log } = this.options;
+    const carried = { from: this.found.agent.agentId, to: id, accountId };
+    return useStore(from, log, (before) =>
+      useStore(to, log, (now) => carrySkills(before.database, now.database, carried)),
+    );
   }
 
   private async account(connectionString: string, rows: AgentRows): Promise<string> {
@@ -212,14 +239,8 @@ class Restoring {
   }
 }
 
-async function boxOf(connectionString: string, { key }: MasterKey, log: Log): Promise<SecretBox> {
-  const store = await openStore({ connectionString, log });
-  try {
-    return await openSecretBox(store.secrets, key);
-  } finally {
-    await store.close();
-  }
-}
+const boxOf = (connectionString: string, { key }: MasterKey, log: Log): Promise<SecretBox> =>
+  useStore(connectionString, log, (store) => openSecretBox(store.secrets, key));
 
 /** Seals the rows' secrets anew: each secret belongs to its place, and so to its agent. */
 function resealed(rows: AgentRows, id: string, from: SecretBox, to: SecretBox): AgentRows {

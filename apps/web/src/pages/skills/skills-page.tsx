@@ -77,6 +77,7 @@ const columnsOf = (show: Act, remove: Act | undefined): readonly Column<Skill>[]
     ),
   },
   { header: 'Version', cell: ({ version }) => <span className="tabular-nums">{formatNumber(version)}</span> },
+  { header: 'Agents', cell: ({ agents }) => <span className="tabular-nums">{formatNumber(agents)}</span> },
   { header: 'From', cell: ({ source }) => <span className="wrap-anywhere">{fromWords(source)}</span> },
   {
     header: 'Findings',

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { abilitiesOf, looksForSkills } from '@lodge/domain';
 import type {
   GuestAddress,
   GuestSkills,
@@ -14,6 +15,7 @@ import type {
   WantedSkill,
   WantedSkills,
 } from '@lodge/ports';
+import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import type { AgentRow } from '@lodge/store/agents';
 import { FakeHost } from '@lodge/vm/fake';
 import { createAgentSkills } from '../../agent-skills/agent-skills.ts';
@@ -160,6 +162,7 @@ test('the turn after a put, a new version and a removal sees them; an agent with
   assert.deepEqual(await turnSees(plane, host, id), { [name]: 'one' });
   const there = await skill(id, name);
   assert.deepEqual([there.state, there.resolvedVersion, there.missing.programs], ['loaded', 1, []]);
+  assert.equal((await library.get(world.accountId, name)).agents, 1);
   assert.ok(plane.agents.inEffect(await plane.agents.awaitInEffect(world.accountId, id, 20_000, never)));
   await add(name, 'two');
   assert.equal((await skill(id, name)).state, 'pending');
@@ -178,6 +181,7 @@ test('the turn after a put, a new version and a removal sees them; an agent with
   assert.deepEqual(await turnSees(plane, host, id), { [name]: 'three' });
   await remove(id, name);
   assert.deepEqual(await turnSees(plane, host, id), {});
+  assert.equal((await library.list(world.accountId)).find((one) => one.name === name)!.agents, 0);
   await library.remove(world.accountId, name, note);
   assert.deepEqual([plain.skillsApplied, (await find(plain.id)).skillsApplied], ['none', 'none']);
   await plane.end();
@@ -295,6 +299,41 @@ test('a process that is killed on the way leaves work that the next one does', a
     assert.deepEqual(await turnSees(next.plane, host, id), { [name]: 'one' });
     assert.equal((await next.skill(id, name)).state, 'loaded');
     await next.plane.end();
+  }
+});
+
+test('an agent whose image is from before skills is given none until it is upgraded', async () => {
+  const host = new FakeHost();
+  const { plane, add, put } = await start(host, { release: 'openclaw-2026.9.5-config-5-warm-up-3' });
+  const name = unique();
+  await add(name, 'one');
+  const { id } = await running(world, plane);
+  await assert.rejects(put(id, name), { code: 'agent_outdated' });
+  plane.kill();
+  const next = await start(host, { release: createOpenclawRuntime().templateVariant });
+  await assert.rejects(next.put(id, name), { code: 'agent_outdated' });
+  await until('it can be upgraded', async () => next.plane.agents.canUpgrade(await find(id)));
+  await next.plane.agents.act(world.accountId, id, 'upgrade');
+  await next.plane.agents.awaitVerb(world.accountId, id, 'upgrade', 20_000, never);
+  await next.put(id, name);
+  assert.deepEqual(await turnSees(next.plane, host, id), { [name]: 'one' });
+  await next.plane.end();
+});
+
+test('images of both runtimes look for skills, and those from before do not', () => {
+  for (const [kind, { templateVariant }] of [
+    ['runtime_a', createOpenclawRuntime()],
+    ['runtime_b', createHermesRuntime()],
+  ] as const) {
+    const { skillsSince } = abilitiesOf(kind);
+    const of = (configuration: number): string => templateVariant.replace(/-config-\d+-/, `-config-${configuration}-`);
+    assert.match(templateVariant, /-config-\d+-/);
+    assert.deepEqual(
+      [templateVariant, `${templateVariant}-early-1`, of(skillsSince), of(skillsSince - 1), undefined].map((variant) =>
+        looksForSkills(kind, variant),
+      ),
+      [true, true, true, false, false],
+    );
   }
 });
 

@@ -83,7 +83,7 @@ function putRoute(app: App, needs: Needs): void {
       body: PutAgentSkill,
       response: { 200: { ...AgentSkill, 'x-response-description': 'The skill as the agent has it now.' } },
     },
-    config: { scopes: ['agents:write'], errors: [...errors, 'quota_exceeded'] },
+    config: { scopes: ['agents:write'], errors: [...errors, 'agent_outdated', 'quota_exceeded'] },
     handler: async (request, reply) => {
       const { id, name } = request.params;
       checkAgentId(id);
