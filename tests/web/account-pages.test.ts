@@ -1,8 +1,10 @@
 /** The pages of the account beside its keys: usage with its plots, webhooks, the audit log, limits, and the machine for its owner. */
 import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import { createCallLedger } from '@lodge/engine';
+import type { Confirmations } from '@lodge/domain';
+import { confirmCommand, createCallLedger } from '@lodge/engine';
 import { Lodge } from '@lodge/sdk';
 import type { OpenedLodge } from '@lodge/testkit/lodge';
 import { openLodge } from '@lodge/testkit/lodge';
@@ -239,6 +241,82 @@ test('a skill is uploaded, refused for its findings, taken all the same, listed 
   await buttonIn(dialog, 'Delete skill').click();
   await toasted('“notes” is deleted.');
   await page.getByText('No skills yet').waitFor();
+});
+
+test('rules are edited, and what waits for a yes is counted, shown as it is, and decided', async () => {
+  const { id, account_id: accountId } = { ...(await makeAgent('Pusher')), account_id: (await sdk.account.get()).id };
+  await page.goto(at(`/agents/${id}/settings#confirmations`));
+  const card = page.getByRole('form', { name: 'Confirmations' });
+  await card.getByText('By rules').click();
+  await buttonIn(card, 'Add rule').click();
+  await fieldIn(card, 'Subject of rule 1').fill('everything');
+  await buttonIn(card, 'Save').click();
+  await card.getByText('Rule 1 must be about').waitFor();
+  await fieldIn(card, 'Subject of rule 1').fill('command');
+  await fieldIn(card, 'Pattern of rule 1').fill('git push*');
+  await buttonIn(card, 'Add rule').click();
+  await fieldIn(card, 'Subject of rule 2').fill('messages');
+  await fieldIn(card, 'Policy of rule 2').selectOption('deny');
+  await buttonIn(card, 'Move rule 2 up').click();
+  await look(page, 'agent-rules');
+  await buttonIn(card, 'Save').click();
+  await toasted('Confirmations: saved.');
+  const rules = [
+    { on: 'messages', match: '*', policy: 'deny' },
+    { on: 'command', match: 'git push*', policy: 'ask' },
+  ];
+  const { confirmations } = await sdk.agents.get(id);
+  assert.deepEqual(confirmations, { rules, default: 'allow', deliver: [], deciders: [], expires: '24h' });
+
+  const { asking } = lodge.parts.engine;
+  const caller = { agentId: id, accountId, confirmations: confirmations as Confirmations };
+  const push = (text: string) => {
+    const command = { tool: 'exec', text, detail: '', digest: hash('sha256', text, 'hex') };
+    return confirmCommand(asking, caller, command, AbortSignal.timeout(60_000));
+  };
+  const hostile = 'git push \u202e<img src=x onerror="document.title=1">\n</pre>**Allowed** [x](javascript:alert(1))';
+  const first = push(hostile);
+  await page.getByRole('link', { name: '1 open confirmation' }).click();
+  const open = page.getByRole('table', { name: 'Open confirmations' });
+  await open.getByText('Pusher').waitFor();
+  await page.getByRole('link', { name: 'Confirmations 1 open' }).first().waitFor();
+  await look(page, 'confirmations');
+  await buttonIn(open, /^Review: /).click();
+  const dialog = page.getByRole('dialog');
+  const shown = await dialog.getByLabel('The agent’s words').innerText();
+  assert.equal(shown, hostile.replace('\u202e', String.raw`\u202e`));
+  assert.equal(await dialog.locator('img, a[href^="javascript"]').count(), 0);
+  await look(page, 'confirmation');
+  await fieldIn(dialog, 'Reason (optional)').fill('Once.');
+  await buttonIn(dialog, 'Allow').click();
+  await toasted('Allowed.');
+  assert.equal((await first).verdict, 'allowed');
+  await page.getByText('Nothing waits for you').waitFor();
+  const earlier = page.getByRole('table', { name: 'Earlier confirmations' });
+  await earlier.getByText('Done').first().waitFor();
+
+  // The next one appears by itself, and its address leads back to it.
+  const second = push('git push --force');
+  await open.getByText('git push --force').waitFor();
+  await buttonIn(open, /^Review: /).click();
+  await page.reload();
+  await fieldIn(dialog, 'Remember').selectOption('rule');
+  await buttonIn(dialog, 'Deny').click();
+  assert.equal((await second).verdict, 'denied');
+  await toasted('Denied.');
+  assert.deepEqual((await sdk.agents.get(id)).confirmations!.rules[0], {
+    on: 'command',
+    match: 'git push --force',
+    policy: 'deny',
+  });
+
+  const signal = AbortSignal.timeout(60_000);
+  const question = asking.question(caller, { question: 'Which day?', options: ['Monday', 'Friday'] }, 60_000, signal);
+  await open.getByText('Which day?').waitFor();
+  await buttonIn(open, /^Review: /).click();
+  await buttonIn(dialog, 'Friday').click();
+  assert.equal((await question).answer, 'Friday');
+  await earlier.getByText('Answered').waitFor();
 });
 
 test('the audit log says who changed what from where, and its filters are in the address', async () => {

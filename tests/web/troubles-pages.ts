@@ -30,6 +30,7 @@ export const signedInPages: readonly PageCase[] = [
   { path: '/', heading: 'Home' },
   { path: '/agents', heading: 'Agents' },
   { path: '/agents/new', heading: 'New agent' },
+  { path: '/confirmations', heading: 'Confirmations' },
   ...tabs.map(([path, heading]) => ({ path: `$agent/${path}`, heading })),
   { path: '/account/usage', heading: 'Usage & limits' },
   { path: '/account/limits', heading: 'Quotas & rates' },

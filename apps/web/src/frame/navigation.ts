@@ -3,12 +3,15 @@ import { useMatches, useRouter } from '@tanstack/react-router';
 import type { AnyRoute } from '@tanstack/react-router';
 import type { Role } from '../api.ts';
 import type { LucideIcon } from 'lucide-react';
+import type { ReactNode } from 'react';
 
 /** Where a page is listed: in the sidebar, or, for an agent's page, in the agent's own navigation. */
 export interface NavEntry {
   readonly label: string;
   readonly Icon: LucideIcon;
   readonly group?: string;
+  /** A number beside the label, or nothing. */
+  readonly Count?: () => ReactNode;
   /** The only role that sees it. */
   readonly only?: Role;
 }

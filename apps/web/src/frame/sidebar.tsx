@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { ArrowLeft, Search } from 'lucide-react';
 import { agentQuery } from '../pages/agent/queries.ts';
+import { OpenNotice } from '../pages/confirmations/open-count.tsx';
 import { pathTo } from '../paths.ts';
 import { useAccount } from '../session.ts';
 import { AccountMenu } from './account-menu.tsx';
@@ -22,6 +23,7 @@ export function Sidebar({ onNavigate }: SidebarProps) {
     <div className="flex min-h-0 grow flex-col gap-4">
       <FindButton {...(onNavigate && { onOpen: onNavigate })} />
       <nav aria-label="Main" className="-mx-1 flex min-h-0 grow flex-col gap-4 overflow-y-auto lg:gap-3.5 px-1 pb-1">
+        {agentId !== undefined && <OpenNotice {...(onNavigate && { onNavigate })} />}
         {agentId !== undefined && <OpenAgent id={agentId} {...(onNavigate && { onNavigate })} />}
         {groups.map((group) => (
           <NavGroup key={group.label} group={group} {...(agentId && { agentId })} {...(onNavigate && { onNavigate })} />
@@ -69,6 +71,7 @@ function NavGroup({
             >
               <destination.Icon aria-hidden className="size-4" />
               {destination.label}
+              {destination.Count && <destination.Count />}
             </Link>
           </li>
         ))}

@@ -21,7 +21,7 @@ const table: Readonly<Record<string, Topics>> = {
   'schedule.': { account: ['audit'], agent: ['schedules', 'runs', 'calls', 'usage'] },
   'hook.': { account: ['audit'], agent: ['hooks', 'calls', 'usage'] },
   'connection.': { account: ['audit'], agent: ['connections'] },
-  'confirmation.': { account: ['audit'], agent: ['calls'] },
+  'confirmation.': { account: ['confirmations', 'audit'], agent: ['calls'] },
   'usage.': { account: ['spend', 'usage', 'limits'], agent: ['usage'] },
   'api_key.': { account: ['keys', 'limits', 'audit'] },
   'oauth.': { account: ['grants', 'audit'] },

@@ -6,6 +6,7 @@ import {
   Gauge,
   House,
   KeyRound,
+  MessageCircleQuestion,
   ScrollText,
   Server,
   ShieldCheck,
@@ -19,6 +20,8 @@ import { allAgents } from './agents/queries.ts';
 import { viewOf } from './agents/view.ts';
 import { agentPages, agentRoute } from './agent/routes.ts';
 import { channelNames } from './agent/channels/channel-names.ts';
+import { OpenCount } from './confirmations/open-count.tsx';
+import { openConfirmations } from './confirmations/queries.ts';
 import type { ChannelName } from './agent/channels/channel-names.ts';
 import { queries } from '../queries.ts';
 import { providersQuery, sizesQuery } from './create/queries.ts';
@@ -61,6 +64,17 @@ const createAgentRoute = createRoute({
     void queryClient.prefetchQuery(queries.limits);
   },
   component: lazyPage(() => import('./create/create-page.tsx'), 'CreatePage'),
+});
+
+const confirmationsRoute = createRoute({
+  getParentRoute: () => appRoute,
+  path: '/confirmations',
+  staticData: { nav: { label: 'Confirmations', Icon: MessageCircleQuestion, Count: OpenCount } },
+  /** `confirmation`: the one that is open. */
+  validateSearch: ({ confirmation }): { confirmation?: string } =>
+    typeof confirmation === 'string' && /^[a-z0-9]{1,40}$/.test(confirmation) ? { confirmation } : {},
+  loader: ({ context }) => void context.queryClient.prefetchQuery(openConfirmations),
+  component: lazyPage(() => import('./confirmations/confirmations-page.tsx'), 'ConfirmationsPage'),
 });
 
 /** The owner's link and the guides of before lead here. */
@@ -178,6 +192,7 @@ export const appPages = [
   homeRoute,
   agentsRoute,
   createAgentRoute,
+  confirmationsRoute,
   agentRoute.addChildren(agentPages),
   accountRoute,
   usageRoute,

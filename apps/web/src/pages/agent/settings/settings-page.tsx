@@ -7,6 +7,7 @@ import { Loaded, SkeletonRows } from '../../../components/states.tsx';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../queries.ts';
 import { AboutCard, InstructionsCard } from './about-cards.tsx';
+import { AskCard } from './ask-card.tsx';
 import { DangerZone } from './danger-zone.tsx';
 import { KeysCard } from './keys-card.tsx';
 import { DashboardCard, LimitCard, SizeCard, SleepCard } from './machine-cards.tsx';
@@ -94,6 +95,7 @@ function groupsOf(record: Versioned, mayDelete: boolean): readonly Group[] {
     { id: 'machine', label: 'Machine', card: <SizeCard record={record} /> },
     { id: 'packages', label: 'Packages', card: <PackagesCard record={record} /> },
     { id: 'sleep', label: 'Sleep', card: <SleepCard record={record} /> },
+    { id: 'confirmations', label: 'Confirmations', card: <AskCard record={record} /> },
     { id: 'peers', label: 'Peers', card: <PeersCard record={record} /> },
     ...(abilitiesOf(agent.runtime_kind).dashboardPort !== null
       ? [{ id: 'dashboard', label: 'Dashboard', card: <DashboardCard record={record} /> }]
