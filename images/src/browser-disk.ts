@@ -62,14 +62,19 @@ class RecipeBrowserDisk implements BrowserDiskBuilder {
     return browserDiskId(layer, debian, period);
   }
 
-  async ensure(progress: ReportProgress, signal: AbortSignal): Promise<BrowserDiskFile> {
+  async find(): Promise<BrowserDiskFile | null> {
     const id = await this.id();
-    const early = await this.cache.find({ shelf, name: id });
-    if (early !== null) return this.fileOf(id, early);
+    const artifact = await this.cache.find({ shelf, name: id });
+    return artifact && this.fileOf(id, artifact);
+  }
+
+  async ensure(progress: ReportProgress, signal: AbortSignal): Promise<BrowserDiskFile> {
+    const early = await this.find();
+    if (early !== null) return early;
     if (process.getuid?.() !== 0) throw new ImageError('building the disk of the browser needs root');
     if (!hasGuestsHere) throw new ImageError(`there is no browser for ${process.arch}`);
     await this.cache.collectDrafts();
-    const recipe = await this.read();
+    const [id, recipe] = await Promise.all([this.id(), this.read()]);
     const context = { log: this.options.log, signal };
     const startedAt = performance.now();
     const make = (draft: string, scratch: string): Promise<Facts> =>
@@ -132,7 +137,9 @@ async function makeBrowserDisk(
 
 /** Nothing is ever written to it, so it has no journal; the file has holes where the file system is empty. */
 async function writeDisk(tree: string, file: string, context: RunContext): Promise<void> {
-  await using handle = await open(file, 'w', 0o644);
+  await using handle = await open(file, 'w');
+  // Users of machines read it, whatever the umask of the builder.
+  await handle.chmod(0o644);
   await handle.truncate(browserDiskBytes);
   const features = ['-O', '^has_journal,^resize_inode', '-E', 'assume_storage_prezeroed=1', '-L', 'lodge-browser'];
   const argv = ['mke2fs', '-q', '-t', 'ext4', '-m', '0', ...features, '-d', tree, file] as const;

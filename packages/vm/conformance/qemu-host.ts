@@ -74,7 +74,7 @@ function plainDisk(cacheDir: string): BrowserDiskBuilder {
     await truncate(path, browserDiskBytes);
     return { id: await id(), path };
   };
-  return { id, ensure };
+  return { id, find: async () => null, ensure };
 }
 
 export function driverOf(settings: QemuHostSettings): VmDriver {

@@ -29,6 +29,8 @@ export interface BrowserDiskFile {
 export interface BrowserDiskBuilder {
   /** The present id, whether or not the disk exists. */
   id(): Promise<string>;
+  /** The present disk when it is built, else null. */
+  find(): Promise<BrowserDiskFile | null>;
   /** Builds the disk if it is absent. With concurrent builders one builds and the others wait. */
   ensure(progress: ReportProgress, signal: AbortSignal): Promise<BrowserDiskFile>;
 }

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { defaultRuntimeKind } from '@lodge/domain';
 import type { Image, Log } from '@lodge/ports';
-import { createImageBuilder } from '@lodge/images';
+import { createBrowserDiskBuilder, createImageBuilder } from '@lodge/images';
 import { allRuntimes } from '@lodge/runtimes';
 import { openStore } from '@lodge/store';
 import { checkNetwork, chooseAccelerator, inspectEmulator } from '@lodge/vm';
@@ -48,6 +48,7 @@ export async function lodgeSection(config: Config, log: Log): Promise<Section> {
       await found('control plane', () => controlPlane(config)),
       await found('database', () => database(config, log)),
       await found('virtual machines', () => machines(config, log)),
+      await found('browser', () => browser(config, log)),
       await found('last backup', () => lastBackup(config)),
     ],
   };
@@ -81,6 +82,11 @@ async function database(config: Config, log: Log): Promise<Finding> {
   const cluster = join(dataDir, 'postgres', 'cluster');
   if (!(await exists(cluster))) return ok('database', 'embedded; the first start makes it');
   return ok('database', `embedded, ${(await exists(join(cluster, 'postmaster.pid'))) ? 'running' : 'stopped'}`);
+}
+
+async function browser({ cacheDir }: Config, log: Log): Promise<Finding> {
+  const built = await createBrowserDiskBuilder({ cacheDir, log }).find();
+  return ok('browser', built ? 'its disk is built' : 'its disk is built when an agent first wants one');
 }
 
 /** The last backup as `backup` recorded it. This machine may not know whether its files still exist. */

@@ -1,6 +1,6 @@
 /** The browser's disks of one Lodge: built when they are wanted, kept while somebody knows them. */
 import assert from 'node:assert/strict';
-import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
@@ -13,6 +13,8 @@ let opened: BrowserDisks[];
 
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'lodge-browser-'));
+  // As users of machines must be able to pass it.
+  await chmod(folder, 0o711);
   opened = [];
   await mkdir(join(folder, 'cache'));
 });
@@ -21,8 +23,9 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-const open = async (browserDisk: BrowserDiskBuilder): Promise<BrowserDisks> => {
-  const disks = new BrowserDisks({ dataDir: folder, diskFloorMib: 0, browserDisk, log: silent });
+const open = async (browserDisk: BrowserDiskBuilder, diskFloorMib = 0): Promise<BrowserDisks> => {
+  const options = { dataDir: folder, cacheDir: join(folder, 'cache'), diskFloorMib, browserDisk, log: silent };
+  const disks = new BrowserDisks(options);
   opened.push(disks);
   await disks.start();
   return disks;
@@ -34,6 +37,7 @@ function builderOf(id: string, build: () => Promise<unknown> = async () => undef
   const asked = { builds: 0 };
   const builder: BrowserDiskBuilder = {
     id: async () => id,
+    find: async () => null,
     ensure: async (progress) => {
       asked.builds += 1;
       progress('Debian: downloading packages');
@@ -76,6 +80,16 @@ test('a failed build is told to all who ask, and not repeated at once', async ()
     assert.deepEqual(await disks.want(), told);
   }
   assert.equal(builder.asked.builds, 1);
+});
+
+test('nothing is built on a disk without room for it and its floor, and a built one needs none', async () => {
+  const builder = builderOf('one');
+  const told = await (await open(builder, 2 ** 40)).want();
+  assert.ok(typeof told === 'object' && told.state === 'failed');
+  assert.match(told.message!, /needs \d+ MiB/);
+  assert.equal(builder.asked.builds, 0);
+  const built = { ...builder, find: () => builder.ensure(() => undefined, new AbortController().signal) };
+  assert.equal(await (await open(built, 2 ** 40)).want(), 'one-browser-of-one');
 });
 
 test('an older disk serves while the present one is built, and stays as long as somebody knows it', async () => {

@@ -9,19 +9,21 @@
  * whose guest has the disk's contents in its memory. A disk stays until it is not current and no record names it. A kill
  * leaves a `.taking-` file, which the next start removes.
  */
-import { mkdir, rename, rm, stat } from 'node:fs/promises';
+import { rename, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { atMost } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { BrowserDiskBuilder, BrowserShown, Log } from '@lodge/ports';
 import { freeSpace } from '../host/capacity.ts';
-import { entries, exists, syncFile } from '../host/files.ts';
+import { entries, exists, passableFolder, syncFile } from '../host/files.ts';
 import { copyFile, linkFile } from '../host/take-file.ts';
 import type { BrowserBacking } from '../machine/browser-device.ts';
 
 export interface BrowserDisksOptions {
   readonly dataDir: string;
-  /** Space that must stay free beside a copy, MiB. */
+  /** Where the builder works. */
+  readonly cacheDir: string;
+  /** Space that must stay free beside a build or a copy, MiB. */
   readonly diskFloorMib: number;
   /** Default: there is no browser. */
   readonly browserDisk?: BrowserDiskBuilder;
@@ -31,6 +33,8 @@ export interface BrowserDisksOptions {
 const taking = '.taking-';
 /** A disk that is built already is taken within this time, so that the first question finds it. */
 const shortMs = 500;
+/** Space that a build takes at its peak: packages, two trees and the disk. */
+const buildMib = 4096;
 const retryMs = 5 * 60_000;
 const mib = 2 ** 20;
 
@@ -107,10 +111,15 @@ export class BrowserDisks {
   }
 
   private async build(builder: BrowserDiskBuilder): Promise<void> {
-    const { log } = this.options;
+    const { cacheDir, diskFloorMib, log } = this.options;
     this.step = 'preparing the browser';
     try {
       const progress = (step: string): void => void (this.step = step);
+      if ((await builder.find()) === null) {
+        // An emptied cache may be gone.
+        await passableFolder(cacheDir);
+        await assertRoom(cacheDir, buildMib + diskFloorMib);
+      }
       const { id, path } = await builder.ensure(progress, this.stopping.signal);
       this.currentName = await this.take(path, `${id}-${basename(path)}`);
       this.failure = null;
@@ -127,22 +136,22 @@ export class BrowserDisks {
   private async take(from: string, name: string): Promise<string> {
     const to = this.path(name);
     if (await exists(to)) return name;
-    await mkdir(this.root, { recursive: true, mode: 0o711 });
+    await passableFolder(this.root);
     const draft = this.path(`${taking}${name}`);
     await rm(draft, { force: true });
     if (!(await linkFile(from, draft))) {
-      await this.assertRoom(from);
+      const { blocks } = await stat(from);
+      await assertRoom(this.root, Math.ceil((blocks * 512) / mib) + this.options.diskFloorMib);
       await copyFile(from, draft);
     }
     await rename(draft, to);
     await syncFile(this.root);
     return name;
   }
+}
 
-  private async assertRoom(from: string): Promise<void> {
-    const neededMib = Math.ceil(((await stat(from)).blocks * 512) / mib) + this.options.diskFloorMib;
-    const { freeMib } = await freeSpace(this.root);
-    if (freeMib >= neededMib) return;
-    throw new VmError('disk_full', `the browser needs ${neededMib} MiB in ${this.root}, and ${freeMib} MiB are free`);
-  }
+async function assertRoom(folder: string, neededMib: number): Promise<void> {
+  const { freeMib } = await freeSpace(folder);
+  if (freeMib >= neededMib) return;
+  throw new VmError('disk_full', `the browser needs ${neededMib} MiB in ${folder}, and ${freeMib} MiB are free`);
 }
