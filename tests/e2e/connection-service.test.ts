@@ -1,4 +1,7 @@
-/** OAuth of a service over HTTP: its agent's requests have the access that a person gave, renewed once for all of them. */
+/**
+ * OAuth of a service over HTTP, and of a host under its own name: requests have the access that a person gave, renewed once for
+ * all of them.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -8,8 +11,8 @@ import { fileURLToPath } from 'node:url';
 import { Client as Database } from 'pg';
 import type { OAuthServerOptions } from '../../packages/connections/src/testing/oauth-server.ts';
 import { clientSecret, connections, openStand } from './api/oauth-stand.ts';
-import { openDoor } from './api/service-door.ts';
-import type { ServiceDoor } from './api/service-door.ts';
+import { openDoor, serviceHost } from './api/service-door.ts';
+import type { Asked, ServiceDoor } from './api/service-door.ts';
 import { testMasterKey } from './api/world.ts';
 
 const stand = openStand();
@@ -17,18 +20,21 @@ const { here, callback, sql, record, begin, browser, visit, back, consent, due, 
 
 const oauthBounds = connections.bounds.oauth;
 const doors: Awaited<ReturnType<typeof openDoor>>[] = [];
-const settings = (bounds: ServiceDoor['oauthBounds'] = oauthBounds): ServiceDoor => ({
+const kinds = ['http', 'host'] as const;
+type Kind = (typeof kinds)[number];
+const settings = (bounds: ServiceDoor['oauthBounds'] = oauthBounds, kind: Kind = 'http'): ServiceDoor => ({
   connectionString: here.world.connectionString,
   masterKey: testMasterKey.toString('hex'),
   agentId: here.agentId,
   oauthBounds: bounds,
+  ...(kind === 'host' && { hostLeadsTo: here.oauth.origin }),
 });
 /** The door of one more server. */
-async function door(bounds?: ServiceDoor['oauthBounds']) {
-  const opened = await openDoor(settings(bounds));
+async function door(bounds?: ServiceDoor['oauthBounds'], kind?: Kind) {
+  const opened = await openDoor(settings(bounds, kind));
   doors.push(opened);
-  return async (init: RequestInit = {}) => {
-    const answer = await opened.get('/work/hello', init);
+  return async (init: Asked = {}) => {
+    const answer = await opened.get('/hello', init);
     stand.shown(answer.text);
     return answer;
   };
@@ -61,9 +67,11 @@ const put = (given: object = {}) =>
     auth: auth(),
     ...given,
   });
-async function connected(options: OAuthServerOptions = {}) {
+/** A connection's own fields as a host's. */
+const ofHost = { kind: 'host', url: undefined, hosts: [serviceHost] };
+async function connected(options: OAuthServerOptions = {}, kind: Kind = 'http') {
   await start(options);
-  assert.equal((await put()).status, 200);
+  assert.equal((await put(kind === 'host' ? ofHost : {})).status, 200);
   await consent();
 }
 const fine = { status: 200, text: 'hello ' };
@@ -101,20 +109,21 @@ test('a service from its consent to its answer: record, page, requests, event an
   assert.ok(lines.some((line) => line.startsWith('Connection work: GET /hello was answered with 200')));
 });
 
-test('fifty calls at once, at two servers, renew once, when access is over by the clock and when it is refused', async () => {
-  await connected();
-  const both = [await door(), await door()];
-  const fifty = () => Promise.all(Array.from({ length: 50 }, (_, n) => both[n % 2]!()));
-  for (const [renewals, end] of [
-    [1, due],
-    [2, async () => here.oauth.expire()],
-  ] as const) {
-    await end();
-    here.oauth.hold(() => sleep(150));
-    for (const answer of await fifty()) assert.deepEqual(answer, fine);
-    assert.deepEqual([here.oauth.seen.refreshes, here.oauth.seen.reused], [renewals, 0]);
-  }
-});
+for (const kind of kinds)
+  test(`${kind}: fifty calls at once, at two servers, renew once, when access is over by the clock and when it is refused`, async () => {
+    await connected({}, kind);
+    const both = [await door(oauthBounds, kind), await door(oauthBounds, kind)];
+    const fifty = () => Promise.all(Array.from({ length: 50 }, (_, n) => both[n % 2]!()));
+    for (const [renewals, end] of [
+      [1, due],
+      [2, async () => here.oauth.expire()],
+    ] as const) {
+      await end();
+      here.oauth.hold(() => sleep(150));
+      for (const answer of await fifty()) assert.deepEqual(answer, fine);
+      assert.deepEqual([here.oauth.seen.refreshes, here.oauth.seen.reused], [renewals, 0]);
+    }
+  });
 
 test('a request with a body that is refused for its old access comes once more, whole', async () => {
   const bodies: string[] = [];
@@ -130,45 +139,46 @@ test('a request with a body that is refused for its old access comes once more, 
   assert.deepEqual(bodies, ['a note', 'a note']);
 });
 
-test('kill -9 with an answer that was not stored: the record, an event and the agent say that a consent is needed', async () => {
-  await connected();
-  await due();
-  let answerNow = (): void => undefined;
-  here.oauth.hold(() => new Promise<void>((resolve) => (answerNow = resolve)));
-  const entry = fileURLToPath(new URL('api/service-door.ts', import.meta.url));
-  const SERVICE_DOOR = JSON.stringify(settings({ claimMs: 4_000 }));
-  const child = spawn(process.execPath, [entry], { env: { ...process.env, SERVICE_DOOR }, stdio: 'inherit' });
-  const gone = once(child, 'exit');
-  await until(() => here.oauth.seen.refreshes === 1);
-  const holder = new Database({ connectionString: here.world.connectionString });
-  await holder.connect();
-  await holder.query('begin');
-  await holder.query('select from connection_oauth where agent_id = $1 for update', [here.agentId]);
-  answerNow();
-  // It has the answer, and waits to write it.
-  const writers = `from pg_stat_activity where wait_event_type = 'Lock' and query like '%connection_oauth%'`;
-  await until(async () => (await sql(`select ${writers}`)).rows.length === 1);
-  child.kill('SIGKILL');
-  await gone;
-  await sql(`select pg_terminate_backend(pid) ${writers}`);
-  await holder.end();
-  here.oauth.hold(() => Promise.resolve());
+for (const kind of kinds)
+  test(`${kind}: kill -9 with an answer that was not stored: the record, an event and the agent say that a consent is needed`, async () => {
+    await connected({}, kind);
+    await due();
+    let answerNow = (): void => undefined;
+    here.oauth.hold(() => new Promise<void>((resolve) => (answerNow = resolve)));
+    const entry = fileURLToPath(new URL('api/service-door.ts', import.meta.url));
+    const SERVICE_DOOR = JSON.stringify(settings({ claimMs: 4_000 }, kind));
+    const child = spawn(process.execPath, [entry], { env: { ...process.env, SERVICE_DOOR }, stdio: 'inherit' });
+    const gone = once(child, 'exit');
+    await until(() => here.oauth.seen.refreshes === 1);
+    const holder = new Database({ connectionString: here.world.connectionString });
+    await holder.connect();
+    await holder.query('begin');
+    await holder.query('select from connection_oauth where agent_id = $1 for update', [here.agentId]);
+    answerNow();
+    // It has the answer, and waits to write it.
+    const writers = `from pg_stat_activity where wait_event_type = 'Lock' and query like '%connection_oauth%'`;
+    await until(async () => (await sql(`select ${writers}`)).rows.length === 1);
+    child.kill('SIGKILL');
+    await gone;
+    await sql(`select pg_terminate_backend(pid) ${writers}`);
+    await holder.end();
+    here.oauth.hold(() => Promise.resolve());
 
-  const call = await door();
-  const all = await Promise.all(Array.from({ length: 50 }, () => call()));
-  for (const answer of all) assert.deepEqual(codeOf(answer), [403, 'consent_needed'], answer.text);
-  assert.deepEqual([here.oauth.seen.refreshes, here.oauth.seen.reused], [1, 1]);
-  const { oauth: now } = await record();
-  assert.deepEqual([now.status, now.expires_at], ['needed', null]);
-  assert.match(now.reason, /used up/);
-  const events = await eventsOf('connection.consent_needed');
-  assert.deepEqual(
-    events.map(({ data }) => data),
-    [{ connection: 'work', message: now.reason }],
-  );
-  await consent();
-  assert.deepEqual(await call(), fine);
-});
+    const call = await door(oauthBounds, kind);
+    const all = await Promise.all(Array.from({ length: 50 }, () => call()));
+    for (const answer of all) assert.deepEqual(codeOf(answer), [403, 'consent_needed'], answer.text);
+    assert.deepEqual([here.oauth.seen.refreshes, here.oauth.seen.reused], [1, 1]);
+    const { oauth: now } = await record();
+    assert.deepEqual([now.status, now.expires_at], ['needed', null]);
+    assert.match(now.reason, /used up/);
+    const events = await eventsOf('connection.consent_needed');
+    assert.deepEqual(
+      events.map(({ data }) => data),
+      [{ connection: 'work', message: now.reason }],
+    );
+    await consent();
+    assert.deepEqual(await call(), fine);
+  });
 
 const until = async (isSo: () => Promise<boolean> | boolean) => {
   for (let tries = 0; !(await isSo()); tries += 1) {
@@ -176,6 +186,25 @@ const until = async (isSo: () => Promise<boolean> | boolean) => {
     await sleep(50);
   }
 };
+
+test('a program’s own authorization is replaced, and a body that passes is not sent twice: its next try has the access', async () => {
+  const bodies: string[] = [];
+  await connected(
+    {
+      instead(asked, req) {
+        if (asked === '/api/hello') req.setEncoding('utf8').on('data', (text: string) => bodies.push(text));
+        return false;
+      },
+    },
+    'host',
+  );
+  const call = await door(oauthBounds, 'host');
+  assert.deepEqual(await call({ headers: { authorization: 'Bearer of-the-guest' } }), fine);
+  here.oauth.expire();
+  const post = { method: 'POST', body: 'a note' } as const;
+  assert.deepEqual(await call(post), { status: 401, text: 'no access' });
+  assert.deepEqual([await call(post), bodies], [fine, ['a note', 'a note']]);
+});
 
 test('access that was taken back: one event, words to the agent, and another consent mends it', async () => {
   await connected();

@@ -25,9 +25,11 @@ const handshake = 0x16;
 /** The form of refusals. */
 const plainWire = wireOf('/');
 const firstByteMs = 10_000;
-/** Longest time of a connection, and of its silence. */
+/** Longest time of a connection, and of its silence before its first request. */
 const lifeMs = 30 * 60_000;
 const silenceMs = 2 * 60_000;
+/** Time for a whole request. Bodies pass while they come, as fast as the service takes them. */
+const requestMs = 15 * 60_000;
 /** Programs such as npm ask for many things at once. */
 const places = { perAgent: 24, perAccount: 96, inAll: 384, few: 4 };
 const rate = { perSecond: 20, burst: 400 };
@@ -86,8 +88,10 @@ export function createTlsGuests({ door, keepAwake, stalledMs, endsConnection, fa
         );
     }
   };
-  const server = createServer((req, res) => {
+  const server = createServer({ requestTimeout: requestMs, headersTimeout: firstByteMs }, (req, res) => {
     endsConnection(req, res);
+    // A request is bounded by its door, also while it waits for a yes.
+    req.socket.setTimeout(0);
     endStalledReply(res, stalledMs);
     void answer(req, res);
   });

@@ -2,15 +2,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { policyFor, requestAct } from '@lodge/domain';
 import type { ConfirmationPolicy, TokenBuckets } from '@lodge/domain';
-import type { ConnectionDirectory, ConnectionRow, GuardedCaller } from '@lodge/ports';
+import type { ConnectionDirectory, ConnectionRow, GuardedCaller, RequestCall } from '@lodge/ports';
 import { bodyOf } from './http/body.ts';
 import { forward } from './http/forward.ts';
+import { guestHeaders } from './http/headers.ts';
 import type { Passed } from './http/pass.ts';
 import { Refused, sendRefusal } from './http/refused.ts';
 import { checkAllowed, checkName, noConnection, targetOf } from './http/target.ts';
 import type { Target } from './http/target.ts';
+import type { Forwarding } from './http/way.ts';
 import { Access } from './oauth/access.ts';
-import { deniedByRule, maxGuardedBytes, sendConfirmed } from './http/confirmed.ts';
+import { deniedByRule, maxGuardedBytes, sendConfirmed, tooLargeToAsk } from './http/confirmed.ts';
 import type { ConfirmedDeps } from './http/confirmed.ts';
 
 /** A door as the broker defines it. */
@@ -88,7 +90,10 @@ async function call(deps: DoorDeps, asked: Asked): Promise<void> {
     }
     const held = deps.budget.held.heldBy(row);
     try {
-      const body = await bodyOf(req, held, policy === 'ask' ? maxGuardedBytes : deps.bounds.requestBytes);
+      const asks = policy === 'ask';
+      const body = await (asks
+        ? bodyOf(req, held, maxGuardedBytes, tooLargeToAsk)
+        : bodyOf(req, held, deps.bounds.requestBytes));
       const { headers } = req;
       const isFree = (path: string): boolean => policyOf(path) === 'allow';
       const request = { target, method, headers, body, isFree };
@@ -98,7 +103,9 @@ async function call(deps: DoorDeps, asked: Asked): Promise<void> {
         begins();
         return forward(deps, { row: to, access, credentials, ...request, res, signal });
       };
-      const passed = await (policy === 'ask' ? sendConfirmed(deps, { guest, row, request, send, signal }) : send(row));
+      const passed = await (asks
+        ? sendConfirmed(deps, { guest, row, call: storedCall(row, request), send, signal })
+        : send(row));
       deps.calls.write(agentId, passed.cut === null ? 'info' : 'warn', said.passed(passed, performance.now() - began));
     } finally {
       held.giveBack();
@@ -108,6 +115,20 @@ async function call(deps: DoorDeps, asked: Asked): Promise<void> {
     throw error;
   }
 }
+
+const storedCall = (
+  { name: connection, url }: ConnectionRow,
+  { target, method, headers, body }: Pick<Forwarding, 'target' | 'method' | 'headers' | 'body'>,
+): RequestCall => ({
+  kind: 'http',
+  connection,
+  url,
+  method,
+  path: target.path,
+  query: target.query,
+  headers: guestHeaders(headers),
+  body: body === null ? null : body.toString('base64'),
+});
 
 /** Makes lines of the log. A path that is not plain is not repeated. */
 function sentences({ name }: ConnectionRow, { req, target }: Asked) {

@@ -23,12 +23,15 @@ import type { ConnectionDoor } from './door.ts';
 import { HostCertificates } from './host/certificates.ts';
 import { createHostDoor } from './host/door.ts';
 import type { SecureDoor } from './host/door.ts';
+import { sendStoredToHost } from './host/confirmed.ts';
+import type { HostWay } from './host/forward.ts';
 import { ConnectionTools } from './mcp/source.ts';
 import type { ClosableToolSource } from './mcp/source.ts';
 import { createClientDocuments } from './oauth/client-documents.ts';
 import { createConsent } from './oauth/consent.ts';
 import { Renewals } from './oauth/renewals.ts';
-import { makeStored } from './http/confirmed.ts';
+import { makeStored, sendStored } from './http/confirmed.ts';
+import type { ConfirmedDeps } from './http/confirmed.ts';
 import { CredentialBook } from './secret/credentials.ts';
 
 export interface ConnectionOptions {
@@ -59,7 +62,7 @@ export interface ConnectionParts {
   readonly door: ConnectionDoor;
   readonly hostDoor: SecureDoor;
   readonly tools: ClosableToolSource;
-  /** Makes stored calls of `http` and `mcp` connections. */
+  /** Makes stored calls of connections. */
   readonly make: MakeCall;
   readonly consent: ConnectionConsent;
   /** Documents of OAuth clients of Lodge's own authorization server. */
@@ -95,27 +98,25 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
       }
     },
   };
-  const hostDoor = createHostDoor({
-    ...shared,
-    outbound: options.hostOutbound ?? outbound,
-    bounds,
-    hostBounds: { ...defaultHostBounds, ...options.hostBounds },
-    certificates: new HostCertificates(options.authority),
-  });
   const oauth = { outbound, privateAddresses, bounds: { ...defaultOAuthBounds, ...options.oauthBounds } };
   const renewals = new Renewals({ ...oauth, directory, grants, credentials: shared.credentials, log });
   const logins = { credentials: shared.credentials, renewals, grants, leastAgeMs: oauth.bounds.leastAgeMs };
   const door = createDoor({ ...shared, logins, bounds });
+  const hostBounds = { ...defaultHostBounds, ...options.hostBounds };
+  const toHosts = {
+    ...shared,
+    logins,
+    outbound: options.hostOutbound ?? outbound,
+    bounds: { ...bounds, ...hostBounds },
+  };
+  const hostDoor = createHostDoor({ ...toHosts, certificates: new HostCertificates(options.authority) });
   const mcpBounds = { ...defaultMcpBounds, ...options.mcpBounds };
   const tools = new ConnectionTools({ ...shared, logins, log, bounds: mcpBounds });
   return {
     door,
     hostDoor,
     tools,
-    make: (agent, call, signal) =>
-      call.kind === 'mcp'
-        ? tools.make(agent, call, signal)
-        : makeStored({ ...shared, logins, bounds }, agent, call, signal),
+    make: makerOf(tools, { ...shared, logins, bounds }, toHosts),
     consent: createConsent(oauth),
     clientDocuments: createClientDocuments(oauth),
     async close() {
@@ -126,3 +127,12 @@ export function openConnections(options: ConnectionOptions): ConnectionParts {
     },
   };
 }
+
+const makerOf =
+  (tools: Pick<ConnectionTools, 'make'>, toServices: ConfirmedDeps, toHosts: HostWay): MakeCall =>
+  async (agent, call, signal) => {
+    if (call.kind === 'mcp') return tools.make(agent, call, signal);
+    if (call.kind === 'http') return makeStored(toServices, agent, call, sendStored(toServices, call, signal));
+    if (call.kind === 'host') return makeStored(toServices, agent, call, sendStoredToHost(toHosts, call, signal));
+    return { outcome: 'failed', text: 'This is no call of a connection.' };
+  };

@@ -817,7 +817,7 @@ export interface ConnectionAllow {
 
 export interface ConnectionAuth {
   kind: 'oauth';
-  /** A client that you made at the authorization server, which `http` needs; null: one is registered with each consent. */
+  /** A client that you made at the authorization server, which `http` and `host` need; null: one is registered with each consent. */
   client_id: string | null;
   client_secret: {
     set: true;
@@ -827,11 +827,11 @@ export interface ConnectionAuth {
   } | null;
   /** What is asked for; null: what the server names. */
   scope: string | null;
-  /** For `http`: where the authorization server asks a person. Its query may have what that server wants beside OAuth, such as `access_type=offline`. */
+  /** For `http` and `host`: where the authorization server asks a person. Its query may have what that server wants beside OAuth, such as `access_type=offline`. */
   authorization_url: string | null;
-  /** For `http`: where the authorization server gives and renews access. A stored client secret goes to no other address. */
+  /** For `http` and `host`: where the authorization server gives and renews access. A stored client secret goes to no other address. */
   token_url: string | null;
-  /** For `http`: how the client shows its secret, in a header or in the body; null: in a header. */
+  /** For `http` and `host`: how the client shows its secret, in a header or in the body; null: in a header. */
   client_auth: 'client_secret_basic' | 'client_secret_post' | null;
 }
 
@@ -2183,20 +2183,20 @@ export interface PutConnection {
   enabled?: boolean | undefined;
 }
 
-/** Access by OAuth, with a consent that begins at `…/oauth/start`. A server of `mcp` names its authorization server; for `http` you name it, and give a client. Left out, what is stored stays; null takes it away. Another `url`, client, authorization server or scope needs another consent. */
+/** Access by OAuth, with a consent that begins at `…/oauth/start`. A server of `mcp` names its authorization server; for `http` and `host` you name it, and give a client. Left out, what is stored stays; null takes it away. Another `url`, a further host, another client, authorization server or scope needs another consent. */
 export interface PutConnectionAuth {
   kind: 'oauth';
-  /** A client that you made at the authorization server, which `http` needs; null: one is registered with each consent. */
+  /** A client that you made at the authorization server, which `http` and `host` need; null: one is registered with each consent. */
   client_id?: string | null | undefined;
   /** The client's secret, never given back. Left out, the stored one of the same client stays. */
   client_secret?: string | null | undefined;
   /** What is asked for; null: what the server names. */
   scope?: string | null | undefined;
-  /** For `http`: where the authorization server asks a person. Its query may have what that server wants beside OAuth, such as `access_type=offline`. */
+  /** For `http` and `host`: where the authorization server asks a person. Its query may have what that server wants beside OAuth, such as `access_type=offline`. */
   authorization_url?: string | null | undefined;
-  /** For `http`: where the authorization server gives and renews access. A stored client secret goes to no other address. */
+  /** For `http` and `host`: where the authorization server gives and renews access. A stored client secret goes to no other address. */
   token_url?: string | null | undefined;
-  /** For `http`: how the client shows its secret, in a header or in the body; null: in a header. */
+  /** For `http` and `host`: how the client shows its secret, in a header or in the body; null: in a header. */
   client_auth?: 'client_secret_basic' | 'client_secret_post' | null | undefined;
 }
 

@@ -6,6 +6,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { openSecretBox } from '@lodge/access';
 import { openConnections } from '@lodge/connections';
+import { createOutbound } from '@lodge/egress';
+import type { Outbound } from '@lodge/egress';
 import type { ConnectionOptions } from '@lodge/connections';
 import { createConnectionDirectory, createConnectionGrants } from '@lodge/engine';
 import { openStore } from '@lodge/store';
@@ -18,9 +20,27 @@ export interface ServiceDoor {
   readonly masterKey: string;
   readonly agentId: string;
   readonly oauthBounds?: ConnectionOptions['oauthBounds'];
+  /** The origin that `serviceHost` leads to. Requests are then for that host, under its own name. */
+  readonly hostLeadsTo?: string;
 }
 
-export async function openDoor({ connectionString, masterKey, agentId, oauthBounds = {} }: ServiceDoor) {
+/** A host under its own name. */
+export const serviceHost = 'api.service.example';
+
+export interface Asked {
+  readonly method?: 'GET' | 'POST';
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export async function openDoor(given: ServiceDoor) {
+  const { connectionString, masterKey, agentId, oauthBounds = {}, hostLeadsTo } = given;
+  const plain = createOutbound(5_000, null);
+  const hostOutbound: Outbound = {
+    ...plain,
+    send: (to, { url, ...asked }) =>
+      plain.send(to, { ...asked, url: url.replace(`https://${serviceHost}`, hostLeadsTo ?? '') }),
+  };
   const store = await openStore({ connectionString, log: silent });
   const parts = openConnections({
     directory: createConnectionDirectory(store.database),
@@ -33,30 +53,47 @@ export async function openDoor({ connectionString, masterKey, agentId, oauthBoun
     egressProxy: null,
     callBounds: { callsPerMinute: 10_000 },
     oauthBounds,
+    hostOutbound,
   });
   const never = new AbortController().signal;
   const server = createServer((req, res) => {
-    parts.door.handle({ agentId, accountId: '', confirmations: null }, req, res, never).catch(() => res.destroy());
+    // A program that has ended TLS already.
+    Object.assign(req.socket, { servername: serviceHost });
+    const door = hostLeadsTo === undefined ? parts.door : parts.hostDoor;
+    door.handle({ agentId, accountId: '', confirmations: null }, req, res, never).catch(() => res.destroy());
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/connections`;
+  const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   return {
-    async get(path: string, init: RequestInit = {}) {
-      const answer = await fetch(url + path, init);
-      return { status: answer.status, text: await answer.text() };
+    /** Sends a request by the connection `work`. */
+    async get(path: string, init: Asked = {}) {
+      const { method = 'GET', body, headers } = init;
+      const isHost = hostLeadsTo !== undefined;
+      const answer = await plain.send(
+        { privateAddresses: true },
+        {
+          method,
+          url: isHost ? `${origin}/api${path}` : `${origin}/connections/work${path}`,
+          headers: { ...headers, ...(isHost && { host: serviceHost }) },
+          ...(body !== undefined && { body: Buffer.from(body) }),
+          signal: never,
+        },
+      );
+      return { status: answer.statusCode, text: await answer.body.text() };
     },
     async close(): Promise<void> {
       server.closeAllConnections();
       server.close();
       await parts.close();
+      await plain.close();
       await store.close();
     },
   };
 }
 
-const given = process.env['SERVICE_DOOR'];
-if (given !== undefined) {
-  const door = await openDoor(JSON.parse(given) as ServiceDoor);
-  process.stdout.write(`${JSON.stringify(await door.get('/work/hello'))}\n`);
+const started = process.env['SERVICE_DOOR'];
+if (started !== undefined) {
+  const door = await openDoor(JSON.parse(started) as ServiceDoor);
+  process.stdout.write(`${JSON.stringify(await door.get('/hello'))}\n`);
   await door.close();
 }

@@ -226,6 +226,16 @@ test('the present rules count: a connection that is removed or disabled while a 
   assert.equal(services.seen.length, 0);
 });
 
+test('npm’s names of packages in scopes are sent as they are matched', async () => {
+  for (const path of ['/repos/@acme%2fsite', '/repos/@acme%2Fsite', '/repos/@acme/site'])
+    assert.equal((await ask({ path })).status, 200, path);
+  const line = `GET https://${api}/repos/@acme/site`;
+  assert.deepEqual(
+    services.seen.map((each) => each.line),
+    [line, line, line],
+  );
+});
+
 test('no handshake for a name that is not the agent’s, for none, and for somebody else', async () => {
   for (const handshake of [
     { name: 'evil.example' },
@@ -297,6 +307,11 @@ const attempts: Readonly<Record<string, Asked & { readonly status?: number }>> =
   'TRACE, which echoes': { method: 'TRACE', status: 403 },
   'dot segments': { path: '/repos/../admin', status: 400 },
   'encoded dot segments': { path: '/repos/%2e%2e/admin', status: 400 },
+  'a slash encoded outside of the name of a package': { path: '/repos/a%2Fb', status: 400 },
+  'a package with dot segments in it': { path: '/repos/@acme%2f..%2f..%2fadmin', status: 400 },
+  'a package with a second slash': { path: '/repos/@acme%2fsite%2fadmin', status: 400 },
+  'a package that is encoded twice': { path: '/repos/@acme%252fsite', status: 400 },
+  'a package outside of what is allowed': { path: '/@acme%2fsite', status: 403 },
   'an empty segment': { path: '/repos//admin', status: 400 },
   'a fragment': { path: '/repos/a#b', status: 400 },
   'a body with GET': { body: 'x', status: 400 },

@@ -9,13 +9,18 @@ export const tooMuchHeld = (): Refused =>
  * Reads the whole body of a request; null for a method without one. Rejects with a `Refused` beyond the bounds, or when the
  * request breaks off.
  */
-export async function bodyOf(req: IncomingMessage, held: HeldShare, requestBytes: number): Promise<Buffer | null> {
+export async function bodyOf(
+  req: IncomingMessage,
+  held: HeldShare,
+  requestBytes: number,
+  why = `A request may have at most ${requestBytes} bytes.`,
+): Promise<Buffer | null> {
   if (req.method === 'GET' || req.method === 'HEAD') {
     const hasBody = req.headers['transfer-encoding'] !== undefined || Number(req.headers['content-length'] ?? 0) !== 0;
     if (hasBody) throw new Refused(400, 'invalid_request', `A ${req.method} has no body here.`);
     return null;
   }
-  const tooLarge = new Refused(413, 'request_too_large', `A request may have at most ${requestBytes} bytes.`);
+  const tooLarge = new Refused(413, 'request_too_large', why);
   if (Number(req.headers['content-length'] ?? 0) > requestBytes) throw tooLarge;
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -4,16 +4,15 @@
  */
 import { Writable } from 'node:stream';
 import { Refusal, confirmationBounds, errorCodes, requestAct } from '@lodge/domain';
-import type { CallEnd, CallGuard, ConnectionDirectory, ConnectionRow, GuardedCaller, StoredCall } from '@lodge/ports';
+import type { CallEnd, CallGuard, ConnectionDirectory, ConnectionRow, GuardedCaller, RequestCall } from '@lodge/ports';
 import type { CallLog } from '../call-log.ts';
 import { Access } from '../oauth/access.ts';
 import type { LoginDeps } from '../oauth/login.ts';
 import { forward } from './forward.ts';
-import { guestHeaders } from './headers.ts';
 import type { Passed } from './pass.ts';
 import { Refused } from './refused.ts';
-import { checkAllowed } from './target.ts';
-import type { AnswerSink, Forwarding, Way } from './way.ts';
+import { checkRequest } from './target.ts';
+import type { AnswerSink, Way } from './way.ts';
 
 export interface ConfirmedDeps extends Way {
   readonly directory: ConnectionDirectory;
@@ -25,26 +24,27 @@ export interface ConfirmedDeps extends Way {
 
 /** Bytes of a body that waits for a yes. It is stored in base64, with its headers. */
 export const maxGuardedBytes = confirmationBounds.callBytes / 2;
+export const tooLargeToAsk = `A request that waits for a yes may have at most ${maxGuardedBytes / 1024} KiB, as it is stored. Nothing was sent: make it smaller, or ask the owner for a rule that allows it.`;
 
 export const deniedByRule = (): Refused =>
   new Refused(403, 'confirmation_denied', 'A rule of the owner denies this call. Do not try it in another way.');
 
-type HttpCall = Extract<StoredCall, { readonly kind: 'http' }>;
-
 interface Confirming {
   readonly guest: GuardedCaller;
   readonly row: ConnectionRow;
-  readonly request: Pick<Forwarding, 'target' | 'method' | 'headers' | 'body'>;
+  readonly call: RequestCall;
   /** Sends the request by the connection as it is now, and calls `begins` just before. */
   readonly send: (row: ConnectionRow, begins: () => void) => Promise<Passed>;
   readonly signal: AbortSignal;
 }
 
 /** Waits for a yes and sends the request. Rejects with a `Refused` where it is not sent. */
-export async function sendConfirmed(deps: ConfirmedDeps, confirming: Confirming): Promise<Passed> {
-  const { guest, row, request, send, signal } = confirming;
+export async function sendConfirmed(
+  deps: Pick<ConfirmedDeps, 'directory' | 'guard'>,
+  confirming: Confirming,
+): Promise<Passed> {
+  const { guest, row, call, send, signal } = confirming;
   if (deps.guard === undefined) throw deniedByRule();
-  const call = storedCall(row, request);
   const act = requestAct(row.name, call.method, call.path);
   const answer = await deps.guard.ask(guest, act, call, signal).catch((error: unknown) => {
     throw error instanceof Refusal ? new Refused(errorCodes[error.code].status, error.code, error.message) : error;
@@ -69,40 +69,51 @@ export async function sendConfirmed(deps: ConfirmedDeps, confirming: Confirming)
 
 /** Makes a stored request of which no turn waits for the answer. Never rejects. */
 export async function makeStored(
-  deps: ConfirmedDeps,
+  { directory, calls }: Pick<ConfirmedDeps, 'directory' | 'calls'>,
   { agentId }: Pick<GuardedCaller, 'agentId'>,
-  call: StoredCall,
-  signal: AbortSignal,
+  call: RequestCall,
+  send: SendStored,
 ): Promise<CallEnd> {
   let end: CallEnd = { outcome: 'failed', text: 'The connection has changed since it was shown.' };
   try {
-    if (call.kind !== 'http') return end;
-    const row = await unchanged(deps.directory, agentId, call);
+    const row = await unchanged(directory, agentId, call);
     const sink = new KeptAnswer();
-    const access = new Access(deps.logins, row);
-    const credentials = await access.credentials();
-    end = sent;
-    const { method, path, query } = call;
-    const { status, cut } = await forward(deps, {
-      row,
-      access,
-      credentials,
-      target: { name: row.name, path, query },
-      method,
-      headers: call.headers as Record<string, string | string[]>,
-      body: call.body === null ? null : Buffer.from(call.body, 'base64'),
-      // A request that was shown is not sent elsewhere.
-      isFree: () => false,
-      res: sink,
-      signal,
-    });
+    const { method, path } = call;
+    const { status, cut } = await send(row, storedRequest(call), sink, () => void (end = sent));
     const more = cut === null ? '' : ` The answer was cut: ${cut}.`;
-    deps.calls.write(agentId, 'info', `Connection ${row.name}: ${method} ${path} was answered with ${status}.${more}`);
+    const at = call.kind === 'host' ? new URL(call.url).host : '';
+    calls.write(agentId, 'info', `Connection ${row.name}: ${method} ${at}${path} was answered with ${status}.${more}`);
     return { outcome: 'done', text: `Status ${status}.${more}\n\n${sink.text()}` };
   } catch (error) {
     return endOf(error, end);
   }
 }
+
+/** Sends a stored request, and calls `begins` just before. */
+type SendStored = (row: ConnectionRow, request: StoredRequest, sink: AnswerSink, begins: () => void) => Promise<Passed>;
+
+export interface StoredRequest {
+  readonly headers: Record<string, string | string[]>;
+  readonly body: Buffer | null;
+}
+
+const storedRequest = ({ headers, body }: RequestCall): StoredRequest => ({
+  headers: headers as StoredRequest['headers'],
+  body: body === null ? null : Buffer.from(body, 'base64'),
+});
+
+/** Sends a stored request to an `http` connection. */
+export const sendStored =
+  (deps: ConfirmedDeps, { method, path, query }: RequestCall, signal: AbortSignal): SendStored =>
+  async (row, request, res, begins) => {
+    const access = new Access(deps.logins, row);
+    const credentials = await access.credentials();
+    const target = { name: row.name, path, query };
+    // A request that was shown is not sent elsewhere.
+    const isFree = (): boolean => false;
+    begins();
+    return forward(deps, { row, access, credentials, target, method, ...request, isFree, res, signal });
+  };
 
 /** From here on a request may have left. */
 const sent: CallEnd = { outcome: 'unknown', text: 'No answer is known.' };
@@ -118,32 +129,21 @@ function endOf(error: unknown, end: CallEnd): CallEnd {
   return { outcome: mayHaveLeft ? 'unknown' : 'failed', text: message };
 }
 
-const storedCall = (
-  { name: connection, url }: ConnectionRow,
-  { target, method, headers, body }: Confirming['request'],
-): HttpCall => ({
-  kind: 'http',
-  connection,
-  url,
-  method,
-  path: target.path,
-  query: target.query,
-  headers: guestHeaders(headers),
-  body: body === null ? null : body.toString('base64'),
-});
+const leadsTo = ({ kind, url, hosts }: ConnectionRow, call: RequestCall): boolean =>
+  kind === call.kind && (kind === 'host' ? hosts.some((host) => `https://${host}` === call.url) : url === call.url);
 
 /** The connection as it is now, if it still leads where the call was shown to go. */
-async function unchanged(directory: ConnectionDirectory, agentId: string, call: HttpCall): Promise<ConnectionRow> {
-  const { connection, url, method, path, query } = call;
+async function unchanged(directory: ConnectionDirectory, agentId: string, call: RequestCall): Promise<ConnectionRow> {
+  const { connection, method, path, query } = call;
   const row = await directory.usableOne(agentId, connection);
-  if (row === null || row.url !== url) {
+  if (row === null || !leadsTo(row, call)) {
     throw new Refused(
       403,
       'connection_not_allowed',
       'The connection has changed since it was shown: nothing was sent.',
     );
   }
-  checkAllowed(row, method, { name: connection, path, query });
+  checkRequest(row, method, { path, query });
   return row;
 }
 

@@ -2,6 +2,8 @@
 import { PrivateAddressError } from '@lodge/egress';
 import type { OutboundRequest, OutboundResponse } from '@lodge/egress';
 import type { ConnectionRow } from '@lodge/ports';
+import type { Access } from '../oauth/access.ts';
+import type { Credentials } from '../secret/credentials.ts';
 import { Deadline } from './deadline.ts';
 import { requestHeaders } from './headers.ts';
 import { pass } from './pass.ts';
@@ -16,29 +18,33 @@ export async function forward(way: Way, forwarding: Forwarding): Promise<Passed>
   const deadline = new Deadline(bounds.totalMs, forwarding.signal);
   try {
     deadline.within(bounds.headMs);
-    const [sent, answer] = await authorized(way, forwarding, deadline.signal);
-    return await pass(way, sent, answer, deadline);
+    const { access, credentials: first } = forwarding;
+    const send = (credentials: Credentials) => answerOf(way, { ...forwarding, credentials }, deadline.signal);
+    const [credentials, answer] = await authorized(access, first, send);
+    return await pass(way, { ...forwarding, credentials }, answer, deadline);
   } finally {
     deadline.end();
   }
 }
 
-/** Sends the request, and once more where other access comes of the server's refusal. */
-async function authorized(
-  way: Way,
-  forwarding: Forwarding,
-  signal: AbortSignal,
-): Promise<readonly [Forwarding, OutboundResponse]> {
-  const answer = await answerOf(way, forwarding, signal);
-  if (answer.statusCode !== 401) return [forwarding, answer];
+/**
+ * Sends a request, and once more where other access comes of the server's refusal. A request that cannot be repeated gets the
+ * refusal, and its program's next try has the other access.
+ */
+export async function authorized(
+  access: Access,
+  first: Credentials,
+  send: (credentials: Credentials) => Promise<OutboundResponse>,
+  isRepeatable = true,
+): Promise<readonly [Credentials, OutboundResponse]> {
+  const answer = await send(first);
+  if (answer.statusCode !== 401) return [first, answer];
   answer.body.on('error', () => undefined);
   let isRefusalPassed = false;
   try {
-    const credentials = await forwarding.access.others(forwarding.credentials);
-    isRefusalPassed = credentials === null;
-    if (credentials === null) return [forwarding, answer];
-    const again = { ...forwarding, credentials };
-    return [again, await answerOf(way, again, signal)];
+    const others = await access.others(first);
+    isRefusalPassed = others === null || !isRepeatable;
+    return others === null || !isRepeatable ? [first, answer] : [others, await send(others)];
   } finally {
     if (!isRefusalPassed) answer.body.destroy();
   }

@@ -1,8 +1,8 @@
-import { isAllowed, isCanonicalPath, isConnectionName, isPlainQuery } from '@lodge/domain';
+import { isAllowed, isCanonicalPath, isConnectionName, isPlainQuery, withPlainScopes } from '@lodge/domain';
 import type { ConnectionRow } from '@lodge/ports';
 import { Refused } from './refused.ts';
 
-/** The target of a guest's request as written. Nothing of it is decoded. */
+/** The target of a guest's request as written. Nothing of it is decoded, except names of packages in scopes. */
 export interface Target {
   readonly name: string;
   /** The path below the connection's URL. */
@@ -20,7 +20,7 @@ export function targetOf(url: string): Target | null {
   if (rest === '' || rest === '/') return null;
   const slash = rest.indexOf('/', 1);
   const name = slash < 0 ? rest.slice(1) : rest.slice(1, slash);
-  return { name, path: slash < 0 ? '/' : rest.slice(slash), query };
+  return { name, path: slash < 0 ? '/' : withPlainScopes(rest.slice(slash)), query };
 }
 
 export const noConnection = (): Refused =>
@@ -36,6 +36,15 @@ export function checkAllowed(row: ConnectionRow, method: string, { path, query }
     const message = "This connection is a server of tools: they are among the agent's own.";
     throw new Refused(403, 'connection_not_allowed', message);
   }
+  checkRequest(row, method, { path, query });
+}
+
+/** The same for any kind of connection that requests are sent by. */
+export function checkRequest(
+  row: ConnectionRow,
+  method: string,
+  { path, query }: Pick<Target, 'path' | 'query'>,
+): void {
   if (!isCanonicalPath(path)) {
     throw new Refused(
       400,

@@ -18,12 +18,6 @@ export interface Credentials {
   readonly sought: Sought;
 }
 
-/** The secrets of a host connection, in the clear and never logged. */
-export interface HostCredentials {
-  readonly secrets: readonly OpenSecret[];
-  readonly sought: Sought;
-}
-
 const mostKept = 200;
 
 /** Opens secrets of connections, and keeps the prepared search for them while a connection is in use. */
@@ -47,20 +41,20 @@ export class CredentialBook {
     const headers = grant === null ? own : { ...own, authorization: `Bearer ${grant.accessToken}` };
     const key = `${revision}/${oauth?.version ?? ''}`;
     const before = grant?.before == null ? {} : { before: grant.before };
-    const make = (): Sought => new Sought(secretsOf({ ...credentialsOf(headers), ...before }));
+    const make = (): Sought => {
+      const filled = this.ofHosts(row).map(({ value }) => value);
+      return new Sought([...new Set([...secretsOf({ ...credentialsOf(headers), ...before }), ...filled])]);
+    };
     return { headers, sought: this.#kept(key, make) };
   }
 
   /** Opens the secrets of a host connection. */
-  ofHosts({ agentId, name, secrets, revision }: ConnectionRow): HostCredentials {
-    const open = secrets.map(({ name: secret, sealed, headers, placeholder }) => {
-      return {
-        value: this.#secrets.open(sealed, connectionSecretContext(agentId, name, secret)),
-        headers,
-        placeholder,
-      };
-    });
-    return { secrets: open, sought: this.#kept(`${revision}/`, () => new Sought(open.map(({ value }) => value))) };
+  ofHosts({ agentId, name, secrets }: ConnectionRow): readonly OpenSecret[] {
+    return secrets.map(({ name: secret, sealed, headers, placeholder }) => ({
+      value: this.#secrets.open(sealed, connectionSecretContext(agentId, name, secret)),
+      headers,
+      placeholder,
+    }));
   }
 
   #kept(key: string, make: () => Sought): Sought {

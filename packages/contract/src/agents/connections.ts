@@ -102,7 +102,7 @@ const clientId = nullable(
     maxLength: oauthBounds.clientIdChars,
     pattern: patterns.token,
     description:
-      'A client that you made at the authorization server, which `http` needs; null: one is registered with each consent.',
+      'A client that you made at the authorization server, which `http` and `host` need; null: one is registered with each consent.',
     examples: ['Iv1.8a61f9b3a7aba766'],
   }),
 );
@@ -127,16 +127,17 @@ const endpoint = (description: string, example: string) =>
     }),
   );
 const authorizationUrl = endpoint(
-  'For `http`: where the authorization server asks a person. Its query may have what that server wants beside OAuth, such as `access_type=offline`.',
+  'For `http` and `host`: where the authorization server asks a person. Its query may have what that server wants beside OAuth, such as `access_type=offline`.',
   'https://auth.example.com/authorize?access_type=offline',
 );
 const tokenUrl = endpoint(
-  'For `http`: where the authorization server gives and renews access. A stored client secret goes to no other address.',
+  'For `http` and `host`: where the authorization server gives and renews access. A stored client secret goes to no other address.',
   'https://auth.example.com/token',
 );
 const clientAuth = nullable(
   oneOf(clientAuthMethods, {
-    description: 'For `http`: how the client shows its secret, in a header or in the body; null: in a header.',
+    description:
+      'For `http` and `host`: how the client shows its secret, in a header or in the body; null: in a header.',
   }),
 );
 
@@ -289,7 +290,7 @@ const PutAuth = withRules(
       title: 'PutConnectionAuth',
       additionalProperties: false,
       description:
-        'Access by OAuth, with a consent that begins at `…/oauth/start`. A server of `mcp` names its authorization server; for `http` you name it, and give a client. Left out, what is stored stays; null takes it away. Another `url`, client, authorization server or scope needs another consent.',
+        'Access by OAuth, with a consent that begins at `…/oauth/start`. A server of `mcp` names its authorization server; for `http` and `host` you name it, and give a client. Left out, what is stored stays; null takes it away. Another `url`, a further host, another client, authorization server or scope needs another consent.',
       examples: [{ kind: 'oauth' }],
     },
   ),
@@ -371,7 +372,7 @@ export const PutConnection = withRules(
   onlyWhere('kind', 'mcp', { tools: { type: 'null' } }),
   where('kind', 'http', { properties: { auth: namedServer } }),
   where('kind', 'mcp', { properties: { auth: foundServer } }),
-  where('kind', 'host', { properties: { auth: { type: 'null' } } }),
+  where('kind', 'host', { properties: { auth: namedServer } }),
 );
 export type PutConnection = Static<typeof PutConnection>;
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isAllowed } from './connection.ts';
-import { isCanonicalPath, isPathPattern, isPlainQuery, matchesPattern } from './paths.ts';
+import { isCanonicalPath, isPathPattern, isPlainQuery, matchesPattern, withPlainScopes } from './paths.ts';
 
 test('a path that is written in the one plain way is canonical', () => {
   for (const path of [
@@ -57,6 +57,54 @@ test('a path that two servers could read as two is refused, and not normalised',
   for (const [name, paths] of Object.entries(table)) {
     for (const path of paths) assert.ok(!isCanonicalPath(path), `${name}: ${path}`);
   }
+});
+
+test('names of packages in scopes are written plainly, and no other encoding becomes a slash', () => {
+  for (const [given, plain] of [
+    ['/@acme%2fsite', '/@acme/site'],
+    ['/@acme%2Fsite', '/@acme/site'],
+    ['/-/package/@acme%2fsite.js/dist-tags/next', '/-/package/@acme/site.js/dist-tags/next'],
+    ['/npm/@a-b%2fc_d~e/-/c-1.0.0.tgz', '/npm/@a-b/c_d~e/-/c-1.0.0.tgz'],
+    ['/@acme/site', '/@acme/site'],
+  ] as const) {
+    assert.equal(withPlainScopes(given), plain);
+    assert.ok(isCanonicalPath(plain), plain);
+  }
+  for (const path of [
+    '/a%2fb',
+    '/acme%2fsite',
+    '/a@acme%2fsite',
+    '/@%2fsite',
+    '/@acme%2f',
+    '/@acme%2f..',
+    '/@acme%2f.',
+    '/@acme%2f.hidden',
+    '/@..%2fsite',
+    '/@.%2fsite',
+    '/@acme%2f..%2fadmin',
+    '/@acme%2fsite%2fadmin',
+    '/@acme%2f@other%2fsite',
+    '/@acme%2f%2fsite',
+    '/@acme%2f%2e%2e',
+    '/@acme%2f%2e%2e%2fadmin',
+    '/@acme%2e%2e%2fsite',
+    '/@acme%252fsite',
+    '/@acme%25%32fsite',
+    '/%40acme%2fsite',
+    '/%2540acme%2fsite',
+    '/@acme%5csite',
+    '/@acme%2fsite%00',
+    '/@acme%2fsite;x',
+    '/@acme%2fsite%3fa',
+    '/@acme%2f%73ite',
+    '/@acme%c0%afsite',
+    '/@acme%EF%BC%8Fsite',
+    '/@acme%2fsite/../admin',
+    '/@acme%2fsite//admin',
+    '/@acme\\..%2fsite',
+    `/@acme%2fsite/${'a'.repeat(2_048)}`,
+  ])
+    assert.ok(!isCanonicalPath(withPlainScopes(path)), path);
 });
 
 test('what no URL parser changes is what is canonical', () => {

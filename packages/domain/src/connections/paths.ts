@@ -49,6 +49,24 @@ function decoded(run: string): string | null {
   }
 }
 
+const npmName = /^[A-Za-z0-9~-]{1,214}(?:[._][A-Za-z0-9._~-]{0,214})?$/;
+
+function withPlainScope(segment: string): string {
+  const at = segment.search(/%2[Ff]/);
+  const [scope, name] = [segment.slice(1, at), segment.slice(at + 3)];
+  const isScoped = at > 0 && segment.startsWith('@') && npmName.test(scope) && npmName.test(name);
+  return isScoped ? `@${scope}/${name}` : segment;
+}
+
+/**
+ * Returns a path with the names of npm's packages in scopes written plainly: npm asks for `/@scope%2fname`. The plain path is
+ * what rules are about and what is sent, so nothing is reached that could not be asked for plainly. All else stays as written.
+ */
+export const withPlainScopes = (path: string): string =>
+  path.length > connectionBounds.pathChars || !path.includes('%2')
+    ? path
+    : path.split('/').map(withPlainScope).join('/');
+
 /** Whether a pattern is a canonical path, or one that ends in `/*` and has no other star. */
 export function isPathPattern(pattern: string): boolean {
   const whole = pattern.endsWith('/*') ? pattern.slice(0, -1) : pattern;

@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto';
 import { confirmationBounds, oneLine } from '@lodge/domain';
 import type { StoredCall } from '@lodge/ports';
+import { pushOf } from './push-text.ts';
 
 export interface Shown {
   /** One sentence of Lodge's. */
@@ -37,11 +38,15 @@ export const shownQuestion = ({ question, options }: Question): Shown => ({
 
 function partsOf(call: StoredCall): { readonly action: string; readonly words: string } {
   switch (call.kind) {
-    case 'http': {
+    case 'http':
+    case 'host': {
       const { connection, url, method, path, query, headers, body } = call;
       const address = shortened(url + path);
-      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${[value].flat().join(', ')}`);
-      const parts = [query, lines.join('\n'), body === null ? '' : bodyText(body)].filter((part) => part !== '');
+      // Access is the connection's: the token of a program is for nobody's chat.
+      const own = Object.entries(headers).filter(([name]) => name !== 'authorization');
+      const lines = own.map(([name, value]) => `${name}: ${[value].flat().join(', ')}`);
+      const said = body === null ? [] : bodyTexts(path, Buffer.from(body, 'base64'));
+      const parts = [query, lines.join('\n'), ...said].filter((part) => part !== '');
       return { action: `Send ${method} ${address} by the connection ${connection}.`, words: parts.join('\n\n') };
     }
     case 'mcp':
@@ -66,9 +71,13 @@ const isWhole = ({ text, detail }: { readonly text: string; readonly detail: str
 const shortened = (text: string): string =>
   text.length > maxAddressChars ? `${text.slice(0, maxAddressChars)}… (${text.length} characters)` : text;
 
+function bodyTexts(path: string, bytes: Buffer): readonly string[] {
+  const push = path.endsWith('/git-receive-pack') ? pushOf(bytes) : null;
+  return push === null ? [bodyText(bytes)] : [push.refs.join('\n'), bodyText(push.rest)];
+}
+
 /** The text of a body; its size where it is no text. */
-function bodyText(base64: string): string {
-  const bytes = Buffer.from(base64, 'base64');
+function bodyText(bytes: Buffer): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch {

@@ -43,6 +43,7 @@ export interface ConsentDeps extends ConsentSessions {
 interface Pending extends Omit<BegunConsent, 'authorizationUrl'> {
   readonly connection: string;
   readonly url: string;
+  readonly hosts: readonly string[];
   readonly clientId: string | null;
   readonly endpoints: OAuthEndpoints | null;
 }
@@ -53,7 +54,7 @@ export async function startConsent(
   { redirectUri, returnUrl, scope }: ConnectionConsentAsk,
   signal: AbortSignal,
 ): Promise<OAuthStart> {
-  const { accountId, agentId, name: connection, url, oauth } = row;
+  const { accountId, agentId, name: connection, url, hosts, oauth } = row;
   if (oauth === null) {
     const message = `The connection has no OAuth: put it with auth {"kind": "oauth"} first.`;
     throw new Refusal('oauth_not_configured', message);
@@ -67,9 +68,10 @@ export async function startConsent(
     if (error instanceof ConsentFailure) throw new Refusal('oauth_not_possible', error.message);
     throw error;
   });
-  const pending: Pending = { ...begun, connection, url, clientId: oauth.clientId, endpoints };
+  const pending: Pending = { ...begun, connection, url, hosts, clientId: oauth.clientId, endpoints };
   const session = { id, accountId, agentId, connection, redirectUri, returnUrl };
-  const gift = { kind: 'connection', name: connection, server: new URL(url).origin, scope: wish.scope } as const;
+  const server = hosts.length === 0 ? new URL(url).origin : hosts.map((host) => `https://${host}`).join(', ');
+  const gift = { kind: 'connection', name: connection, server, scope: wish.scope } as const;
   return keepConsent(deps, session, { state, secret: JSON.stringify(pending), authorizationUrl, gift });
 }
 
@@ -81,7 +83,8 @@ export async function finishConsent(
   const { session, secret } = await takeConsent(deps, back, 'connection');
   const { code, issuer } = back;
   const { accountId, agentId, returnUrl, redirectUri } = session;
-  const pending = JSON.parse(secret) as Pending;
+  // One that an earlier release began has no hosts.
+  const pending = { hosts: [], ...JSON.parse(secret) } as Pending;
   if (isOther(pending, issuer) || pending.connection !== session.connection) {
     throw new Refusal('invalid_request', 'The answer came from another authorization server than was asked.');
   }
@@ -90,7 +93,7 @@ export async function finishConsent(
   const place = { accountId, agentId, name: pending.connection };
   const row = await deps.database.repeatable((db) => findConnection(db, place));
   if (row === undefined) throw noConnection();
-  if (row.oauth === null || !isSame({ ...row.oauth, url: row.url }, pending)) throw changed();
+  if (row.oauth === null || !isSame({ ...row.oauth, url: row.url, hosts: row.hosts }, pending)) throw changed();
   const { terms, verifier } = pending;
   const answer = { terms, client: clientOf(deps.secrets, row), code, verifier, redirectUri };
   const tokens = await deps.consent.exchange(answer, signal).catch((error: unknown) => {
@@ -107,10 +110,11 @@ function isOther({ endpoints, issuerIsSaid, terms }: Pending, issuer: string | n
   return endpoints == null ? issuer !== terms.issuer : !isIssuerOf(issuer, endpoints.authorizationUrl);
 }
 
-type Asked = Pick<Pending, 'url' | 'clientId' | 'endpoints'>;
+type Asked = Pick<Pending, 'url' | 'hosts' | 'clientId' | 'endpoints'>;
 
 const isSame = (one: Asked, other: Asked): boolean =>
   one.url === other.url &&
+  one.hosts.join(' ') === other.hosts.join(' ') &&
   one.clientId === other.clientId &&
   one.endpoints?.authorizationUrl === other.endpoints?.authorizationUrl &&
   one.endpoints?.tokenUrl === other.endpoints?.tokenUrl &&
@@ -118,13 +122,13 @@ const isSame = (one: Asked, other: Asked): boolean =>
 
 function keepGrant(
   { secrets, database }: ConsentDeps,
-  { terms, url, scope, clientId, endpoints }: Pending,
+  { terms, url, hosts, scope, clientId, endpoints }: Pending,
   { accountId, agentId, name: connection }: ConnectionRow,
   tokens: GrantedTokens,
 ): Promise<void> {
   const { accessToken, refreshToken, expiresInMs } = tokens;
   const grant: Grant = { accessToken, refreshToken, terms, url, before: null };
-  const to = { agentId, connection, url, clientId, endpoints, issuer: terms.issuer };
+  const to = { agentId, connection, url, hosts, clientId, endpoints, issuer: terms.issuer };
   const made = {
     sealed: secrets.seal(JSON.stringify(grant), connectionGrantContext(agentId, connection)),
     scope: tokens.scope ?? scope,

@@ -47,7 +47,8 @@ async function agentWithGrant() {
       ...given,
     });
   await put({ auth });
-  const to = { agentId, connection: 'c', url, clientId: 'a', issuer: 'https://as.example.com', endpoints: null };
+  const issuer = 'https://as.example.com';
+  const to = { agentId, connection: 'c', url, hosts: [], clientId: 'a', issuer, endpoints: null };
   assert.ok(await connect(to, grant('first')));
   const now = async (): Promise<ConnectionOAuth> => (await directory.usableOne(agentId, 'c'))!.oauth!;
   const ref = async () => ({ agentId, connection: 'c', version: (await now()).version });
@@ -188,6 +189,25 @@ test('what was granted for a service goes with its authorization server, whose c
   const { put } = await agentWithGrant();
   await put({ ...service, auth: ofService });
   assert.equal((await put({})).oauth, null, 'nor does it stay with a server of tools');
+});
+
+test('what was granted for hosts goes when a host is added, also while a consent is under way, and has its header to itself', async () => {
+  const { put, to } = await agentWithGrant();
+  const [one, two] = ['api.example.com', 'www.example.com'] as const;
+  const allow = [{ methods: ['GET'], paths: ['/*'] }] as const;
+  const host = { kind: 'host', url: undefined, allow, headers: {}, hosts: [one, two], secrets: {} } as const;
+  const ours = { ...to, url: `https://${one}`, hosts: [one, two], endpoints: named };
+  await put({ ...host, auth: ofService });
+  assert.ok(await connect(ours, grant('first')));
+  assert.notEqual((await put({ ...host, hosts: [one] })).oauth!.grant, null, 'a host fewer is no other place');
+  await assert.rejects(put(host), refusedWith(/^auth must be given again with further hosts/));
+  const again = { ...ofService, clientSecret: undefined };
+  const added = await put({ ...host, auth: again });
+  assert.deepEqual([added.oauth!.grant, added.oauth!.status, added.oauth!.clientSecret], [null, 'needed', null]);
+  assert.equal(await connect({ ...ours, hosts: [one] }, grant('late')), false);
+  const secret = { value: 'a secret of some length', in: ['Authorization'] };
+  await assert.rejects(put({ ...host, secrets: { TOKEN: secret } }), refusedWith(/^auth and secrets\.TOKEN/));
+  await put({ ...host, secrets: { TOKEN: { ...secret, in: ['x-key'] } } });
 });
 
 test('OAuth of a service names its authorization server and a client, and that of a server of tools neither', async () => {

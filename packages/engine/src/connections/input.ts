@@ -60,8 +60,6 @@ export function checkedChange(
     throw new Refusal('invalid_request', `name ${rule}`);
   }
   const terms = checkedTerms(input, { insecure: anyAddress, isOwn: isOwnHost });
-  if (terms.kind === 'host' && auth != null)
-    throw new Refusal('invalid_request', 'auth is for kinds mcp and http: with kind host, give secrets.');
   if (terms.kind === 'host' && Object.keys(headers ?? {}).length > 0)
     throw new Refusal('invalid_request', 'headers is for kinds mcp and http: with kind host, give secrets.');
   if (terms.kind !== 'host' && Object.keys(input.secrets ?? {}).length > 0)

@@ -38,7 +38,8 @@ export async function putConnection(
     throw new Refusal('quota_exceeded', `An agent may have ${connectionBounds.perAgent} connections.`);
   }
   const isOtherKind = before !== undefined && before.kind !== kind;
-  const goesElsewhere = before !== undefined && (before.url !== url || isOtherKind);
+  const isFurther = hosts.some((host) => !before?.hosts.includes(host));
+  const goesElsewhere = before !== undefined && (before.url !== url || isOtherKind || isFurther);
   checkCredentials(change, before, goesElsewhere);
   checkHosts(change, before, all);
   await upsertConnection(trx, {
@@ -69,7 +70,7 @@ export async function putConnection(
 
 /** Whoever may change a URL must not send a stored credential elsewhere. */
 function checkCredentials(
-  { kind, auth, headers }: ConnectionChange,
+  { kind, auth, headers, secrets }: ConnectionChange,
   before: ConnectionRow | undefined,
   goesElsewhere: boolean,
 ): void {
@@ -83,12 +84,18 @@ function checkCredentials(
   if (isKept && goesElsewhere && before.oauth.clientSecret !== null) {
     throw new Refusal(
       'invalid_request',
-      'auth must be given again with another url: the client secret that is stored was given for where it leads now.',
+      `auth must be given again with ${kind === 'host' ? 'further hosts' : 'another url'}: the client secret that is stored was given for where it leads now.`,
     );
   }
   const hasHeader = (headers ?? before?.headers ?? []).some(({ name }) => name.toLowerCase() === 'authorization');
   if (hasHeader && (isKept || auth != null)) {
     throw new Refusal('invalid_request', 'auth and a header Authorization cannot be together: leave one out.');
+  }
+  const own = kind === 'host' ? (secrets ?? before?.secrets ?? []) : [];
+  const place = own.find((secret) => secret.headers.includes('authorization'));
+  if (place !== undefined && (isKept || auth != null)) {
+    const message = `auth and secrets.${place.name} cannot both be in the header authorization: leave one out.`;
+    throw new Refusal('invalid_request', message);
   }
 }
 
@@ -152,7 +159,8 @@ export async function renewHostAccess(
 }
 
 /**
- * The grant stays only while URL, client, authorization server and scope stay the same, because the person consented to these.
+ * The grant stays only while URL, client, authorization server and scope stay the same and no host is added, because the person
+ * consented to these.
  * The client's secret and its authorization server stay with URL, client and token endpoint. Nothing of another kind stays.
  */
 async function putAuth(

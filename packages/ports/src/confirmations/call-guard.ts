@@ -9,22 +9,25 @@ export interface GuardedCaller {
   readonly confirmations: Confirmations | null;
 }
 
+/** A request to an `http` connection, or to a host under its own name. */
+export interface RequestCall {
+  readonly kind: 'http' | 'host';
+  readonly connection: string;
+  /** The connection's URL, or that of the host, when the call was shown. */
+  readonly url: string;
+  readonly method: string;
+  readonly path: string;
+  /** With its `?`; empty without one. */
+  readonly query: string;
+  /** Headers that the agent set, without the connection's. Secrets of hosts are placeholders here. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** In base64; null without a body. */
+  readonly body: string | null;
+}
+
 /** A call exactly as it is made. */
 export type StoredCall =
-  | {
-      readonly kind: 'http';
-      readonly connection: string;
-      /** The connection's URL when the call was shown. */
-      readonly url: string;
-      readonly method: string;
-      readonly path: string;
-      /** With its `?`; empty without one. */
-      readonly query: string;
-      /** Headers that the agent set, without the connection's. */
-      readonly headers: Readonly<Record<string, string | readonly string[]>>;
-      /** In base64; null without a body. */
-      readonly body: string | null;
-    }
+  | RequestCall
   | {
       readonly kind: 'mcp';
       readonly connection: string;

@@ -871,22 +871,22 @@ class ConnectionAuthClientSecret(Reply):
 class ConnectionAuth(Reply):
     kind: Literal["oauth"]
     client_id: str | None
-    """A client that you made at the authorization server, which `http` needs; null: one is registered with each
-    consent.
+    """A client that you made at the authorization server, which `http` and `host` need; null: one is registered
+    with each consent.
     """
     client_secret: ConnectionAuthClientSecret | None
     scope: str | None
     """What is asked for; null: what the server names."""
     authorization_url: str | None
-    """For `http`: where the authorization server asks a person. Its query may have what that server wants beside
-    OAuth, such as `access_type=offline`.
+    """For `http` and `host`: where the authorization server asks a person. Its query may have what that server
+    wants beside OAuth, such as `access_type=offline`.
     """
     token_url: str | None
-    """For `http`: where the authorization server gives and renews access. A stored client secret goes to no
-    other address.
+    """For `http` and `host`: where the authorization server gives and renews access. A stored client secret goes
+    to no other address.
     """
     client_auth: Literal["client_secret_basic", "client_secret_post"] | str | None
-    """For `http`: how the client shows its secret, in a header or in the body; null: in a header."""
+    """For `http` and `host`: how the client shows its secret, in a header or in the body; null: in a header."""
 
 
 class ConnectionOAuth(Reply):

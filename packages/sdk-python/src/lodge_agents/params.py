@@ -382,29 +382,30 @@ class ConnectionAllow(TypedDict, total=False):
 
 class PutConnectionAuth(TypedDict, total=False):
     """Access by OAuth, with a consent that begins at `…/oauth/start`. A server of `mcp` names its authorization
-    server; for `http` you name it, and give a client. Left out, what is stored stays; null takes it away.
-    Another `url`, client, authorization server or scope needs another consent.
+    server; for `http` and `host` you name it, and give a client. Left out, what is stored stays; null takes
+    it away. Another `url`, a further host, another client, authorization server or scope needs another
+    consent.
     """
 
     kind: Required[Literal["oauth"]]
     client_id: str | None
-    """A client that you made at the authorization server, which `http` needs; null: one is registered with each
-    consent.
+    """A client that you made at the authorization server, which `http` and `host` need; null: one is registered
+    with each consent.
     """
     client_secret: str | None
     """The client's secret, never given back. Left out, the stored one of the same client stays."""
     scope: str | None
     """What is asked for; null: what the server names."""
     authorization_url: str | None
-    """For `http`: where the authorization server asks a person. Its query may have what that server wants beside
-    OAuth, such as `access_type=offline`.
+    """For `http` and `host`: where the authorization server asks a person. Its query may have what that server
+    wants beside OAuth, such as `access_type=offline`.
     """
     token_url: str | None
-    """For `http`: where the authorization server gives and renews access. A stored client secret goes to no
-    other address.
+    """For `http` and `host`: where the authorization server gives and renews access. A stored client secret goes
+    to no other address.
     """
     client_auth: Literal["client_secret_basic", "client_secret_post"] | None
-    """For `http`: how the client shows its secret, in a header or in the body; null: in a header."""
+    """For `http` and `host`: how the client shows its secret, in a header or in the body; null: in a header."""
 
 
 class AddSkillGit(TypedDict, total=False):

@@ -32,6 +32,7 @@ export interface Consented {
   readonly agentId: string;
   readonly connection: string;
   readonly url: string;
+  readonly hosts: readonly string[];
   readonly clientId: string | null;
   readonly issuer: string;
   readonly endpoints: OAuthEndpoints | null;
@@ -48,6 +49,7 @@ export async function insertGrant(trx: Transaction, to: Consented, grant: NewGra
     .whereRef('c.agentId', '=', 'o.agentId')
     .whereRef('c.name', '=', 'o.connection')
     .where('c.url', '=', to.url)
+    .where('c.hosts', '=', sql<never>`${JSON.stringify(to.hosts)}::jsonb`)
     .where('o.clientId', 'is not distinct from', to.clientId)
     .where('o.authorizationUrl', 'is not distinct from', to.endpoints?.authorizationUrl ?? null)
     .where('o.tokenUrl', 'is not distinct from', to.endpoints?.tokenUrl ?? null)

@@ -12,6 +12,8 @@ import type { ConnectionConsent, StoredCall } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
 import { FakeHost } from '@lodge/vm/fake';
 import { openConnections } from '../../../../connections/src/parts.ts';
+import { createOutbound } from '../../../../egress/src/outbound.ts';
+import type { Outbound } from '../../../../egress/src/outbound.ts';
 import { MemoryFiles } from '../../../../testkit/src/plane/channels.ts';
 import { FakeGateway } from '../../../../testkit/src/plane/fake-gateway.ts';
 import { never, running, silent, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
@@ -27,6 +29,8 @@ const noConsent: ConnectionConsent = {
   begin: () => Promise.reject(new Error('nobody consents here')),
   exchange: () => Promise.reject(new Error('nobody consents here')),
 };
+
+export const hostName = 'api.code.example';
 
 const work = { lookEveryMs: 30, leaseMs: 600, drainMs: 50 };
 
@@ -66,6 +70,13 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
       else res.end('{"refunded":true}');
     });
   });
+  const outbound = createOutbound(5_000, null);
+  /** Names of hosts lead to the service. */
+  const toService: Outbound = {
+    ...outbound,
+    send: (to, { url, ...asked }) => outbound.send(to, { ...asked, url: url.replace(/^https:\/\/[^/]+/, service.url) }),
+  };
+  const authority = async () => ({ certificate: 'the certificate', key: 'the key' });
   const open = async (bounds: Partial<ConfirmationBounds> = {}, on: FakeHost = host) => {
     const plane = await startPlane(world, on, {
       gateway,
@@ -82,9 +93,10 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
       secrets,
       logs: { append: async () => undefined },
       log: silent,
-      authority: () => Promise.reject(new Error('no host is reached here')),
+      authority,
       addresses: 'any',
       egressProxy: null,
+      hostOutbound: toService,
       guard: plane.engine.asking,
     });
     const { engine, agents, schedules } = plane;
@@ -118,7 +130,7 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
       consent: noConsent,
       anyAddress: true,
       isOwnHost: () => false,
-      authority: () => Promise.reject(new Error('no host is put here')),
+      authority,
     });
   await connections().put(accountId, agentId, {
     name: 'stripe',
@@ -129,6 +141,18 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
     enabled: true,
     auth: undefined,
     headers: { Authorization: 'Bearer secret-mark-7Qx9' },
+  });
+  const code = await connections().put(accountId, agentId, {
+    name: 'code',
+    kind: 'host',
+    url: undefined,
+    hosts: [hostName, `www.${hostName}`],
+    secrets: { CODE_TOKEN: { value: 'secret-mark-8Hz4', in: ['authorization'] } },
+    allow: [{ methods: ['GET', 'POST'], paths: ['/*'] }],
+    tools: undefined,
+    enabled: true,
+    auth: undefined,
+    headers: undefined,
   });
   let rules: Confirmations | null = null;
   let isDead = false;
@@ -145,9 +169,19 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
     const guest = { agentId, accountId, confirmations: rules };
     void now.parts.door.handle(guest, req, res, left.signal).catch(() => res.destroy());
   });
+  /** The requests of a program that has ended TLS already. */
+  const hostDoor = await listening((req, res) => {
+    const left = new AbortController();
+    res.once('close', () => left.abort());
+    Object.assign(req.socket, { servername: hostName });
+    const guest = { agentId, accountId, confirmations: rules };
+    void now.parts.hostDoor.handle(guest, req, res, left.signal).catch(() => res.destroy());
+  });
   return {
     world,
     gateway,
+    /** The text in the machine that stands for the secret of the connection `code`. */
+    placeholder: code.secrets[0]!.placeholder,
     calls,
     state,
     agentId,
@@ -176,6 +210,18 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
       }).catch((error: unknown) => {
         throw new Error(`it is ${seen}`, { cause: error });
       });
+    },
+    /** Sends a request of a program's to the host of the connection `code`. */
+    async sendToHost(
+      path: string,
+      init: { readonly headers?: Readonly<Record<string, string>>; readonly body?: string } = {},
+    ): Promise<{ readonly status: number; readonly text: string }> {
+      const headers = { host: hostName, authorization: `Bearer ${code.secrets[0]!.placeholder}`, ...init.headers };
+      const body = Buffer.from(init.body ?? '{"a":1}');
+      const url = `${hostDoor.url}${path}`;
+      const to = { privateAddresses: true } as const;
+      const answer = await outbound.send(to, { method: 'POST', url, headers, body, signal: never });
+      return { status: answer.statusCode, text: await answer.body.text() };
     },
     /** Uses a tool of the agent's. */
     async use(
@@ -237,7 +283,9 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
     open,
     async close(): Promise<void> {
       door.close();
+      hostDoor.close();
       service.close();
+      await outbound.close();
       await now.plane.end();
       await now.parts.close();
       await world.close();
