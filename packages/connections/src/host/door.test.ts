@@ -2,17 +2,13 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { createServer } from 'node:https';
 import { connect as connectPlain } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import { after, before, beforeEach, test } from 'node:test';
 import { connect } from 'node:tls';
 import type { TLSSocket } from 'node:tls';
-import { Agent, request } from 'undici';
-import type { Outbound } from '@lodge/egress';
+import { startTlsServices } from '../testing/tls-services.ts';
 import { known, other, placeholder, startWorld } from '../testing/world.ts';
 import type { TestWorld } from '../testing/world.ts';
-import { HostCertificates, authorityMaker } from './certificates.ts';
 
 const secret = `ghp_${randomBytes(24).toString('hex')}`;
 const token = placeholder('GITHUB_TOKEN');
@@ -24,14 +20,8 @@ interface Seen {
   readonly body: string;
 }
 
-/** The services: real TLS with an authority of their own, under any name. */
 async function startServices() {
-  const authority = await authorityMaker.make();
-  const certificates = new HostCertificates(async () => authority);
   const seen: Seen[] = [];
-  const server = createServer({
-    SNICallback: (name, done) => void certificates.of(name).then((made) => done(null, made), done),
-  });
   const answer = async (req: IncomingMessage, res: ServerResponse): Promise<void> => {
     const chunks: Buffer[] = [];
     try {
@@ -49,35 +39,8 @@ async function startServices() {
     res.writeHead(url === '/repos/made' ? 201 : 200, { 'x-own': 'yes', location: `https://${shop}/x` });
     res.end(`fine, ${body.length} bytes`);
   };
-  server.on('request', (req, res) => void answer(req, res));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const dispatcher = new Agent({
-    connect: {
-      ca: authority.certificate,
-      lookup: (_name, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
-    },
-  });
-  const outbound: Outbound = {
-    async send(_to, { url, ...rest }) {
-      const to = new URL(url);
-      const { host } = to;
-      to.port = String(port);
-      return request(to, { ...rest, headers: { ...rest.headers, host }, dispatcher });
-    },
-    connect: () => Promise.reject(new Error('nothing is tunnelled here')),
-    close: () => dispatcher.destroy(),
-  };
-  return {
-    seen,
-    outbound,
-    async close() {
-      await dispatcher.destroy();
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+  const services = await startTlsServices((req, res) => void answer(req, res));
+  return { ...services, seen };
 }
 
 let services: Awaited<ReturnType<typeof startServices>>;

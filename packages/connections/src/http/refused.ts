@@ -22,6 +22,10 @@ const types: Readonly<Record<number, string>> = {
   504: 'upstream_error',
 };
 
+/** A program that still sends would not read a refusal whose connection ends under it. So much of its body is dropped before. */
+const lingerBytes = 2 ** 26;
+const lingerMs = 3_000;
+
 /** Sends a refusal in the form of the API's own errors. The request's body may be unread, so its connection ends. */
 export function sendRefusal(res: ServerResponse, refused: Refused): void {
   const { status, code, message, retryAfterSeconds } = refused;
@@ -33,5 +37,23 @@ export function sendRefusal(res: ServerResponse, refused: Refused): void {
     connection: 'close',
     ...(retryAfterSeconds !== null && { 'retry-after': String(retryAfterSeconds) }),
   });
-  res.end(body);
+  if (res.req.complete) return void res.end(body);
+  res.write(body);
+  linger(res);
+}
+
+/** Ends the reply once its request is over, or has been waited for long enough. */
+function linger(res: ServerResponse): void {
+  const { req } = res;
+  let left = lingerBytes;
+  const end = (): void => {
+    clearTimeout(timer);
+    res.end();
+  };
+  const timer = setTimeout(end, lingerMs);
+  for (const over of ['end', 'close', 'error']) req.once(over, end);
+  req.on('data', ({ length }: Buffer) => {
+    left -= length;
+    if (left < 0) end();
+  });
 }

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { createSecretBox } from '@lodge/access';
 import { placeholderOf } from '@lodge/domain';
+import type { Confirmations } from '@lodge/domain';
 import { connectionHeaderContext, connectionSecretContext } from '@lodge/ports';
 import type { ConnectionGrants, ConnectionRow, NewLogEntry } from '@lodge/ports';
 import { startTestBroker } from '../../../broker/src/testing/harness.ts';
@@ -34,6 +35,7 @@ export type TestWorld = Awaited<ReturnType<typeof startWorld>>;
 export async function startWorld(
   options: Partial<ConnectionOptions> = {},
   addresses: readonly string[] = [known, other],
+  confirmations: Confirmations | null = null,
 ) {
   const secrets = createSecretBox(randomBytes(32));
   const rows: ConnectionRow[] = [];
@@ -58,7 +60,7 @@ export async function startWorld(
     egressProxy: null,
     ...options,
   });
-  const agents = addresses.map((address) => ({ address, model: 'acme/m', keys: {} }));
+  const agents = addresses.map((address) => ({ address, model: 'acme/m', keys: {}, confirmations }));
   const broker = await startTestBroker({
     agents,
     secrets,
