@@ -47,6 +47,7 @@ export const sections: readonly Section[] = [
       'docs/guides/connections',
       'docs/guides/confirmations',
       'docs/guides/skills',
+      'docs/guides/github-agent',
       'docs/guides/addresses',
       'docs/guides/egress',
       'docs/guides/packages',

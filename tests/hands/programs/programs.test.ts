@@ -152,6 +152,11 @@ test('git clones and pushes, after a yes, by its own HTTP', async () => {
   assert.match(stand.seen.at(-1)!.agent, /^git\//);
 });
 
+test('git gets the token from gh, as the guide for GitHub says', async () => {
+  const url = 'https://github.com/acme/site.git';
+  assert.match(await shell(`gh auth setup-git && git ls-remote ${url}`), /refs\/heads\/main/);
+});
+
 test('a push that is too large to wait for a yes fails, and nothing is pushed', async () => {
   const large =
     'cd site && head -c 3000000 /dev/urandom >b && git add . && git commit -qm Large && git push -q origin HEAD:large';

@@ -196,6 +196,12 @@ const preparations: Readonly<Record<string, Prepare>> = {
     });
     return { variables: { AGENT: id }, texts: { '"conversation": "8127361"': '"conversation": "4711"' } };
   },
+  async 'docs/guides/github-agent.md'(place) {
+    const id = await place.agent();
+    const relay = await RelayHand.of(place.world.store, place.world.accountId, id);
+    await relay.write('hello', { conversation: '4711' });
+    return { variables: { AGENT: id }, texts: { '"conversation": "8127361"': '"conversation": "4711"' } };
+  },
   async 'docs/guides/skills.md'(place) {
     await place.use({ name: 'ada' });
     return {};

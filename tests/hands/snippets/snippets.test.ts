@@ -22,6 +22,7 @@ const notRun: Readonly<Record<string, number>> = {
   'docs/guides/confirmations.md': 3,
   'docs/guides/connections.md': 1,
   'docs/guides/container.md': 2,
+  'docs/guides/github-agent.md': 1,
   'docs/guides/import.md': 3,
   'docs/guides/mcp.md': 3,
   'docs/guides/operating.md': 3,
