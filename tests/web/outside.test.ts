@@ -215,6 +215,28 @@ test('an HTTP service is connected with a header that is never shown again', asy
   assert.equal(headers.Authorization.last4, '9f2c', 'the header stays');
 });
 
+test('hosts are connected under their own names, with a secret that is never shown again', async () => {
+  await page.goto(place.at('connections?form=add'));
+  await page.getByLabel('Hosts by name').check();
+  await fieldIn(page, 'Name').fill('code');
+  await page.getByLabel('Paths').fill('/*');
+  await press('Create connection');
+  await shown('Enter a name, such as api.github.com.');
+  await fieldIn(page, 'Hosts').fill('api.code.example\ncode.example');
+  await fieldIn(page, 'Variable of secret 1').fill('CODE_TOKEN');
+  await fieldIn(page, 'Value of secret 1').fill('very-secret-of-a-host-7c1d');
+  await press('Create connection');
+  await shown('CODE_TOKEN (…7c1d) in authorization');
+  assert.equal((await page.content()).includes('very-secret'), false);
+  await press('Edit');
+  await page.getByLabel('POST').check();
+  await fieldIn(page, 'Hosts').fill('api.code.example');
+  await press('Save connection');
+  await shown('GET, POST /*');
+  const { hosts, secrets } = (await api('GET', '/connections/code')).body;
+  assert.deepEqual([hosts, secrets.CODE_TOKEN.last4], [['api.code.example'], '7c1d'], 'the secret stays');
+});
+
 test('an MCP server is connected by a consent, and this page goes on by itself', async () => {
   await page.goto(place.at('connections?form=add'));
   await page.getByLabel('MCP server').check();

@@ -7,6 +7,7 @@ import type { Problems } from '../../../components/form/use-form.ts';
 import { mostHeaders } from './form-data.ts';
 import type { AuthKind } from './form-data.ts';
 import { Rows, useRows } from './rows.tsx';
+import { SecretFields } from './secret-fields.tsx';
 
 interface AccessProps {
   readonly kind: Connection['kind'];
@@ -14,15 +15,18 @@ interface AccessProps {
   readonly problems: Problems<string>;
 }
 
-const begunWith = (connection: Connection | undefined): AuthKind => {
-  if (connection === undefined) return 'headers';
+/** Fixed credentials of a kind. */
+const fixedOf = (kind: Connection['kind']): AuthKind => (kind === 'host' ? 'secrets' : 'headers');
+
+const begunWith = (kind: Connection['kind'], connection: Connection | undefined): AuthKind => {
+  if (connection === undefined) return fixedOf(kind);
   if (connection.auth !== null) return 'oauth';
-  return Object.keys(connection.headers).length > 0 ? 'headers' : 'none';
+  return Object.keys({ ...connection.headers, ...connection.secrets }).length > 0 ? fixedOf(kind) : 'none';
 };
 
-/** How the host gets in: by headers that it adds, or by a consent. */
+/** How the host gets in: by headers that it adds, by secrets that it fills in, or by a consent. */
 export function AccessFields({ kind, connection, problems }: AccessProps) {
-  const [auth, setAuth] = useState<AuthKind>(() => begunWith(connection));
+  const [auth, setAuth] = useState<AuthKind>(() => begunWith(kind, connection));
   return (
     <>
       <ChoiceField<AuthKind>
@@ -31,12 +35,15 @@ export function AccessFields({ kind, connection, problems }: AccessProps) {
         value={auth}
         onChoose={setAuth}
         choices={[
-          { value: 'headers', label: 'By headers', meaning: 'Such as Authorization, with a token that you have.' },
+          kind === 'host'
+            ? { value: 'secrets', label: 'By secrets', meaning: 'Programs have placeholders in variables.' }
+            : { value: 'headers', label: 'By headers', meaning: 'Such as Authorization, with a token that you have.' },
           { value: 'oauth', label: 'By OAuth', meaning: 'Somebody consents in a browser, and Lodge renews it.' },
           { value: 'none', label: 'Open to all', meaning: 'The server asks for nothing.' },
         ]}
       />
       {auth === 'headers' && <HeaderFields connection={connection} problems={problems} />}
+      {auth === 'secrets' && <SecretFields connection={connection} problems={problems} />}
       {auth === 'oauth' && <OAuthFields kind={kind} auth={connection?.auth ?? null} problems={problems} />}
     </>
   );
@@ -100,7 +107,7 @@ interface OAuthProps extends Pick<AccessProps, 'kind' | 'problems'> {
 }
 
 function OAuthFields({ kind, auth, problems }: OAuthProps) {
-  const isNamed = kind === 'http';
+  const isNamed = kind !== 'mcp';
   return (
     <>
       {isNamed && <NamedServerFields auth={auth} problems={problems} />}

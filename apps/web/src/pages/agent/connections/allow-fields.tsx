@@ -9,7 +9,7 @@ interface AllowProps {
   readonly problems: Problems<string>;
 }
 
-/** The requests that the agent may send to an HTTP service. */
+/** The requests that the agent may send to an HTTP service, or to hosts. */
 export function AllowFields({ allow, problems }: AllowProps) {
   const rows = useRows(Math.max(1, allow.length), 'paths');
   return (
@@ -31,7 +31,7 @@ export function AllowFields({ allow, problems }: AllowProps) {
             rows={2}
             defaultValue={(allow[row]?.paths ?? []).join('\n')}
             placeholder="/notes/*"
-            hint="Below the address, one a line: whole, or with /* at the end for all below."
+            hint="Below the address or the hosts, one a line: whole, or with /* at the end for all below."
             error={problems[`paths_${row}`]}
             className="min-h-16"
           />

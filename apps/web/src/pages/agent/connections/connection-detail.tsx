@@ -104,11 +104,9 @@ function Verbs({ connection, onEdit, onDeleted }: Omit<DetailProps, 'mayChange'>
         <Button small pending={turn.isPending} onClick={() => turn.mutate()}>
           {enabled ? 'Turn off' : 'Turn on'}
         </Button>
-        {connection.kind !== 'host' && (
-          <Button small onClick={onEdit}>
-            Edit
-          </Button>
-        )}
+        <Button small onClick={onEdit}>
+          Edit
+        </Button>
         <Button small variant="ghost-danger" onClick={() => setDeleting(true)}>
           Delete
         </Button>

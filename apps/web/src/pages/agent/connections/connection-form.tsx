@@ -54,23 +54,19 @@ export function ConnectionForm({ agentId, connection, onDone, onCancel }: FormPr
       submit={connection === undefined ? 'Create connection' : 'Save connection'}
       onCancel={onCancel}
     >
-      <ChoiceField
-        legend="What it is"
-        name="kind"
-        value={kind}
-        onChoose={setKind}
-        choices={[
-          { value: 'http', label: kindTitles.http, meaning: 'The agent sends requests, as far as you allow.' },
-          { value: 'mcp', label: kindTitles.mcp, meaning: 'The agent has its tools (Model Context Protocol).' },
-        ]}
-      />
+      <KindField kind={kind} onChoose={setKind} />
       <PlaceFields kind={kind} connection={connection} problems={form.problems} />
-      {kind === 'http' ? (
+      {kind !== 'mcp' ? (
         <AllowFields allow={connection?.allow ?? []} problems={form.problems} />
       ) : (
         <ToolsField tools={connection?.tools ?? []} />
       )}
-      <AccessFields kind={kind} connection={connection} problems={form.problems} />
+      <AccessFields
+        key={kind === 'host' ? 'host' : 'service'}
+        kind={kind}
+        connection={connection}
+        problems={form.problems}
+      />
       <CheckField
         label="On"
         name="enabled"
@@ -81,14 +77,36 @@ export function ConnectionForm({ agentId, connection, onDone, onCancel }: FormPr
   );
 }
 
+interface KindProps {
+  readonly kind: Connection['kind'];
+  readonly onChoose: (kind: Connection['kind']) => void;
+}
+
+function KindField({ kind, onChoose }: KindProps) {
+  return (
+    <ChoiceField
+      legend="What it is"
+      name="kind"
+      value={kind}
+      onChoose={onChoose}
+      choices={[
+        { value: 'http', label: kindTitles.http, meaning: 'The agent sends requests, as far as you allow.' },
+        { value: 'host', label: kindTitles.host, meaning: 'Programs such as gh and git use them as they are.' },
+        { value: 'mcp', label: kindTitles.mcp, meaning: 'The agent has its tools (Model Context Protocol).' },
+      ]}
+    />
+  );
+}
+
 interface PlaceProps {
   readonly kind: Connection['kind'];
   readonly connection: Connection | undefined;
   readonly problems: Problems<string>;
 }
 
-/** Its name, which stays, and its address. */
-function PlaceFields({ kind, connection, problems }: PlaceProps) {
+/** Its name, which stays, and its address or hosts. */
+function PlaceFields(given: PlaceProps) {
+  const { kind, connection, problems } = given;
   return (
     <>
       {connection === undefined && (
@@ -98,23 +116,44 @@ function PlaceFields({ kind, connection, problems }: PlaceProps) {
           maxLength={32}
           autoComplete="off"
           spellCheck={false}
-          placeholder={kind === 'http' ? 'notes' : 'github'}
+          placeholder={kind === 'mcp' ? 'tracker' : kind === 'http' ? 'notes' : 'github'}
           hint="The agent uses it by this name."
           error={problems['name']}
         />
       )}
-      <TextField
-        label="Address"
-        name="url"
-        type="url"
-        maxLength={2000}
-        autoComplete="off"
-        spellCheck={false}
-        defaultValue={connection?.url}
-        placeholder={kind === 'http' ? 'https://api.example.com/v1' : 'https://mcp.example.com/mcp'}
-        error={problems['url']}
-      />
+      {kind === 'host' ? <HostsField connection={connection} problems={problems} /> : <AddressField {...given} />}
     </>
+  );
+}
+
+function HostsField({ connection, problems }: Omit<PlaceProps, 'kind'>) {
+  return (
+    <TextAreaField
+      code
+      label="Hosts"
+      name="hosts"
+      rows={3}
+      defaultValue={(connection?.hosts ?? []).join('\n')}
+      placeholder={'api.github.com\ngithub.com'}
+      hint="Whole names, one a line. In the machine they lead to Lodge."
+      error={problems['hosts']}
+    />
+  );
+}
+
+function AddressField({ kind, connection, problems }: PlaceProps) {
+  return (
+    <TextField
+      label="Address"
+      name="url"
+      type="url"
+      maxLength={2000}
+      autoComplete="off"
+      spellCheck={false}
+      defaultValue={connection?.url}
+      placeholder={kind === 'http' ? 'https://api.example.com/v1' : 'https://mcp.example.com/mcp'}
+      error={problems['url']}
+    />
   );
 }
 

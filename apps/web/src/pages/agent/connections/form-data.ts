@@ -7,8 +7,9 @@ import { linesOf } from '../channels/access-form.ts';
 export const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const;
 export const mostHeaders = 8;
 export const mostAllowed = 32;
+export const mostSecrets = 8;
 
-export type AuthKind = 'none' | 'headers' | 'oauth';
+export type AuthKind = 'none' | 'headers' | 'secrets' | 'oauth';
 type Method = (typeof methods)[number];
 
 /** The rows of a list whose fields end in their numbers. */
@@ -28,12 +29,26 @@ const headersOf = (data: FormData): Record<string, string> =>
       .filter(([name]) => name !== ''),
   );
 
+const secretsOf = (data: FormData): NonNullable<PutConnection['secrets']> =>
+  Object.fromEntries(
+    rowsOf(data, 'secret_name')
+      .map((row) => {
+        const headers = text(data, `secret_header_${row}`).split(/[\s,]+/);
+        const secret = { value: text(data, `secret_value_${row}`), in: headers.filter((name) => name !== '') };
+        return [text(data, `secret_name_${row}`).trim(), secret] as const;
+      })
+      .filter(([name]) => name !== ''),
+  );
+
 export function checkConnection(data: FormData): Problems<string> {
   const problems: Problems<string> = {};
   if (data.has('name') && !/^[a-z][a-z0-9-]{0,31}$/.test(text(data, 'name'))) {
     problems['name'] = 'Use lower case letters, digits and hyphens, a letter first.';
   }
-  if (!/^https?:\/\/[^\s/]/.test(text(data, 'url').trim())) problems['url'] = 'Enter an address with https://.';
+  const isHost = text(data, 'kind') === 'host';
+  if (isHost && linesOf(text(data, 'hosts')).length === 0) problems['hosts'] = 'Enter a name, such as api.github.com.';
+  if (!isHost && !/^https?:\/\/[^\s/]/.test(text(data, 'url').trim()))
+    problems['url'] = 'Enter an address with https://.';
   for (const row of rowsOf(data, 'paths')) {
     if (data.getAll(`methods_${row}`).length === 0) problems[`methods_${row}`] = 'Choose a method.';
     if (linesOf(text(data, `paths_${row}`)).length === 0) problems[`paths_${row}`] = 'Enter a path, such as /notes/*.';
@@ -43,10 +58,19 @@ export function checkConnection(data: FormData): Problems<string> {
     if (name !== '' && value === '') problems[`header_value_${row}`] = 'Enter the value.';
     if (name === '' && value !== '') problems[`header_name_${row}`] = 'Enter the name.';
   }
+  for (const row of rowsOf(data, 'secret_name')) checkSecret(data, row, problems);
   const hasSecret = text(data, 'client_secret').trim() !== '';
   if (hasSecret && text(data, 'client_id').trim() === '') problems['client_id'] = 'A secret is of a client: enter it.';
-  if (text(data, 'kind') === 'http' && text(data, 'auth') === 'oauth') checkNamedServer(data, problems);
+  if (text(data, 'kind') !== 'mcp' && text(data, 'auth') === 'oauth') checkNamedServer(data, problems);
   return problems;
+}
+
+function checkSecret(data: FormData, row: string, problems: Problems<string>): void {
+  const [name, value] = [text(data, `secret_name_${row}`).trim(), text(data, `secret_value_${row}`)];
+  if (name === '') problems[`secret_name_${row}`] = 'Enter the name of a variable, such as GITHUB_TOKEN.';
+  if (value.length < 8) problems[`secret_value_${row}`] = 'Enter the value, of 8 characters or more.';
+  if (text(data, `secret_header_${row}`).trim() === '')
+    problems[`secret_header_${row}`] = 'Enter a header, such as authorization.';
 }
 
 function checkNamedServer(data: FormData, problems: Problems<string>): void {
@@ -73,7 +97,7 @@ function authOf(data: FormData, kind: Connection['kind'], before: Connection | u
     kind: 'oauth',
     client_id: clientId,
     scope: optional('scope'),
-    ...(kind === 'http' && named),
+    ...(kind !== 'mcp' && named),
     ...(secret === null ? (isSame ? {} : { client_secret: null }) : { client_secret: secret }),
   };
 }
@@ -84,6 +108,17 @@ export function connectionOf(data: FormData, before: Connection | undefined): Pu
   const enabled = data.has('enabled');
   const auth = text(data, 'auth') as AuthKind;
   const gives = auth === 'headers' && (before === undefined || data.has('replace_headers'));
+  if (kind === 'host') {
+    const givesSecrets = auth === 'secrets' && (before === undefined || data.has('replace_secrets'));
+    return {
+      kind,
+      enabled,
+      hosts: linesOf(text(data, 'hosts')),
+      allow: allowOf(data),
+      auth: auth === 'oauth' ? authOf(data, kind, before) : null,
+      ...(auth !== 'secrets' ? { secrets: {} } : givesSecrets && { secrets: secretsOf(data) }),
+    };
+  }
   const headers = auth === 'headers' ? (gives ? { headers: headersOf(data) } : {}) : { headers: {} };
   const access = { ...headers, auth: auth === 'oauth' ? authOf(data, kind, before) : null };
   if (kind === 'http') return { kind, url, enabled, allow: allowOf(data), ...access };
