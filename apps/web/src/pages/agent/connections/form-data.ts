@@ -33,7 +33,7 @@ const secretsOf = (data: FormData): NonNullable<PutConnection['secrets']> =>
   Object.fromEntries(
     rowsOf(data, 'secret_name')
       .map((row) => {
-        const headers = text(data, `secret_header_${row}`).split(/[\s,]+/);
+        const headers = text(data, `secret_header_${row}`).split(/[\s,]/);
         const secret = { value: text(data, `secret_value_${row}`), in: headers.filter((name) => name !== '') };
         return [text(data, `secret_name_${row}`).trim(), secret] as const;
       })
