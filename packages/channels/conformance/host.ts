@@ -66,12 +66,13 @@ export class TestHost implements ConnectionHost {
   readonly presses: Press[] = [];
   /** The engine's answer to a press. */
   pressAnswer: Pressed = { say: 'It is allowed.', close: false };
+  onPress: (press: Press) => Promise<Pressed> = async () => this.pressAnswer;
 
   async pressed(press: Press): Promise<Pressed> {
     assertPress(press);
     this.presses.push(press);
     await this.outcome();
-    return this.pressAnswer;
+    return this.onPress(press);
   }
 
   /** Everybody may write but these senders. */

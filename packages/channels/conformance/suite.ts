@@ -1,6 +1,7 @@
 /** Promises of every platform's adapter beyond the types of the port. */
 import { describe, after, before } from 'node:test';
 import type { Abilities, PlatformUnderTest } from './under-test.ts';
+import { describeConfirmations } from './suite-confirmations.ts';
 import { describeDelivery } from './suite-delivery.ts';
 import { describeMessages } from './suite-messages.ts';
 import { describePresses } from './suite-presses.ts';
@@ -31,5 +32,6 @@ export function describePlatform(name: string, abilities: Abilities, start: () =
     describeSending(context);
     describeProgress(context);
     describePresses(context);
+    describeConfirmations(context);
   });
 }

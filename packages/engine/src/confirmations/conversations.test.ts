@@ -227,3 +227,30 @@ test('the end of a late call is told in the conversation of the channel in which
   );
   calls.gateway.steps = [{ text: 'pong' }];
 });
+
+test('while the machine is off people decide all the same: the host makes the call, and the agent is started to be told', async () => {
+  const deliver = ['telegram', 'whatsapp'].map(
+    (channel) => ({ channel, conversation: 'c1' }) as Confirmations['deliver'][0],
+  );
+  await calls.rule({ ...rules, deliver });
+  const { accountId, agentId, plane } = calls;
+  const statusOf = async () => (await plane.agents.get(accountId, agentId)).status;
+  const decide = {
+    press: (id: string) => press(`${id}-allow`),
+    code: async (id: string) => says(`yes ${await people.codeOf(id)}`, 'w1'),
+    no: (id: string) => press(`${id}-deny`),
+  };
+  for (const [n, way] of (['press', 'code', 'no'] as const).entries()) {
+    const body = `{"n":${n}}`;
+    assert.equal((await calls.inTurn('mine', () => calls.send('/refunds', { body }))).status, 403);
+    const { id } = await calls.asked();
+    await Promise.all([sent('telegram'), sent('whatsapp')]);
+    await plane.agents.act(accountId, agentId, 'stop');
+    await until('it is off', async () => (await statusOf()) === 'stopped');
+    await decide[way](id);
+    await until('the agent is told', () => calls.told(id).length === 1);
+    assert.match(calls.told(id)[0]!, way === 'no' ? /"status":"denied"/ : /"status":"done"/);
+    assert.equal(calls.calls.filter((call) => call.body === body).length, way === 'no' ? 0 : 1);
+    assert.equal(await statusOf(), 'running');
+  }
+});

@@ -115,7 +115,11 @@ function plans(random: () => number): readonly Plan[] {
   return all;
 }
 
-const boundsOf = ({ isLate }: Plan) => ({ waitMs: isLate ? 1 : 2_500 });
+/** A call that outlives its server in its turn is made when its wait is over. */
+function boundsOf({ isLate, moment }: Plan) {
+  if (isLate) return { waitMs: 1 };
+  return { waitMs: moment === 'decided' || moment === 'random' ? 2_500 : 60_000 };
+}
 
 /** Begins to decide. The promise of a killed server never settles. */
 async function decide(id: string, { way, decision }: Plan): Promise<DecidedInTurn | undefined> {
@@ -192,8 +196,8 @@ async function killed(round: number, plan: Plan, random: () => number): Promise<
   const sending = calls.send('/refunds', { body: bodyOf(round), signal: leaving.signal }).catch(() => undefined);
   const id = await asked(round);
   if (isLate) await sending;
-  await people.sent('telegram');
-  await people.sent('whatsapp');
+  if (way === 'press') await people.sent('telegram');
+  if (way === 'code') await people.sent('whatsapp');
   const dies = killAt(moment, round, id);
   let deciding: Promise<DecidedInTurn | undefined> | undefined;
   if (moment !== 'asked') {
@@ -212,6 +216,8 @@ async function killed(round: number, plan: Plan, random: () => number): Promise<
   if (way === 'press' || way === 'code') await deciding;
   unhook();
   leaving.abort();
+  // Nobody reads the questions of before.
+  await sql('delete from channel_answers');
   return { ...plan, id, left: await stateOf(id, round) };
 }
 

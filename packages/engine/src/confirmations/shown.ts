@@ -27,7 +27,8 @@ export const digestOf = (text: string): string => hash('sha256', text, 'hex');
 
 export function shownCall(call: StoredCall): Shown {
   const { action, words } = partsOf(call);
-  return { action, ...quotedOf(words), options: [] };
+  // A server names its tools, and it is nobody's friend.
+  return { action: written(action), ...quotedOf(words), options: [] };
 }
 
 export const shownQuestion = ({ question, options }: Question): Shown => ({
@@ -85,11 +86,18 @@ function bodyText(bytes: Buffer): string {
   }
 }
 
-/** Control characters and those that reorder or hide text would show something else than is sent. */
-// oxlint-disable-next-line no-control-regex -- these are what it looks for
-const misleading = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]/g;
+/**
+ * Control characters, and those that reorder or hide text or are blank, would show something else than is sent. The sign behind
+ * an emoji that asks for its coloured form stays.
+ */
+// oxlint-disable-next-line no-misleading-character-class -- each is a character of its own here
+const misleading = /[\p{Cc}\p{Cf}\u2028\u2029\u115f\u1160\u2800\u3164\uffa0\ufe00-\ufe0e\u{e0000}-\u{e0fff}]/gu;
 
-const escaped = (character: string): string => `\\u${character.codePointAt(0)!.toString(16).padStart(4, '0')}`;
+function escaped(character: string): string {
+  if (character === '\n') return character;
+  const hex = character.codePointAt(0)!.toString(16);
+  return hex.length > 4 ? `\\u{${hex}}` : `\\u${hex.padStart(4, '0')}`;
+}
 
 const written = (text: string): string => text.replaceAll(misleading, escaped);
 

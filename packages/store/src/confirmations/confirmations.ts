@@ -42,14 +42,11 @@ export const findConfirmation = (db: Queries, id: string): Promise<ConfirmationR
 export const lockConfirmation = (
   trx: Transaction,
   id: string,
-): Promise<(ConfirmationRow & { readonly isOver: boolean; readonly isAwaited: boolean }) | undefined> =>
+): Promise<(ConfirmationRow & { readonly isOver: boolean }) | undefined> =>
   trx
     .selectFrom('confirmations')
     .selectAll()
-    .select([
-      sql<boolean>`expires_at <= clock_timestamp()`.as('isOver'),
-      sql<boolean>`coalesce(waits_until > clock_timestamp(), false)`.as('isAwaited'),
-    ])
+    .select(sql<boolean>`expires_at <= clock_timestamp()`.as('isOver'))
     .where('id', '=', id)
     .forUpdate()
     .executeTakeFirst();
