@@ -60,14 +60,15 @@ const flags = [
 ];
 
 /**
- * Arguments: the device, the folder to mount it at, the ids of the user, and Chromium's own arguments. The rule for the route keeps
- * pages from the host's door for this machine, where model calls and connections have their secrets filled in.
+ * Arguments: the device, the folder to mount it at, the ids of the user, and Chromium's own arguments. The rule for the route
+ * keeps pages from the host's door for this machine, where model calls and connections have their secrets filled in. It
+ * names TCP by its number: guests have no list of protocols.
  */
 const script = `
 set -e
 device=$1 root=$2 id=$3; shift 3
 ip rule del pref 4000 2> /dev/null || true
-ip rule add pref 4000 uidrange "$id-$id" to ${hostAddress} ipproto tcp dport ${guestBrokerPort} prohibit
+ip rule add pref 4000 uidrange "$id-$id" to ${hostAddress} ipproto 6 dport ${guestBrokerPort} prohibit
 mount -t ext4 -o ro,nosuid,nodev "$device" "$root"
 for folder in proc dev sys; do mount --rbind "/$folder" "$root/$folder"; done
 for folder in tmp run; do mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs "$root/$folder"; done

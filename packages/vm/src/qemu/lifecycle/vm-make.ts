@@ -157,7 +157,7 @@ async function bringUp(
   const { agentId, executionId, machine, from } = request;
   const facts = source.from === 'snapshot' ? source.snapshot.facts : null;
   const credential = newCredential();
-  const browser = browserDiskOf(source, template, browserDisks);
+  const browser = await browserDiskOf(source, template, browserDisks);
   let record: VmRecord = {
     version: 1,
     agentId,
@@ -213,18 +213,18 @@ async function bringUp(
  * The browser's disk that the machine begins with, as its record says it. Saved state has the devices that it was saved
  * with, and a guest that saw a disk goes on with the same one. Any other sees the present disk, if there is one.
  */
-function browserDiskOf(
+async function browserDiskOf(
   source: VmSource,
   template: StoredTemplate,
-  { current }: BrowserDisks,
-): string | null | undefined {
+  disks: BrowserDisks,
+): Promise<string | null | undefined> {
   switch (source.from) {
     case 'boot':
-      return current;
+      return disks.current();
     case 'clone':
-      return template.hasBrowser ? current : undefined;
+      return template.hasBrowser ? disks.current() : undefined;
     case 'snapshot':
-      return source.snapshot.browser === null ? current : source.snapshot.browser;
+      return source.snapshot.browser === null ? disks.current() : source.snapshot.browser;
   }
 }
 

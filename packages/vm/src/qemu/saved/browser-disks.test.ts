@@ -53,15 +53,19 @@ function builderOf(id: string, build: () => Promise<unknown> = async () => undef
 test('nothing is built or taken before somebody wants the browser, and then once for all', async () => {
   const builder = builderOf('one');
   const disks = await open(builder);
-  assert.equal(disks.current, null);
+  assert.equal(await disks.current(), null);
   await disks.collect(new Set());
   assert.deepEqual([builder.asked.builds, await taken()], [0, []]);
   const names = await Promise.all([disks.want(), disks.want(), disks.want()]);
   assert.deepEqual(new Set(names), new Set(['one-browser-of-one']));
   assert.equal(builder.asked.builds, 1);
-  assert.equal(await readFile(disks.path(disks.current!), 'utf8'), 'one');
+  assert.equal(await readFile(disks.path((await disks.current())!), 'utf8'), 'one');
   await rm(join(folder, 'cache'), { recursive: true });
-  assert.equal((await open(builder)).current, 'one-browser-of-one', 'the next process needs nothing of the cache');
+  const next = await open(builder);
+  assert.equal(await next.current(), 'one-browser-of-one', 'the next process needs nothing of the cache');
+  await rm(join(folder, 'browser'), { recursive: true });
+  assert.equal(await next.current(), null, 'machines start without a disk that somebody removed');
+  assert.equal(await next.want(), 'one-browser-of-one', 'and it is made again');
 });
 
 test('a long build is told with its step, and found when it has ended', async () => {
@@ -98,7 +102,7 @@ test('an older disk serves while the present one is built, and stays as long as 
   const disks = await open(builderOf('new', () => built.promise));
   assert.equal(await disks.want(), old);
   built.resolve();
-  while (disks.current === old) await new Promise((resolve) => setImmediate(resolve));
+  while ((await disks.current()) === old) await new Promise((resolve) => setImmediate(resolve));
   assert.equal(await disks.want(), 'new-browser-of-new');
   await disks.collect(new Set([old as string]));
   assert.deepEqual(await taken(), ['new-browser-of-new', old]);
@@ -109,6 +113,6 @@ test('an older disk serves while the present one is built, and stays as long as 
 test('what a kill left half taken is removed', async () => {
   await mkdir(join(folder, 'browser'));
   await writeFile(join(folder, 'browser', '.taking-one-browser-of-one'), '');
-  assert.equal((await open(builderOf('one'))).current, null);
+  assert.equal(await (await open(builderOf('one'))).current(), null);
   assert.deepEqual(await taken(), []);
 });

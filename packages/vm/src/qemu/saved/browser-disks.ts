@@ -69,8 +69,9 @@ export class BrowserDisks {
     await this.underway;
   }
 
-  /** The disk of machines that boot now; null when there is none yet. */
-  get current(): string | null {
+  /** The disk of machines that start now; null when there is none yet, or somebody removed it: no start fails for that. */
+  async current(): Promise<string | null> {
+    if (this.currentName !== null && !(await this.has(this.currentName))) this.currentName = null;
     return this.currentName;
   }
 
@@ -93,7 +94,7 @@ export class BrowserDisks {
     const { browserDisk } = this.options;
     if (!browserDisk) return { state: 'failed', message: 'This Lodge has no recipe of a browser.' };
     const id = await browserDisk.id();
-    const isPresent = this.currentName?.startsWith(`${id}-`) ?? false;
+    const isPresent = (await this.current())?.startsWith(`${id}-`) ?? false;
     const isResting = this.failure !== null && performance.now() - this.failure.at < retryMs;
     if (!isPresent && !isResting && !this.stopping.signal.aborted) this.underway ??= this.build(browserDisk);
     if (this.currentName === null && this.underway) await atMost(shortMs, this.underway, () => undefined);
