@@ -1006,8 +1006,8 @@ export interface CreateInvitation {
 }
 
 export interface CreateLink {
-  /** `gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port. */
-  page?: 'gateway' | 'dashboard' | 'port' | undefined;
+  /** `gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port; `browser`: a view of the agent's browser. */
+  page?: 'gateway' | 'dashboard' | 'port' | 'browser' | undefined;
   /** With `page: "port"`: which one. */
   port?: number | null | undefined;
   /** Where the link leads. */

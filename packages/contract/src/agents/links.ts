@@ -3,7 +3,7 @@ import type { Static } from 'typebox';
 import { onlyWhere, where, withRules } from '../rules.ts';
 import { nullable, oneOf, patterns, Timestamp } from '../text.ts';
 
-const pages = ['gateway', 'dashboard', 'port'] as const;
+const pages = ['gateway', 'dashboard', 'port', 'browser'] as const;
 
 export const CreateLink = withRules(
   Type.Object(
@@ -11,7 +11,7 @@ export const CreateLink = withRules(
       page: Type.Optional(
         oneOf(pages, {
           default: 'gateway',
-          description: "`gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port.",
+          description: "`gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port; `browser`: a view of the agent's browser.",
         }),
       ),
       port: Type.Optional(

@@ -27,7 +27,7 @@ export function createAgentVisits(database: Database, tokens: Pick<Tokens, 'make
         const expires = await insertLink(trx, link, tokens.hash(token));
         if (expires === undefined) throw new Refusal('agent_not_found', 'No agent has this id.');
         await deleteVisitsBeyond(trx, agentId, maxPerAgent);
-        const data = { page, ...(port !== null && { port }) };
+        const data = { page, ...(port !== null && port > 0 && { port }) };
         await writeNote(trx, link, { type: 'agent.link_created', data }, note);
         return expires;
       });

@@ -9,7 +9,7 @@ import type { AgentVisits } from '../database/tables.ts';
 /** One page of an agent. */
 export interface AgentPage {
   readonly agentId: string;
-  /** Null for its gateway; else a port of its guest. */
+  /** Null for its gateway, zero for the view of its browser; else a port of its guest. */
   readonly port: number | null;
 }
 

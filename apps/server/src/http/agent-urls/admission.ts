@@ -7,7 +7,7 @@
 import { Refusal, networkOf } from '@lodge/domain';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { AgentPage, AgentVisits, OwnedPort, PublishedPorts } from '@lodge/engine';
-import type { ApiKeyVerifier, Principal } from '@lodge/ports';
+import type { Actor, ApiKeyVerifier, Principal } from '@lodge/ports';
 import { isHost } from '../identity/csrf.ts';
 import { presentedKey, verifyKey } from '../identity/api-key.ts';
 import type { Strangers } from '../identity/strangers.ts';
@@ -35,6 +35,8 @@ export interface Admission {
   readonly accountId: string;
   /** The published port of the page, if it is one. */
   readonly published: OwnedPort | null;
+  /** The key or account of the caller, for events. */
+  readonly actor: Actor;
   /** Fields for the log. */
   readonly fields: { readonly key_id?: string; readonly visit_id?: string };
   /** Whether the caller would still be admitted now. */
@@ -67,7 +69,8 @@ export async function admit(context: Admitting, knock: Knock): Promise<Admission
   }
   if (isKnown) await byAddress();
   const still = async (): Promise<boolean> => (await ports.find(agentId, port!))?.public === true;
-  return { accountId: published.accountId, fields: {}, still, published };
+  const { accountId } = published;
+  return { accountId, actor: { kind: 'account', id: accountId }, fields: {}, still, published };
 }
 
 /** The secrets that may admit the caller: cookies of visits, and a key. Null if the request has neither. */
@@ -96,6 +99,7 @@ async function withRight(context: Admitting, knock: Knock): Promise<Right> {
   const key = presentedKey(knock.request.headers)!;
   return {
     accountId: principal.accountId,
+    actor: { kind: 'api_key', id: principal.by.id },
     fields: { key_id: principal.by.id },
     still: async () => typeof (await context.verifier.verify(key)) === 'object',
   };
@@ -124,6 +128,7 @@ async function byCookie({ visits, agentUrl }: Visiting, { request, page, isUpgra
     }
     return {
       accountId: visit.accountId,
+      actor: visit.keyId === null ? { kind: 'account', id: visit.accountId } : { kind: 'api_key', id: visit.keyId },
       fields: { visit_id: visit.id },
       still: async () => (await visits.visit(page, token)) !== null,
     };

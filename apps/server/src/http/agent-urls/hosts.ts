@@ -6,13 +6,15 @@ import { Refusal, networkOf } from '@lodge/domain';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { Agents, LiveAgent } from '@lodge/engine';
-import type { Log } from '@lodge/ports';
+import type { GuestClient } from '@lodge/guest';
+import type { GuestAddress, Log } from '@lodge/ports';
 import proxyAddr from '@fastify/proxy-addr';
 import { RequestScope } from '../../request-log.ts';
 import type { HttpMetrics, NetworkSettings } from '../context.ts';
+import { BrowserView } from '../browser/view/view.ts';
 import { makeRequestId } from '../pipeline/request-id.ts';
 import { replyOn } from '../listener/upgrade.ts';
-import { hostOf } from './address.ts';
+import { hostOf, viewPort } from './address.ts';
 import type { AddressRequest } from './address.ts';
 import { Connections } from './connections.ts';
 import { admit, keyHeaders } from './admission.ts';
@@ -21,14 +23,15 @@ import { forward, tunnel } from './forward.ts';
 import type { Target } from './forward.ts';
 import { isOurPath, openLink } from './link.ts';
 import { refuse } from './refusal.ts';
-import { checkPage, serverOf } from './server-of.ts';
+import { checkPage, checkView, serverOf } from './server-of.ts';
 
 /** How often open connections are checked: whether they are still allowed, and whether their machine is still the same. */
 const lookEveryMs = 30_000;
 
 /** Dependencies of agents' addresses. */
 interface Serving extends Admitting {
-  readonly agents: Pick<Agents, 'get' | 'use'>;
+  readonly agents: Pick<Agents, 'get' | 'use' | 'record'>;
+  readonly guestAt: (guest: GuestAddress) => GuestClient;
   readonly network?: NetworkSettings;
   readonly lifecycleWaitMs: number;
   readonly chatTimeoutMs: number;
@@ -42,9 +45,11 @@ export class AgentHosts {
   private readonly context: Serving;
   private readonly trusts: (address: string, hop: number) => boolean;
   private readonly connections = new Connections();
+  private readonly view: BrowserView;
 
   constructor(context: Serving) {
     this.context = context;
+    this.view = new BrowserView(context);
     this.trusts = proxyAddr.compile([...(context.network?.trustedProxies ?? [])]);
   }
 
@@ -111,12 +116,17 @@ export class AgentHosts {
     const { agents, lifecycleWaitMs, chatTimeoutMs, agentUrl } = this.context;
     const { request, response, upgrade, agent, address } = call;
     const { accountId } = admission;
-    await checkPage(this.context, accountId, agent, admission.published);
+    if (agent.port === viewPort) {
+      const row = await agents.get(accountId, agent.id);
+      checkView(row, agent);
+      if (await this.view.sends(call, row)) return;
+    } else await checkPage(this.context, accountId, agent, admission.published);
     const signal = this.whileOpen(call);
     const live = await agents.use(accountId, agent.id, { wake: false, timeoutMs: lifecycleWaitMs, signal });
     const looking = setInterval(() => void this.look(call, admission, live), lookEveryMs);
     try {
       signal.throwIfAborted();
+      if (agent.port === viewPort) return await this.view.serve(call, admission, live, signal);
       const { origin, headers } = serverOf(live, agent);
       const added = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
       const withheld = keyHeaders(request, admission);

@@ -2,6 +2,7 @@ import { Refusal, abilitiesOf } from '@lodge/domain';
 import { notPublished } from '@lodge/engine';
 import type { Agents, LiveAgent, OwnedPort } from '@lodge/engine';
 import type { WebEndpoint } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { AgentAddress } from './address.ts';
 
 /** Whether a TCP port is the dashboard's, which is served while the dashboard is on and is never published as a port. */
@@ -21,6 +22,12 @@ export async function checkPage(
   if (port === null || isDashboard({ kind, port }) || published?.accountId === accountId) return;
   await agents.get(accountId, id);
   throw notPublished(port);
+}
+
+/** Refuses with 404 the view of a browser that the agent does not have. */
+export function checkView({ runtimeKind, browser }: AgentRow, { kind }: AgentAddress): void {
+  if (runtimeKind !== kind) throw new Refusal('agent_not_found', 'No agent has this address.');
+  if (!browser) throw new Refusal('route_not_found', 'This agent has no browser.');
 }
 
 /** The server of a live agent that an address leads to. */

@@ -1724,7 +1724,7 @@ class AsyncLinksOperations(AsyncResource):
         self,
         agent_id: str,
         *,
-        page: Literal["gateway", "dashboard", "port"] | NotGiven = NOT_GIVEN,
+        page: Literal["gateway", "dashboard", "port", "browser"] | NotGiven = NOT_GIVEN,
         port: int | None | NotGiven = NOT_GIVEN,
         path: str | NotGiven = NOT_GIVEN,
         expires_in_seconds: int | NotGiven = NOT_GIVEN,
@@ -1733,11 +1733,11 @@ class AsyncLinksOperations(AsyncResource):
     ) -> Link:
         """Make a link to an agent for a browser.
 
-        An agent's own address (`url`, `dashboard_url`, published ports) takes an API key with the scope
-        `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes,
-        and gives that browser a cookie for that one page of that one agent. The cookie ends after
-        `visit_seconds`, and with the agent, the API key or session that made the link, and the account's
-        password. The agent need not run; it is resumed when the page is looked at.
+        An agent's own address (`url`, `dashboard_url`, published ports, the view of its browser) takes an API
+        key with the scope `agents:write` in its usual header; a browser opens it by a link. The link works
+        once, within minutes, and gives that browser a cookie for that one page of that one agent. The cookie
+        ends after `visit_seconds`, and with the agent, the API key or session that made the link, and the
+        account's password. The agent need not run; it is resumed when the page is looked at.
 
         The reply is not kept for an Idempotency-Key: it holds a secret.
 
@@ -1745,7 +1745,8 @@ class AsyncLinksOperations(AsyncResource):
 
         Args:
             agent_id: The agent's id.
-            page: `gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port.
+            page: `gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port;
+                `browser`: a view of the agent's browser.
             port: With `page: "port"`: which one.
             path: Where the link leads.
             expires_in_seconds: How long the link can be opened; once.

@@ -1,5 +1,5 @@
 /**
- * The HTTP side of Chromium's debugging port, through the guest's daemon: the tabs. Whoever controls the
+ * The HTTP side of Chromium's debugging port, through the guest's daemon: the tabs, and a new or closed one. Whoever controls the
  * guest may answer in Chromium's place, so each answer is bounded before it is read, in bytes and in time.
  */
 import { asObject, boundedJson } from '@lodge/domain';
@@ -18,7 +18,7 @@ export interface Tab {
 }
 
 /** Chromium answers to an address alone. */
-const cdpHost = '127.0.0.1:9222';
+export const cdpHost = '127.0.0.1:9222';
 
 const timeoutMs = 5_000;
 const maxTabs = 50;
@@ -28,16 +28,29 @@ const maxUrl = 2_000;
 const listBounds = { bytes: 1024 * 1024, depth: 4, elements: 10_000 };
 const tabId = /^[0-9A-F]{16,64}$/i;
 
-const isTabId = (id: unknown): id is string => typeof id === 'string' && tabId.test(id);
+export const isTabId = (id: unknown): id is string => typeof id === 'string' && tabId.test(id);
 
 /** Returns the tabs, the one that was used last first. */
 export async function listTabs(dial: DialCdp, signal: AbortSignal): Promise<readonly Tab[]> {
-  const found = boundedJson(await ask(dial, '/json/list', signal), listBounds);
+  const found = boundedJson(await ask(dial, 'GET', '/json/list', signal), listBounds);
   if (!Array.isArray(found)) throw new Error('the browser has no list of tabs');
   return found
     .map(tabOf)
     .filter((tab) => tab !== null)
     .slice(0, maxTabs);
+}
+
+/** Opens a tab, and returns its id. */
+export async function openTab(dial: DialCdp, url: string, signal: AbortSignal): Promise<string> {
+  const made = boundedJson(await ask(dial, 'PUT', `/json/new?${encodeURIComponent(url)}`, signal), listBounds);
+  const id = asObject(made)?.['id'];
+  if (!isTabId(id)) throw new Error('the browser opened no tab');
+  return id;
+}
+
+/** Brings a tab to the front, or closes it. */
+export async function tabAct(dial: DialCdp, act: 'activate' | 'close', id: string, signal: AbortSignal): Promise<void> {
+  await ask(dial, 'GET', `/json/${act}/${id}`, signal);
 }
 
 function tabOf(value: unknown): Tab | null {
@@ -47,7 +60,7 @@ function tabOf(value: unknown): Tab | null {
 }
 
 /** A text of the guest's as one short line; empty for anything else. */
-const oneLine = (text: unknown, most: number): string =>
+export const oneLine = (text: unknown, most: number): string =>
   typeof text === 'string'
     ? text
         .slice(0, most)
@@ -56,11 +69,11 @@ const oneLine = (text: unknown, most: number): string =>
         .trim()
     : '';
 
-async function ask(dial: DialCdp, path: string, outer: AbortSignal): Promise<Buffer> {
+async function ask(dial: DialCdp, method: string, path: string, outer: AbortSignal): Promise<Buffer> {
   const signal = AbortSignal.any([outer, AbortSignal.timeout(timeoutMs)]);
   const connection = await dial(signal);
   try {
-    return await answerTo(connection, { path, signal });
+    return await answerTo(connection, { method, path, signal });
   } finally {
     connection.destroy();
   }
@@ -68,10 +81,11 @@ async function ask(dial: DialCdp, path: string, outer: AbortSignal): Promise<Buf
 
 async function answerTo(
   connection: Duplex,
-  { path, signal }: { readonly path: string; readonly signal: AbortSignal },
+  { method, path, signal }: { readonly method: string; readonly path: string; readonly signal: AbortSignal },
 ): Promise<Buffer> {
   const request = httpRequest({
     createConnection: () => connection,
+    method,
     path,
     headers: { host: cdpHost, connection: 'close' },
     maxHeaderSize: 16 * 1024,

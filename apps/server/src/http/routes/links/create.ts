@@ -4,7 +4,7 @@ import { notPublished } from '@lodge/engine';
 import type { AgentVisits, PublishedPorts } from '@lodge/engine';
 import type { AgentRow } from '@lodge/store/agents';
 import { checkAgentId } from '../../reply/agent-record.ts';
-import { originOf } from '../../agent-urls/address.ts';
+import { originOf, viewPort } from '../../agent-urls/address.ts';
 import { linkTo } from '../../agent-urls/link.ts';
 import { isDashboard } from '../../agent-urls/server-of.ts';
 import { actorNote } from '../../identity/change-note.ts';
@@ -19,7 +19,7 @@ const schema = {
   tags: ['Addresses'],
   summary: 'Make a link to an agent for a browser',
   description:
-    "An agent's own address (`url`, `dashboard_url`, published ports) takes an API key with the scope `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes, and gives that browser a cookie for that one page of that one agent. The cookie ends after `visit_seconds`, and with the agent, the API key or session that made the link, and the account's password. The agent need not run; it is resumed when the page is looked at.\n\nThe reply is not kept for an Idempotency-Key: it holds a secret.",
+    "An agent's own address (`url`, `dashboard_url`, published ports, the view of its browser) takes an API key with the scope `agents:write` in its usual header; a browser opens it by a link. The link works once, within minutes, and gives that browser a cookie for that one page of that one agent. The cookie ends after `visit_seconds`, and with the agent, the API key or session that made the link, and the account's password. The agent need not run; it is resumed when the page is looked at.\n\nThe reply is not kept for an Idempotency-Key: it holds a secret.",
   params: AgentParams,
   body: CreateLink,
   response: { 201: { ...Link, 'x-response-description': 'The link.' } },
@@ -63,6 +63,10 @@ async function portOf({ ports }: Needs, row: AgentRow, { page = 'gateway', port 
     const { dashboardPort } = abilitiesOf(row.runtimeKind);
     if (dashboardPort !== null && row.dashboard) return dashboardPort;
     throw new Refusal('invalid_request', 'page: this agent has no dashboard.');
+  }
+  if (page === 'browser') {
+    if (row.browser) return viewPort;
+    throw new Refusal('invalid_request', 'page: this agent has no browser.');
   }
   if (port == null) return null;
   if (isDashboard({ kind: row.runtimeKind, port }) || (await ports.find(row.id, port)) === null)
