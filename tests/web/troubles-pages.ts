@@ -13,6 +13,7 @@ const tabs: readonly (readonly [path: string, heading: string])[] = [
   ['logs', 'Logs'],
   ['files', 'Files'],
   ['terminal', 'Terminal'],
+  ['browser', 'Browser'],
   ['members', 'Members'],
   ['channels', 'Channels'],
   ['channels?channel=telegram', 'Telegram'],

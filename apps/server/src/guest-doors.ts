@@ -15,6 +15,7 @@ import type { Store } from '@lodge/store';
 import { logWriter } from '@lodge/store/logs';
 import type { Closing } from './closing.ts';
 import type { Config } from './config/config.ts';
+import { publicUrl } from './config/public-url.ts';
 import { createConfirmDoor } from './guest-tools/confirm-door.ts';
 import { createToolsDoor } from './guest-tools/door.ts';
 import { version } from './version.ts';
@@ -64,6 +65,7 @@ export function openGuestDoors(config: Config, needs: Needs, closing: Closing): 
     spend,
     schedules: createSchedules({ database, agents: engine.agents }),
     guard: engine.asking,
+    dashboardUrl: publicUrl(config).origin,
     log,
   });
   engine.makeCallsBy((agent, call, signal) =>

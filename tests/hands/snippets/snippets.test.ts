@@ -15,6 +15,7 @@ const notRun: Readonly<Record<string, number>> = {
   'docs/guides/accounts.md': 4,
   'docs/guides/agent-tools.md': 1,
   'docs/guides/backup.md': 1,
+  'docs/guides/browser.md': 2,
   'docs/guides/cli.md': 2,
   'docs/guides/coming-from/e2b-daytona.md': 1,
   'docs/guides/coming-from/openai-assistants.md': 1,

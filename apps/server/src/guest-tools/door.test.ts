@@ -51,6 +51,7 @@ before(async () => {
   const { engine } = plane;
   const parts = { files: new MemoryFiles(), guestFiles: noGuestFiles, spend, log: silent };
   const tools = createAgentTools({
+    dashboardUrl: 'https://lodge.example',
     agents: engine.agents,
     runTurn: engine.runTurn,
     askedTurns: (id) => engine.askedTurns(id),

@@ -14,7 +14,7 @@ const table: Readonly<Record<string, Topics>> = {
   'agent.': { account: ['agents', 'limits', 'audit'], agent: ['settings', 'members'], record: true },
   'agent.member_': { account: ['audit'], agent: ['members', 'settings'], record: true },
   'agent.port_': { account: ['audit'], agent: ['ports'] },
-  'browser.': { account: ['audit'] },
+  'browser.': { account: ['audit'], agent: ['browser'] },
   'channel.': { account: ['audit'], agent: ['channels', 'approvals'], record: true },
   'message.': { agent: ['messages', 'channels', 'calls', 'usage'] },
   'message.retried': { account: ['audit'], agent: ['messages'] },

@@ -11,7 +11,8 @@ export const CreateLink = withRules(
       page: Type.Optional(
         oneOf(pages, {
           default: 'gateway',
-          description: "`gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port; `browser`: a view of the agent's browser.",
+          description:
+            "`gateway`: the agent's `url`; `dashboard`: its `dashboard_url`; `port`: a published port; `browser`: a view of the agent's browser.",
         }),
       ),
       port: Type.Optional(

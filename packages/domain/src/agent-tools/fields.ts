@@ -29,10 +29,22 @@ export interface TextsField {
   readonly description: string;
 }
 
-export type ToolField = TextField | IntegerField | TextsField;
+export interface FlagField {
+  readonly type: 'flag';
+  readonly optional?: true;
+  readonly description: string;
+}
+
+export type ToolField = TextField | IntegerField | TextsField | FlagField;
 export type ToolFields = Readonly<Record<string, ToolField>>;
 
-type Value<Field> = Field extends IntegerField ? number : Field extends TextsField ? readonly string[] : string;
+type Value<Field> = Field extends IntegerField
+  ? number
+  : Field extends TextsField
+    ? readonly string[]
+    : Field extends FlagField
+      ? boolean
+      : string;
 /** The values that a table of fields reads; an absent field is undefined. */
 export type ToolArguments<Fields extends ToolFields> = {
   readonly [Name in keyof Fields]: Fields[Name] extends { readonly optional: true }
@@ -53,6 +65,7 @@ export function schemaOf(fields: ToolFields): Json {
 
 function schemaOfField(field: ToolField): Json {
   const { description } = field;
+  if (field.type === 'flag') return { type: 'boolean', description };
   if (field.type === 'integer') return { type: 'integer', minimum: field.min, maximum: field.max, description };
   if (field.type === 'texts') {
     const items = { type: 'string', minLength: 1, maxLength: field.maxChars };
@@ -74,7 +87,7 @@ export function readArguments<Fields extends ToolFields>(fields: Fields, given: 
   return Object.fromEntries(read) as ToolArguments<Fields>;
 }
 
-type Read = string | number | readonly string[] | undefined;
+type Read = string | number | boolean | readonly string[] | undefined;
 
 function valueOf(name: string, field: ToolField, value: unknown): Read {
   if (value === undefined || value === null) {
@@ -85,6 +98,10 @@ function valueOf(name: string, field: ToolField, value: unknown): Read {
     const { min, max } = field;
     if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) return value;
     throw wrong(`${name} must be a whole number from ${min} to ${max}.`);
+  }
+  if (field.type === 'flag') {
+    if (typeof value === 'boolean') return value;
+    throw wrong(`${name} must be true or false.`);
   }
   return field.type === 'texts' ? textsOf(name, field, value) : textOf(name, field, value);
 }

@@ -70,6 +70,12 @@ export const ownTools = {
         optional: true,
         description: 'How long to wait for the answer; 60 by default.',
       },
+      take_over: {
+        type: 'flag',
+        optional: true,
+        description:
+          'True: the owner is asked to take over your browser, such as for a login or a captcha. Say in the question what to do there.',
+      },
     },
   },
 } as const satisfies Record<string, { readonly description: string; readonly fields: ToolFields }>;

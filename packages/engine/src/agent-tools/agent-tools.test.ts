@@ -64,6 +64,7 @@ beforeEach(() => {
   gateway.scripts.clear();
   gateway.turns.length = 0;
   tools = createAgentTools({
+    dashboardUrl: 'https://lodge.example',
     ...world.store,
     agents: plane.agents,
     runTurn: plane.engine.runTurn,

@@ -28,6 +28,7 @@ beforeEach(async () => {
     files: new MemoryFiles(),
     guestFiles: noGuestFiles,
     guard: engine.asking,
+    dashboardUrl: 'https://lodge.example',
     log: silent,
   });
 });
@@ -87,6 +88,23 @@ test('a later answer, or none, is told in a turn of the conversation, with the q
   }
 });
 
+test('the owner is asked to take over the browser, at an address that needs a sign-in', async () => {
+  assert.match(await ask({ take_over: true }), /take_over: you have no browser/);
+  const { connectionString } = calls.world.database;
+  await execute(connectionString, `update agents set browser = true where id = '${calls.agentId}'`);
+  const answer = ask({ take_over: true, wait_seconds: 20 });
+  const id = await asked();
+  const [{ shown }] = (await calls.list('pending')) as [Awaited<ReturnType<TestCalls['list']>>[number]];
+  const address = `https://lodge.example/agents/${calls.agentId}/browser`;
+  assert.deepEqual(
+    [shown.action, shown.quoted, shown.options],
+    [`The agent asks its owner to take over its browser: ${address}`, 'Which day?', ['Done', 'Not possible']],
+  );
+  await decide(id, yes('Done'));
+  assert.equal(JSON.parse(await answer).answer, 'Done');
+  await execute(connectionString, `update agents set browser = false where id = '${calls.agentId}'`);
+});
+
 test('a question that is out of bounds, denied by a rule or beyond the quota is refused, and nobody is asked', async () => {
   for (const [args, words] of [
     [{ question: ' ' }, /^question must not be blank/],
@@ -96,6 +114,7 @@ test('a question that is out of bounds, denied by a rule or beyond the quota is 
     [{ options: ['a', 7] }, /^options\[1\] must be a text/],
     [{ options: ['x'.repeat(65)] }, /^options\[0\] must have at most 64/],
     [{ options: ['a', 'a'] }, /^options must not have a text twice/],
+    [{ take_over: 'yes' }, /^take_over must be true or false/],
     [{ wait_seconds: 241 }, /^wait_seconds must be a whole number from 0 to 240/],
   ] as const) {
     assert.match(await ask(args), words);

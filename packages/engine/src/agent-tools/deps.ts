@@ -22,6 +22,8 @@ export interface AgentToolsDeps {
   readonly sources?: readonly ToolSource[];
   /** Asks the owner. Without it calls whose policy says so are refused, and the agent has no tool for questions. */
   readonly guard?: Asking;
+  /** The origin of the dashboard, for links in questions. */
+  readonly dashboardUrl: string;
   readonly log: Log;
   readonly bounds?: Partial<AgentToolBounds>;
 }

@@ -18,6 +18,8 @@ export interface Shown {
 export interface Question {
   readonly question: string;
   readonly options: readonly string[];
+  /** The address at which the owner takes over the agent's browser, where the question asks for it. */
+  readonly takeOver?: string;
 }
 
 /** Characters of an address in Lodge's sentence. */
@@ -31,8 +33,11 @@ export function shownCall(call: StoredCall): Shown {
   return { action: written(action), ...quotedOf(words), options: [] };
 }
 
-export const shownQuestion = ({ question, options }: Question): Shown => ({
-  action: 'The agent asks its owner.',
+export const shownQuestion = ({ question, options, takeOver }: Question): Shown => ({
+  action:
+    takeOver === undefined
+      ? 'The agent asks its owner.'
+      : `The agent asks its owner to take over its browser: ${takeOver}`,
   ...quotedOf(question),
   options: options.map(written),
 });

@@ -51,12 +51,13 @@ export default function browser(command: Command, on: On): void {
   );
 }
 
-function fieldsOf({ out }: Run, { status, message, controlled_by, control_ends_at, tabs }: Browser): string {
+function fieldsOf({ out }: Run, { enabled, status, message, controlled_by, control_ends_at, tabs }: Browser): string {
   return out.fields([
     ['status', cell(status)],
     ['why', cell(message)],
     ['controlled by', cell(controlled_by)],
     ['until', cell(control_ends_at)],
+    ['view', enabled ? 'lodge open <agent> --browser' : null],
     ...tabs.map(({ title, url }): [string, string] => ['tab', safeLine(title === '' ? url : `${title} (${url})`)]),
   ]);
 }

@@ -11,6 +11,7 @@ import { given, integer } from '../../values.ts';
 
 interface OpenOptions {
   readonly dashboard?: true;
+  readonly browser?: true;
   readonly port?: number;
   readonly path?: string;
   readonly print?: true;
@@ -20,6 +21,7 @@ export default function open(command: Command, on: On): void {
   command
     .argument(...agentArgument)
     .option('--dashboard', 'its dashboard instead of its gateway')
+    .option('--browser', 'a view of its browser')
     .option('--port <port>', 'a port that it has published', integer(1, 65_535))
     .option('--path <path>', 'where on the page, such as /chat?new=1')
     .option('--print', 'print the link instead; whoever has it can open the page, once');
@@ -28,10 +30,11 @@ export default function open(command: Command, on: On): void {
     ['lodge open ada', 'open the page of ada'],
     ['lodge open ada --port 3000 --print', 'print a link to its web server'],
   ).action(
-    on(async (run, { dashboard, port, path, print }: OpenOptions, meant: string) => {
-      if (dashboard && port !== undefined) throw usageError('--dashboard and --port cannot both be given.');
+    on(async (run, { dashboard, browser, port, path, print }: OpenOptions, meant: string) => {
+      if ([dashboard, browser, port].filter((each) => each !== undefined).length > 1)
+        throw usageError('Only one of --dashboard, --browser and --port can be given.');
       const { id, name } = await agentOf(run, meant);
-      const page = port === undefined ? (dashboard ? 'dashboard' : 'gateway') : 'port';
+      const page = port !== undefined ? 'port' : dashboard ? 'dashboard' : browser ? 'browser' : 'gateway';
       const lodge = await run.lodge();
       const link = await lodge.links.create(id, given({ page, port, path }), run.call);
       const url = webAddress(link.url);

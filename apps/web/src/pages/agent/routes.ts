@@ -6,6 +6,7 @@ import { pathTo } from '../../paths.ts';
 import { agentQuery } from './queries.ts';
 import {
   Activity,
+  AppWindow,
   CalendarClock,
   ChartColumn,
   EthernetPort,
@@ -179,6 +180,13 @@ export const terminalRoute = createRoute({
   component: lazyPage(() => import('./terminal/terminal-page.tsx'), 'TerminalPage'),
 });
 
+const browserRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'browser',
+  staticData: { nav: { group: 'Machine', label: 'Browser', Icon: AppWindow } },
+  component: lazyPage(() => import('./browser/browser-page.tsx'), 'BrowserPage'),
+});
+
 const membersRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'members',
@@ -286,6 +294,7 @@ export const agentPages = [
   logsRoute,
   filesRoute,
   terminalRoute,
+  browserRoute,
   membersRoute,
   channelsRoute,
   schedulesRoute,

@@ -101,6 +101,7 @@ export async function openTestCalls(always: Partial<ConfirmationBounds> = {}) {
     });
     const { engine, agents, schedules } = plane;
     const tools = createAgentTools({
+      dashboardUrl: 'https://lodge.example',
       ...world.store,
       agents,
       runTurn: engine.runTurn,

@@ -27,7 +27,7 @@ export const pictureOf = (jpeg: Uint8Array, sessionId: unknown = 1, size: unknow
 export class FalseChromium {
   /** Commands that came, by all tabs. */
   readonly heard: { readonly method: string; readonly params: Record<string, unknown>; readonly id: number }[] = [];
-  /** What it does once a tab is open. */
+  /** Called once a tab is open. */
   onTab: (socket: WebSocket) => void = () => undefined;
   onCommand: (socket: WebSocket, command: FalseChromium['heard'][number]) => void = () => undefined;
   answer: RequestListener = (_, response) => response.end('[]');

@@ -38,7 +38,10 @@ export function dispatch(page: CdpPage, input: Input): void {
 /** The address of a page of the web, also without its scheme as people type it; null for any other scheme. */
 function webAddressOf(typed: string): string | null {
   const text = typed.trim();
-  const url = /^[a-z][a-z0-9+.-]*:(?!\d)/i.test(text) ? text : `https://${text}`;
+  const scheme = /^[a-z][a-z0-9+.-]*:/i.exec(text)?.[0];
+  // A number behind the colon is a port.
+  const isWhole = scheme !== undefined && !/\d/.test(text.charAt(scheme.length));
+  const url = isWhole ? text : `https://${text}`;
   if (!URL.canParse(url)) return null;
   const { protocol, href } = new URL(url);
   return protocol === 'http:' || protocol === 'https:' ? href : null;
