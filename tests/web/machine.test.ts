@@ -34,6 +34,17 @@ const entry = (name: string): Locator =>
   page.getByRole('table', { name: 'Files' }).getByRole('link', { name, exact: true });
 const toast = (words: string): Promise<void> => page.getByText(words).first().waitFor();
 
+test('a browser is given by a press, and its page says how it is', async () => {
+  await page.goto(place.at('browser'));
+  await headingIn(page, 'Browser').waitFor();
+  await look(page, 'browser-none');
+  await buttonIn(page, 'Give it a browser').click();
+  await page.getByText(/The machine does not have it yet|It is not available/).waitFor();
+  await look(page, 'browser');
+  await buttonIn(page, 'Take the browser away').click();
+  await buttonIn(page, 'Give it a browser').waitFor();
+});
+
 test('the log is followed, searched and read from a time', async () => {
   await log(Array.from({ length: 3000 }, (_, n) => line(`request ${n} was handled in ${n % 97} ms`)));
   // A log is never written backwards, so what is old by now was written as new.

@@ -44,7 +44,7 @@ function Absent({ agent, mayChange }: PartProps) {
     </Button>
   );
   return (
-    <Section title="Browser">
+    <Section title="State">
       <EmptyState Icon={AppWindow} title="The agent has no browser" action={give}>
         With one it fills forms, reads pages that need a login, and downloads files.
       </EmptyState>
