@@ -2,8 +2,8 @@
  * Connections of guests that begin with TLS come to the same port as others: the first byte tells them apart. A door ends TLS,
  * and their requests are bounded like those of other doors, in numbers of their own.
  */
-import { createServer } from 'node:http';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { ServerResponse, createServer } from 'node:http';
+import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
 import { endStalledReply } from '@lodge/domain';
@@ -28,6 +28,8 @@ const firstByteMs = 10_000;
 /** Longest time of a connection, and of its silence before its first request. */
 const lifeMs = 30 * 60_000;
 const silenceMs = 2 * 60_000;
+/** Longest silence of a WebSocket. */
+const openSilenceMs = 10 * 60_000;
 /** Time for a whole request. Bodies pass while they come, as fast as the service takes them. */
 const requestMs = 15 * 60_000;
 /** Programs such as npm ask for many things at once. */
@@ -93,6 +95,17 @@ export function createTlsGuests({ door, keepAwake, stalledMs, endsConnection, fa
     // A request is bounded by its door, also while it waits for a yes.
     req.socket.setTimeout(0);
     endStalledReply(res, stalledMs);
+    void answer(req, res);
+  });
+  // A door that opens no WebSocket answers as any other request.
+  server.on('upgrade', (req: IncomingMessage, socket: Socket, head: Buffer) => {
+    if (head.length > 0) socket.unshift(head);
+    socket.on('error', () => socket.destroy());
+    socket.setTimeout(openSilenceMs);
+    const res = new ServerResponse(req);
+    res.shouldKeepAlive = false;
+    res.assignSocket(socket);
+    res.once('finish', () => socket.end());
     void answer(req, res);
   });
   return {

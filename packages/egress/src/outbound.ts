@@ -1,7 +1,8 @@
 import { isIP } from 'node:net';
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
-import { Agent, buildConnector, request } from 'undici';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Duplex, Readable } from 'node:stream';
+import { Agent, buildConnector, request, upgrade } from 'undici';
 import type { Dispatcher } from 'undici';
 import { isPublicAddress } from './addresses.ts';
 import { PrivateAddressError, connected, egressProxyOf, proxyConnector, publicConnector } from './connectors.ts';
@@ -21,6 +22,12 @@ export interface OutboundRequest {
 }
 
 export type OutboundResponse = Dispatcher.ResponseData;
+
+/** A connection whose server has switched to WebSockets. */
+export interface OutboundUpgrade {
+  readonly headers: IncomingHttpHeaders;
+  readonly socket: Duplex;
+}
 
 export interface OutboundPlace {
   readonly privateAddresses: boolean;
@@ -43,6 +50,8 @@ export interface Outbound {
    * Sends a request and resolves with the response's head. The body must be read or destroyed. Redirects are not followed.
    */
   send(to: OutboundPlace, request: OutboundRequest): Promise<OutboundResponse>;
+  /** Opens a WebSocket's connection. Rejects where the server answers anything else. */
+  upgrade(to: OutboundPlace, request: Pick<OutboundRequest, 'url' | 'headers' | 'signal'>): Promise<OutboundUpgrade>;
   /** Opens a connection for bytes that are no request of ours. It is made within the time that a connection may take. */
   connect(to: OutboundPlace, hostname: string, port: number, signal: AbortSignal): Promise<Socket>;
   close(): Promise<void>;
@@ -86,6 +95,12 @@ export function createOutbound(
         return proxy.pool.request({ ...rest, ...bounds, headers, origin: proxy.origin, path: url, reset: true });
       }
       return request(url, { ...rest, ...bounds, dispatcher: (privateAddresses ? anywhere : publicOnly).of(holder) });
+    },
+    async upgrade({ privateAddresses, holder = '' }, { url, ...rest }) {
+      check(privateAddresses, new URL(url).hostname);
+      const dispatcher = (privateAddresses ? anywhere : publicOnly).of(holder);
+      const { headers, socket } = await upgrade(url, { ...rest, protocol: 'websocket', dispatcher });
+      return { headers, socket };
     },
     async connect({ privateAddresses }, hostname, port, signal) {
       check(privateAddresses, hostname);

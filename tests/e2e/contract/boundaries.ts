@@ -37,6 +37,10 @@ export class Boundaries {
     return type === 'boolean' ? false : null;
   }
 
+  examples(given: Schema): readonly unknown[] {
+    return resolve(this.document, given).examples ?? [];
+  }
+
   private plainObject(schema: Schema): Record<string, unknown> {
     const names: string[] = [
       ...(schema.required ?? []),

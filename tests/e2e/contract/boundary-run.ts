@@ -29,13 +29,17 @@ export function requestsOf(operation: Operation, boundaries: Boundaries, replies
   const body = operation.schema.requestBody?.content['application/json']?.schema;
   const good = body && boundaries.plain(body);
   const plain = { operation, query: '', headers: neededHeaders(operation, boundaries), body: good, names: [] };
+  // A body that has several kinds is asked for about each that it gives as an example.
+  const examples: readonly unknown[] = body === undefined ? [] : boundaries.examples(body);
   const bodies = body
-    ? [...boundaries.cases(body, good)].map(({ value, at }) => ({
-        ...plain,
-        body: value,
-        ...verdict(replies, body, value),
-        names: at,
-      }))
+    ? [good, ...(examples.length > 1 ? examples : [])]
+        .flatMap((one) => [...boundaries.cases(body, one)])
+        .map(({ value, at }) => ({
+          ...plain,
+          body: value,
+          ...verdict(replies, body, value),
+          names: at,
+        }))
     : [];
   const all = [
     ...bodies,

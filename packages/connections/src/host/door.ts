@@ -9,7 +9,7 @@
  *   headers      placeholders are filled in where their secret says; anywhere else they are refused
  *   query, body  without a placeholder; a body is searched while it passes
  *
- * Answers pass as those of other connections: searched for the secrets, bounded, logged.
+ * Answers pass as those of other connections: searched for the secrets, bounded, logged. So do frames of WebSockets.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -27,6 +27,7 @@ import { sendAskedToHost } from './confirmed.ts';
 import { forwardToHost, hostRows } from './forward.ts';
 import type { HostRequest, HostWay } from './forward.ts';
 import { passingBody } from './passing-body.ts';
+import { isUpgrade, openWebSocket } from './web-socket.ts';
 
 /** A door for connections that begin with TLS. */
 export interface SecureDoor {
@@ -123,6 +124,7 @@ async function call(deps: HostDoorDeps, rate: TokenBuckets, { guest, req, res, s
     if (!rate.allows(`${agentId}/${row.name}`, began))
       throw new Refused(429, 'rate_limit_exceeded', 'Too many calls of this connection. Try again shortly.', 1);
     const request: HostRequest = { rows, row, host, method, path, query, headers };
+    if (isUpgrade(req)) return await webSocket(deps, request, { guest, req, signal }, policy === 'ask');
     const { status, bytes, cut }: Passed = await (policy === 'ask'
       ? sendAskedToHost(deps, { guest, request, req, res, signal })
       : forwardToHost(deps, { ...request, body: passingBody(deps, request, req, signal), res, signal }));
@@ -136,6 +138,24 @@ async function call(deps: HostDoorDeps, rate: TokenBuckets, { guest, req, res, s
     }
     throw error;
   }
+}
+
+/** A rule that asks would show an empty request, and nothing of what is said after it. */
+async function webSocket(
+  deps: HostDoorDeps,
+  request: HostRequest,
+  { guest, req, signal }: Omit<Asked, 'res'>,
+  isAsked: boolean,
+): Promise<void> {
+  const { row, host, path, method } = request;
+  if (isAsked) throw new Refused(403, 'confirmation_denied', 'A rule asks before this call: a WebSocket cannot wait.');
+  if (method !== 'GET') throw new Refused(400, 'invalid_request', 'A WebSocket is opened by GET.');
+  const began = performance.now();
+  const { up, down, cut } = await openWebSocket(deps, request, req.socket, signal);
+  const end = cut === null ? '' : ` It was cut: ${cut}.`;
+  const seconds = Math.round((performance.now() - began) / 1_000);
+  const sentence = `Connection ${row.name}: GET ${host}${path} was a WebSocket for ${seconds} s, ${up} bytes to the server and ${down} bytes from it.${end}`;
+  deps.calls.write(guest.agentId, cut === null ? 'info' : 'warn', sentence);
 }
 
 function targetOf(url: string): Pick<HostRequest, 'path' | 'query'> {

@@ -8,7 +8,7 @@ import { misplaced } from './fill.ts';
 import { placeholdersOf } from './forward.ts';
 import type { HostRequest, HostWay, PassingBody } from './forward.ts';
 
-const searchOf = ({ budget }: HostWay, { rows, row }: HostRequest): BodySearch => {
+export const searchOf = ({ budget }: HostWay, { rows, row }: HostRequest): BodySearch => {
   const all = placeholdersOf(rows);
   return new BodySearch(all, new Sought(all), row, budget);
 };

@@ -1,20 +1,25 @@
 /* oxlint-disable no-restricted-imports -- only tests import this file */
 /** Services under any name: real TLS with an authority of their own, and the way to them. */
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { Agent, request } from 'undici';
+import type { Duplex } from 'node:stream';
+import { Agent, request, upgrade } from 'undici';
 import type { Outbound } from '@lodge/egress';
 import { HostCertificates, authorityMaker } from '../host/certificates.ts';
 
-export async function startTlsServices(listener: RequestListener) {
+/** Takes a request that would switch protocols. */
+type UpgradeListener = (req: IncomingMessage, socket: Duplex) => void;
+
+export async function startTlsServices(listener: RequestListener, onUpgrade?: UpgradeListener) {
   const authority = await authorityMaker.make();
   const certificates = new HostCertificates(async () => authority);
   const server = createServer({
     SNICallback: (name, done) => void certificates.of(name).then((made) => done(null, made), done),
   });
   server.on('request', listener);
+  if (onUpgrade) server.on('upgrade', onUpgrade);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -30,6 +35,12 @@ export async function startTlsServices(listener: RequestListener) {
       const { host } = to;
       to.port = String(port);
       return request(to, { ...rest, headers: { ...rest.headers, host }, dispatcher });
+    },
+    async upgrade(_to, { url, ...rest }) {
+      const to = new URL(url);
+      const { host } = to;
+      to.port = String(port);
+      return upgrade(to, { ...rest, headers: { ...rest.headers, host }, protocol: 'websocket', dispatcher });
     },
     connect: () => Promise.reject(new Error('nothing is tunnelled here')),
     close: () => dispatcher.destroy(),
