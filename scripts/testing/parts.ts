@@ -48,6 +48,7 @@ const thorough: readonly string[] = [
   'tests/e2e/contract/{boundaries,examples,fuzz}.test.ts',
   'tests/hands/killed.test.ts',
   'tests/hands/packed/cli.test.ts',
+  'tests/hands/programs/programs.test.ts',
   'tests/hands/python.test.ts',
   'tests/hands/round.test.ts',
   'tests/hands/snippets/snippets.test.ts',
