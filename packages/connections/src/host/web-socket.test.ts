@@ -142,8 +142,28 @@ test('a program opens a WebSocket with its placeholder, and messages pass both w
   socket.end();
   assert.match(
     await line(/WebSocket/),
-    /GET chat\.example\/chat\/a was a WebSocket for 0 s, 10 bytes to the server and 28 bytes/,
+    /GET chat\.example\/chat\/a was a WebSocket for \d s, 10 bytes to the server and 28 bytes/,
   );
+});
+
+test('each gives its place back at its end', async () => {
+  for (let n = 0; n < 30; n += 1) {
+    const { socket, head } = await open();
+    assert.match(head, /^HTTP\/1\.1 101 /, `${n}`);
+    socket.destroy();
+  }
+});
+
+test('a message that comes byte by byte passes once it is whole', async () => {
+  const { socket } = await open();
+  const bytes = frame('slowly', true);
+  for (const byte of bytes.subarray(0, -1)) socket.write(Buffer.from([byte]));
+  await sleep(50);
+  assert.equal(socket.bytesRead > 0 && socket.readableLength, 0);
+  socket.write(bytes.subarray(-1));
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  assert.equal(read(answer), 'you said slowly');
+  socket.destroy();
 });
 
 test('one is opened by what is allowed alone, and a refusal is an answer', async () => {

@@ -6,6 +6,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { PrivateAddressError } from '@lodge/egress';
 import type { OutboundUpgrade } from '@lodge/egress';
 import { requestHeaders } from '../http/headers.ts';
@@ -20,6 +21,7 @@ import { searchOf } from './passing-body.ts';
 
 /** Longest frame, which is held until it was searched. */
 const frameBytes = 4 * 2 ** 20;
+const goodbyeMs = 1_000;
 /** A change of the connection is seen so soon. */
 const lookEveryMs = 5_000;
 
@@ -122,6 +124,9 @@ async function relayed(way: HostWay, request: HostRequest, ends: Ends, outer: Ab
   downwards.catch(() => undefined);
   try {
     await Promise.race([upwards, downwards]);
+    // The other side says goodbye, or has nothing more to say.
+    const both = Promise.all([upwards, downwards]);
+    await Promise.race([both, sleep(goodbyeMs, undefined, { signal, ref: false })]);
     return { ...counts, cut: null };
   } catch (error) {
     if (changed.signal.aborted) return { ...counts, cut: 'the connection was changed or removed' };
@@ -148,8 +153,8 @@ async function pumped(
 ): Promise<void> {
   const frames = new Frames(isMasked);
   const held = way.budget.held.heldBy(row);
-  let waiting: Buffer = Buffer.alloc(0);
-  let bytes = 0;
+  const [waiting, payloads]: [Buffer[], Buffer[]] = [[], []];
+  let [bytes, waitingBytes] = [0, 0];
   const end = (): void => void from.destroy();
   signal.addEventListener('abort', end);
   try {
@@ -158,16 +163,21 @@ async function pumped(
       if (bytes > way.bounds.responseBytes) throw new Cut('it has passed more bytes than it may');
       const taken = frames.push(chunk);
       if (taken === null) throw new Cut('a frame is not as it was agreed');
-      if (waiting.length + chunk.length > frameBytes || !held.take(chunk.length))
-        throw new Cut('a message is too long');
-      await look(taken.payload);
-      const whole = taken.whole === 0 ? 0 : waiting.length + taken.whole;
-      waiting = Buffer.concat([waiting, chunk]);
-      if (whole > 0 && !to.write(waiting.subarray(0, whole))) await once(to, 'drain', { signal });
-      held.giveBack(whole);
-      waiting = waiting.subarray(whole);
+      if (waitingBytes + chunk.length > frameBytes || !held.take(chunk.length)) throw new Cut('a message is too long');
+      waiting.push(chunk);
+      payloads.push(taken.payload);
+      waitingBytes += chunk.length;
+      if (taken.whole === 0) continue;
+      await look(Buffer.concat(payloads.splice(0)));
+      const all = Buffer.concat(waiting.splice(0));
+      const rest = chunk.subarray(taken.whole);
+      if (rest.length > 0) waiting.push(rest);
+      if (!to.write(all.subarray(0, all.length - rest.length))) await once(to, 'drain', { signal });
+      held.giveBack(all.length - rest.length);
+      waitingBytes = rest.length;
     }
     signal.throwIfAborted();
+    to.end();
   } finally {
     signal.removeEventListener('abort', end);
     held.giveBack();
