@@ -340,7 +340,7 @@ test('the audit log says who changed what from where, and its filters are in the
 test('quotas are shown with what is used, and rates beside them', async () => {
   await page.goto(at('/account/limits'));
   const agents = page.getByRole('meter', { name: 'Agents', exact: true });
-  assert.equal(await agents.getAttribute('aria-valuetext'), '2 of 1,000');
+  assert.equal(await agents.getAttribute('aria-valuetext'), '3 of 1,000');
   await page.getByText('Creating agents').waitFor();
   await look(page, 'limits-page', 'wide');
 });
