@@ -1,5 +1,5 @@
 /** The part of an image that comes from npm: `node_modules` as a tar, by a lockfile, without what the guest does not need. */
-import { access, constants, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
+import { access, chmod, constants, copyFile, mkdir, readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { guestProcessor, type ReportProgress } from '@lodge/ports';
@@ -41,6 +41,7 @@ export async function makeNpm(
   const modules = join(project, 'node_modules');
   await dropFiles(modules, layer.npm?.drop ?? []);
   await replaceText(modules, layer.npm?.replace ?? []);
+  for (const path of layer.npm?.executable ?? []) await chmod(join(modules, path), 0o755);
   await rm(join(modules, '.package-lock.json'), { force: true });
   const tar = ['--sort=name', '--owner=0', '--group=0', '--numeric-owner', '--mode=u+w,go-w', '--mtime=@0'];
   await run(

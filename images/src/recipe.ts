@@ -46,6 +46,8 @@ export interface NpmRecipe {
   /** Glob patterns, relative to `node_modules`, of the files to remove. */
   readonly drop: readonly string[];
   readonly replace?: readonly Replacement[];
+  /** Programs, relative to `node_modules`, that a package's own script would make executable. */
+  readonly executable?: readonly string[];
 }
 
 export interface PythonRecipe {

@@ -16,6 +16,16 @@ export interface Subject {
   work(command: string): ToolCall;
   /** Calls of further tools that run code, here code that prints `seen: <value>.` of a variable, or `none`. */
   scripts(variable: string): readonly ToolCall[];
+  /** Calls of the tools for pages. A `ref` names an element as the runtime's own text of the page does. */
+  readonly browsing: {
+    /** The name of one of the tools. */
+    readonly tool: string;
+    open(url: string): ToolCall;
+    look(): ToolCall;
+    type(ref: string, text: string): ToolCall;
+    press(key: string): ToolCall;
+    click(ref: string): ToolCall;
+  };
   write(path: string, content: string): ToolCall;
   /** A call of a tool that the host offers. */
   hostTool(name: string, args: ToolCall['arguments']): ToolCall;
@@ -33,6 +43,8 @@ export interface Subject {
   readonly bootsQuickly: boolean;
 }
 
+const ofBrowser = (args: ToolCall['arguments']): ToolCall => ({ name: 'browser', arguments: args });
+
 export const openclaw: Subject = {
   kind: 'runtime_a',
   name: 'openclaw',
@@ -41,6 +53,14 @@ export const openclaw: Subject = {
   shell: (command) => ({ name: 'exec', arguments: { command } }),
   work: (command) => ({ name: 'exec', arguments: { command, yieldMs: 120_000 } }),
   scripts: () => [],
+  browsing: {
+    tool: 'browser',
+    open: (targetUrl) => ofBrowser({ action: 'open', targetUrl }),
+    look: () => ofBrowser({ action: 'snapshot' }),
+    type: (ref, text) => ofBrowser({ action: 'act', kind: 'type', ref, text }),
+    press: (key) => ofBrowser({ action: 'act', kind: 'press', key }),
+    click: (ref) => ofBrowser({ action: 'act', kind: 'click', ref }),
+  },
   write: (path, content) => ({ name: 'write', arguments: { path, content } }),
   hostTool: (name, args) => ({ name: `lodge__${name}`, arguments: args }),
   client: { file: 'client.mjs', interpreter: 'node' },
@@ -71,6 +91,14 @@ export const hermes: Subject = {
   scripts: (variable) => {
     const code = `import os\nprint("seen: " + os.environ.get("${variable}", "none") + ".")`;
     return [{ name: 'execute_code', arguments: { code } }];
+  },
+  browsing: {
+    tool: 'browser_navigate',
+    open: (url) => ({ name: 'browser_navigate', arguments: { url } }),
+    look: () => ({ name: 'browser_snapshot', arguments: {} }),
+    type: (ref, text) => ({ name: 'browser_type', arguments: { ref: `@${ref}`, text } }),
+    press: (key) => ({ name: 'browser_press', arguments: { key } }),
+    click: (ref) => ({ name: 'browser_click', arguments: { ref: `@${ref}` } }),
   },
   write: (path, content) => ({ name: 'write_file', arguments: { path, content } }),
   hostTool: (name, args) => ({ name: `mcp__lodge__${name}`, arguments: args }),

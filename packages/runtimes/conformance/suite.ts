@@ -23,13 +23,14 @@ import { Results } from './results.ts';
 import { skills } from './skills.ts';
 import type { Subject } from './subjects.ts';
 import { talk } from './talk.ts';
+import { webPages } from './web-pages.ts';
 import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 
 /** OpenClaw's turns after a change of its members are slow, so these cases come late. A boot from the disk comes last. */
 // oxfmt-ignore
 const cases = [
   talk, attachments, hostTools, commands, others, connections, apis, providers,
-  inside, machinePrograms, ownersPackages, skills, imports, dashboard, channels, schedules, life, members, returns,
+  inside, machinePrograms, ownersPackages, skills, webPages, imports, dashboard, channels, schedules, life, members, returns,
 ];
 
 /** Declares the tests of a runtime. */

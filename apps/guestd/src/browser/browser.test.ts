@@ -151,6 +151,8 @@ test('the first use starts it, its pages and its profile stay, and it ends when 
   assert.equal((await browser.state()).status, 'idle', 'a look is no use');
   await assert.rejects(browser.hold(30), refusedWith(409, /no browser runs/));
 
+  assert.equal((await browsing.get('/start')).status, 200);
+  assert.equal((await browser.state()).status, 'running');
   const program = await Program.connect(browsing);
   const page = await program.open(siteUrl);
   await until(() => program.evaluate(page, 'document.readyState').then((state) => state === 'complete'));
@@ -228,6 +230,8 @@ test('one that ends at once is not started for ever, and its log says why', asyn
   const { status, message } = await browser.state();
   assert.equal(status, 'failed');
   assert.match(message!, /no plums today/);
+  const started = await browsing.get('/start');
+  assert.deepEqual([started.status, /no plums today/.test(await started.text())], [503, true]);
   assert.equal((await daemon.client.logs('runtime', 0, 10_000)).text.match(/no plums today/g)!.length, 3);
 });
 

@@ -3,7 +3,8 @@
  *
  * The first use starts Chromium. A look at `/json/version` is no use, because Hermes looks with each turn. It names an address
  * of the browser that stays the same over all runs of Chromium, because programs keep it. A WebSocket is accepted before
- * Chromium has started: programs wait seconds for that, and for an answer longer.
+ * Chromium has started: programs wait seconds for that, and for an answer longer. The images' runtimes ask for `/start` before
+ * each use. It is answered once Chromium runs and the owner does not hold it, so their own bounds count for a page alone.
  */
 import { createHash } from 'node:crypto';
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -76,6 +77,7 @@ export class Door {
     try {
       await this.doorway.released();
       const { port } = await this.doorway.use();
+      if (path === '/start') return sendJson(response, 200, {});
       const { method, url: target, headers } = request;
       const upstream = httpRequest({ host: '127.0.0.1', port, method, path: target, headers, agent: false });
       upstream.on('response', (reply) => {

@@ -8,10 +8,12 @@ import { guestBrokerPort, hostAddress } from '@lodge/guest';
 import { Refusal } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 
-export const homeFolder = '/home/browser';
-export const profileFolder = `${homeFolder}/profile`;
-/** The cache is no part of the profile, so that an upgrade does not copy it. */
+const homeFolder = '/home/browser';
+/** In the agent's home, which an upgrade copies. Only the browser can read it. */
+export const profileFolder = '/home/agent/.browser';
+/** No part of the profile, so that an upgrade does not copy it. */
 const cacheFolder = `${homeFolder}/cache`;
+const mountedProfile = `${homeFolder}/profile`;
 const downloadsFolder = '/workspace/downloads';
 const runFolder = '/run/lodge/browser';
 /** The variable by which a daemon finds what an earlier one has started. */
@@ -72,9 +74,10 @@ ip rule add pref 4000 uidrange "$id-$id" to ${hostAddress} ipproto 6 dport ${gue
 mount -t ext4 -o ro,nosuid,nodev "$device" "$root"
 for folder in proc dev sys; do mount --rbind "/$folder" "$root/$folder"; done
 for folder in tmp run; do mount -t tmpfs -o mode=1777,nosuid,nodev tmpfs "$root/$folder"; done
-for file in resolv.conf hosts; do mount --bind "/etc/$file" "$root/etc/$file"; done
+for file in resolv.conf hosts; do [ ! -e "$root/etc/$file" ] || mount --bind "/etc/$file" "$root/etc/$file"; done
 mount --bind ${runFolder}/policies "$root/etc/chromium/policies/managed"
 mount --bind ${homeFolder} "$root${homeFolder}"
+mount --bind ${profileFolder} "$root${mountedProfile}"
 mount --bind /workspace "$root/workspace"
 mount -o remount,bind,ro,nosuid,nodev "$root/workspace"
 mount --bind ${downloadsFolder} "$root${downloadsFolder}"
@@ -90,16 +93,32 @@ exec setpriv --reuid "$id" --regid "$id" --clear-groups --no-new-privs env -i HO
 /** Prepares the folders, and returns the command. With a program of its own, a test starts that one without a disk. */
 export async function launchCommand({ root, agent, browser }: Settings, device: string | null): Promise<string[]> {
   const { uid, program } = browser;
-  for (const folder of [homeFolder, profileFolder, cacheFolder]) await ownFolder(`${root}${folder}`, uid, uid, 0o700);
+  for (const folder of [homeFolder, mountedProfile, cacheFolder, profileFolder])
+    await ownFolder(`${root}${folder}`, uid, uid, 0o700);
   await ownFolder(`${root}${downloadsFolder}`, agent.uid, uid, 0o2775);
-  const places = [`--user-data-dir=${root}${profileFolder}`, `--disk-cache-dir=${root}${cacheFolder}`];
-  const wanted = [...flags, ...places, 'about:blank'];
-  if (program !== null) return [program, ...wanted];
+  const wanted = (profile: string, cache: string): string[] => [
+    ...flags,
+    `--user-data-dir=${profile}`,
+    `--disk-cache-dir=${cache}`,
+    'about:blank',
+  ];
+  if (program !== null) return [program, ...wanted(`${root}${profileFolder}`, `${root}${cacheFolder}`)];
   const mounted = `${root}${runFolder}/root`;
   const policies = `${root}${runFolder}/policies`;
   for (const folder of [mounted, policies]) await mkdir(folder, { recursive: true });
   await writeFile(`${policies}/lodge.json`, JSON.stringify(policy));
-  return ['unshare', '--mount', 'sh', '-c', script, 'sh', device!, mounted, String(uid), ...wanted];
+  return [
+    'unshare',
+    '--mount',
+    'sh',
+    '-c',
+    script,
+    'sh',
+    device!,
+    mounted,
+    String(uid),
+    ...wanted(mountedProfile, cacheFolder),
+  ];
 }
 
 /** Makes a folder, or takes one that is there. A link in its place, which the agent may have made, is refused. */

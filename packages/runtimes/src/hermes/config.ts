@@ -6,14 +6,14 @@
  * Keys and their effects were tried on the version below. docs/templates.md explains them.
  */
 import { runtimeAbilities } from '@lodge/domain';
-import { guestBrokerPort, hostAddress } from '@lodge/guest';
+import { browserPort, guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/ports';
 import { hostToolTimeoutMs, hostTools, hostToolsPath } from '../host-tools.ts';
 import { skillSetPath } from '../skills/folders.ts';
 
 export const hermesVersion = '0.19.0';
 /** Rises with every change of these files, because guests of another version are other guests. */
-export const configVersion = 5;
+export const configVersion = 6;
 
 export const homeFolder = '/home/agent';
 export const workspacePath = '/workspace';
@@ -116,13 +116,21 @@ const gateway = {
 };
 
 /**
- * Tools of an agent that people reach only by chat over HTTP. Left out are tools that need something a guest lacks (browser,
- * pictures, accounts), and tools that end the turn and answer later (schedules, sub-agents). The search through other
+ * Tools of an agent that people reach only by chat over HTTP. Left out are tools that need something a guest lacks (pictures,
+ * accounts), and tools that end the turn and answer later (schedules, sub-agents). The search through other
  * conversations is left out too, because these may be other people's.
  */
 const tools = {
-  platform_toolsets: { api_server: ['terminal', 'file', 'skills', 'todo', 'memory', 'code_execution'] },
+  platform_toolsets: { api_server: ['terminal', 'file', 'skills', 'todo', 'memory', 'code_execution', 'browser'] },
   terminal: { cwd: workspacePath },
+  // The browser that the guest's daemon offers (`apps/guestd/src/browser`). By the image's recipe its tools are there while the
+  // owner wants a browser. Which hosts it reaches is decided by the rules of egress. An emulated page takes long.
+  browser: {
+    cdp_url: `http://127.0.0.1:${browserPort}`,
+    cloud_provider: 'local',
+    allow_private_urls: true,
+    command_timeout: 120,
+  },
   approvals: { mode: 'off' },
   // The image's plugin asks the host before commands, where the owner has rules for them.
   plugins: { enabled: ['lodge-confirm'] },

@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
 import type { AgentRuntime } from '@lodge/ports';
 import { bearer } from '../gateway/calls.ts';
-import { applyAsking, askingInGuest } from '../asking-commands.ts';
-import { applyEnvironment, environmentInGuest } from '../environment.ts';
 import { guestCalls } from '../guest-calls.ts';
 import { until } from '../guest-runtime.ts';
-import { applyHosts, hostsInGuest } from '../hosts.ts';
+import { applySettings, inGuest } from './apply.ts';
 import {
   configFiles,
   configVersion,
@@ -16,11 +14,10 @@ import {
   routeFor,
   workspacePath,
 } from './config.ts';
-import { applyDashboard, dashboardEndpoint } from './dashboard.ts';
+import { dashboardEndpoint } from './dashboard.ts';
 import { awaitIdle, hermesOf, readFacts } from './gateway.ts';
 import { logLines } from './log-lines.ts';
 import { hermesSkills } from './skills.ts';
-import { applyInstructions } from './soul.ts';
 import { toolStep, turnFailure } from './reports.ts';
 import { hermesTemplates } from './template.ts';
 
@@ -34,7 +31,7 @@ const resumeTimeoutMs = 60_000;
 /**
  * Hermes Agent as an agent's runtime.
  *
- * Only the instructions, the variables and the dashboard of an agent lie in its guest. Each request chooses provider API and context window
+ * Only the instructions, the variables, the browser and the dashboard of an agent lie in its guest. Each request chooses provider API and context window
  * by its `model`, and the broker chooses the model itself. A change of an agent's model takes effect with its next request.
  *
  * Tools for a model: `terminal {command}` runs a shell command in the workspace as the agent's user, without approval;
@@ -65,19 +62,9 @@ export function createHermesRuntime(): AgentRuntime {
       await runtime.guest.sync(true, { signal });
       return facts;
     },
-    inGuest({ instructions, dashboard, env, hosts, asksBeforeCommands }) {
-      const more = { ...environmentInGuest(env), ...hostsInGuest(hosts), ...askingInGuest(asksBeforeCommands) };
-      if (instructions === null && !dashboard && Object.keys(more).length === 0) return null;
-      return { instructions, dashboard, ...more };
-    },
-    async apply(guest, facts, { instructions, dashboard, env, hosts, asksBeforeCommands }, signal) {
-      const runtime = hermesOf(guest, facts);
-      await applyHosts(runtime.guest, hosts, signal);
-      await applyAsking(runtime.guest, asksBeforeCommands, signal);
-      await applyEnvironment(runtime.guest, env, signal);
-      await applyInstructions(runtime, instructions, signal);
-      await applyDashboard(runtime, guest.address, dashboard, signal);
-      await runtime.guest.sync(false, { signal });
+    inGuest,
+    async apply(guest, facts, settings, signal) {
+      await applySettings(hermesOf(guest, facts), guest.address, settings, signal);
     },
     skills: hermesSkills,
     chatEndpoint({ address }, facts, settings, { conversation }) {

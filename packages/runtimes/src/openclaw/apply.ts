@@ -1,5 +1,6 @@
 import type { AgentSettings } from '@lodge/ports';
 import { applyAsking, askingInGuest } from '../asking-commands.ts';
+import { applyBrowser, browserInGuest } from '../browser.ts';
 import { applyEnvironment, environmentInGuest } from '../environment.ts';
 import { applyHosts, hostsInGuest } from '../hosts.ts';
 import { keepOwnerText } from '../owner-text.ts';
@@ -11,26 +12,33 @@ import type { OpenclawGuest } from './gateway.ts';
 const settingsVersion = 1;
 
 /** Returns the settings that lie in the guest. Model and provider are chosen with each request. */
-export function inGuest({ instructions, members, env, hosts, asksBeforeCommands }: AgentSettings): object | null {
-  const more = { ...environmentInGuest(env), ...hostsInGuest(hosts), ...askingInGuest(asksBeforeCommands) };
+export function inGuest(settings: AgentSettings): object | null {
+  const { instructions, members, env, hosts, asksBeforeCommands, browser } = settings;
+  const more = {
+    ...environmentInGuest(env),
+    ...hostsInGuest(hosts),
+    ...askingInGuest(asksBeforeCommands),
+    ...browserInGuest(browser),
+  };
   if (instructions === null && members.length === 0 && Object.keys(more).length === 0) return null;
   const memberSettings = members.map((member) => [member.name, member.instructions]);
   return { settingsVersion, instructions, members: memberSettings, ...more };
 }
 
 /**
- * Applies hosts, variables, instructions and members. Instructions go into `SOUL.md` in the workspace, which OpenClaw reads with every turn. A
+ * Applies hosts, variables, the browser, instructions and members. Instructions go into `SOUL.md` in the workspace, which OpenClaw reads with every turn. A
  * member has its instructions before it can be spoken to.
  */
 export async function applySettings(
   runtime: OpenclawGuest,
-  { instructions, members, env, hosts, asksBeforeCommands }: AgentSettings,
+  { instructions, members, env, hosts, asksBeforeCommands, browser }: AgentSettings,
   signal: AbortSignal,
 ): Promise<void> {
   const { guest } = runtime;
   await applyHosts(guest, hosts, signal);
   await applyAsking(guest, asksBeforeCommands, signal);
   await applyEnvironment(guest, env, signal);
+  await applyBrowser(guest, browser, signal);
   await keepOwnerText(guest, `${workspaceOf(mainAgent)}/SOUL.md`, instructions, signal);
   for (const member of members) {
     const workspace = workspaceOf(member.name);

@@ -39,7 +39,7 @@ test('the first start takes the short way: no key is set that OpenClaw looks for
   assert.deepEqual(Object.keys(config.plugins), ['allow', 'load', 'entries']);
   assert.deepEqual(
     Object.keys(config.plugins.entries),
-    ['admin-http-rpc', 'memory-core'],
+    ['admin-http-rpc', 'browser', 'memory-core'],
     'plugins of its package alone',
   );
   for (const entry of Object.values(config.plugins.entries)) assert.deepEqual(Object.keys(entry), ['enabled']);

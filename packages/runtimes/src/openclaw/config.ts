@@ -11,14 +11,14 @@
  * these keys.
  */
 import { maskModel, skillBounds } from '@lodge/domain';
-import { guestBrokerPort, hostAddress } from '@lodge/guest';
+import { browserPort, guestBrokerPort, hostAddress } from '@lodge/guest';
 import type { AgentSettings, LlmApi } from '@lodge/ports';
 import { hostToolTimeoutMs, hostTools, hostToolsPath } from '../host-tools.ts';
 import { ownSkills, sharedSkills, skillSetPath } from '../skills/folders.ts';
 
 export const openclawVersion = '2026.9.6';
 /** Rises with every change of `openclawConfig`, because guests of another version are other guests. */
-export const configVersion = 7;
+export const configVersion = 8;
 
 export const homeFolder = '/home/agent';
 /** OpenClaw's folder for all its state. */
@@ -95,7 +95,7 @@ const withPictures = (id: string): string => `${id}-pictures`;
  */
 export function openclawConfig(token: string): string {
   return `${JSON.stringify(
-    { gateway: gateway(token), models: modelCatalogue(), agents, mcp, skills, plugins, ...quiet },
+    { gateway: gateway(token), models: modelCatalogue(), agents, mcp, skills, plugins, browser, ...quiet },
     null,
     2,
   )}\n`;
@@ -148,7 +148,8 @@ function modelCatalogue(): object {
  * (configuration, plugins, updates). `bundle-mcp` stands for the tools of `mcp`.
  */
 const tools = {
-  allow: ['read', 'write', 'edit', 'apply_patch', 'ls', 'exec', 'process', 'web_fetch', 'session_status', 'bundle-mcp'],
+  // oxfmt-ignore
+  allow: ['read', 'write', 'edit', 'apply_patch', 'ls', 'exec', 'process', 'web_fetch', 'browser', 'session_status', 'bundle-mcp'],
   exec: { host: 'gateway', mode: 'full', notifyOnExit: false },
   codeMode: false,
 };
@@ -213,9 +214,22 @@ const asking = 'lodge-confirm';
  * would cost the quick first start.
  */
 const plugins = {
-  allow: ['admin-http-rpc', asking],
+  allow: ['admin-http-rpc', 'browser', asking],
   load: { paths: [`/opt/lodge/plugins/${asking}`] },
-  entries: { 'admin-http-rpc': { enabled: true }, 'memory-core': { enabled: false } },
+  entries: { 'admin-http-rpc': { enabled: true }, browser: { enabled: true }, 'memory-core': { enabled: false } },
+};
+
+/**
+ * The browser that the guest's daemon offers (`apps/guestd/src/browser`). By the image's recipe the tool is there while the owner
+ * wants a browser. Which hosts it reaches is decided by the rules of egress.
+ */
+const browser = {
+  enabled: true,
+  attachOnly: true,
+  defaultProfile: 'lodge',
+  profiles: { lodge: { cdpUrl: `http://127.0.0.1:${browserPort}`, attachOnly: true } },
+  ssrfPolicy: { dangerouslyAllowPrivateNetwork: true },
+  tabCleanup: { enabled: false },
 };
 
 /** Nothing runs, calls a model or contacts its vendor unless a request asks for it. */
@@ -225,7 +239,6 @@ const quiet = {
   discovery: { mdns: { mode: 'off' } },
   update: { checkOnStart: false },
   telemetry: { enabled: false },
-  browser: { enabled: false },
 };
 
 /**

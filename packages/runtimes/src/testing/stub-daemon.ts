@@ -15,6 +15,8 @@ export interface StubDaemon {
   /** Fields of the daemon's health beside those every daemon has. */
   health: object;
   readonly files: Map<string, string>;
+  /** Whether it is from before browsers. */
+  isOld: boolean;
   runtimeLog: string;
   guestdLog: string;
 }
@@ -24,6 +26,7 @@ export const newDaemon = (): StubDaemon => ({
   broken: new Set(),
   health: {},
   files: new Map(),
+  isOld: false,
   runtimeLog: '',
   guestdLog: '',
 });
@@ -72,6 +75,14 @@ async function serveDaemon(daemon: StubDaemon, request: IncomingMessage, respons
       const { graceMs } = JSON.parse(await bodyOf(request)) as { graceMs: number };
       daemon.events.push(`end ${graceMs}`);
       return json(response, 200, {});
+    }
+    case 'PUT /v1/browser': {
+      if (daemon.isOld) return json(response, 404, { error: 'no such route' });
+      const { enabled } = JSON.parse(await bodyOf(request)) as { enabled: boolean };
+      daemon.events.push(`browser ${enabled}`);
+      if (enabled) daemon.files.set('/var/lib/lodge/browser', '');
+      else daemon.files.delete('/var/lib/lodge/browser');
+      return json(response, 200, { available: true });
     }
     case 'GET /v1/health':
       return json(response, 200, { uptimeSeconds: 1, cpusOnline: 1, memoryTotalMib: 1, ...daemon.health });
