@@ -29,7 +29,7 @@ export const AgentSkill = Type.Object(
     members: nullable(Type.Array(nullable(Type.String()), { description: membersDescription })),
     state: oneOf(agentSkillStates, {
       description:
-        "As the agent's runtime last saw it. `pending`: the machine has yet to take it, within seconds while it runs, else at its next start. `shadowed`: another skill of its name, mostly one in the workspace, is used in its place. `not_loaded`: the runtime does not offer it, as it is disabled, or as something is missing. With several members it is the worst of what they see.",
+        "As the agent's runtime sees it. A read asks a running agent again after 15 seconds; else it is as it was last seen. `pending`: the machine has yet to take it, within seconds while it runs, else at its next start. `shadowed`: another skill of its name, mostly one in the workspace, is used in its place. `not_loaded`: the runtime does not offer it, as it is disabled, or as something is missing. With several members it is the worst of what they see.",
     }),
     missing: Type.Object(
       { programs: Type.Array(Type.String(), { examples: [['gh']] }), variables: Type.Array(Type.String()) },

@@ -22,11 +22,14 @@ import type { AgentSkillRow } from '@lodge/store/skills';
 import type { Agents } from '../agents/agents.ts';
 import { lockOwnAgent } from '../agents/lock.ts';
 import { nothingPlaced } from '../agents/settings.ts';
+import { SkillLooks, defaultLookBounds } from './looks.ts';
+import type { LookBounds } from './looks.ts';
 import { isWanted, renewWanted } from './wanted.ts';
 
 export interface AgentSkillsDeps {
-  readonly agents: Pick<Agents, 'get' | 'looksForSkills'>;
+  readonly agents: Pick<Agents, 'get' | 'looksForSkills' | 'seeSkills'>;
   readonly database: Database;
+  readonly looks?: Partial<LookBounds>;
 }
 
 export interface AgentSkillInput {
@@ -50,7 +53,8 @@ export interface AgentSkill extends Omit<AgentSkillRow, 'state'> {
 
 export type AgentSkillUses = ReturnType<typeof createAgentSkills>;
 
-export function createAgentSkills({ agents, database }: AgentSkillsDeps) {
+export function createAgentSkills({ agents, database, looks: bounds }: AgentSkillsDeps) {
+  const looks = new SkillLooks({ agents, database }, { ...defaultLookBounds, ...bounds });
   const find = async (accountId: string, agentId: string, name: string): Promise<AgentSkill> => {
     const agent = await agents.get(accountId, agentId);
     const row = isSkillName(name)
@@ -61,9 +65,15 @@ export function createAgentSkills({ agents, database }: AgentSkillsDeps) {
   };
   return {
     find,
-    /** By name. */
+    /** Finds it as the agent's runtime sees it now, as far as that can be told in a moment. */
+    async look(accountId: string, agentId: string, name: string): Promise<AgentSkill> {
+      await looks.refresh(await agents.get(accountId, agentId));
+      return find(accountId, agentId, name);
+    },
+    /** Lists them by name, as the agent's runtime sees them now. */
     async list(accountId: string, agentId: string): Promise<readonly AgentSkill[]> {
       const agent = await agents.get(accountId, agentId);
+      await looks.refresh(agent);
       const rows = await database.repeatable((db) => skillsOfAgents(db, [agentId]));
       return rows.map((row) => skillOf(agent, row));
     },

@@ -17,6 +17,8 @@ import type {
   VmUsage,
   WebEndpoint,
   WebPage,
+  SkillSight,
+  WantedSkills,
 } from '@lodge/ports';
 import type { AgentChange, AgentCount, AgentFilter, AgentRow, NewAgent } from '@lodge/store/agents';
 
@@ -157,6 +159,8 @@ export interface Agents {
   runtimeOf(row: AgentRow): { readonly name: string; readonly version: string } | null;
   /** Whether an image is ready that is newer than the agent's. */
   canUpgrade(row: AgentRow): boolean;
+  /** Asks the runtime of a running agent how it sees skills; null where none runs here. `boundMs` is times the host's pace. */
+  seeSkills(row: AgentRow, wanted: WantedSkills, boundMs: number): Promise<readonly SkillSight[] | null>;
   /** Whether the agent's machine looks for skills of its owner. One of an older image does not. */
   looksForSkills(row: AgentRow): Promise<boolean>;
 }

@@ -15,7 +15,7 @@ import { createAgent } from './create-agent.ts';
 import type { AgentsDeps } from './deps.ts';
 import { changeMembers } from './members.ts';
 import { guestOfRow } from './guest-of.ts';
-import { imageHasSkills } from './image.ts';
+import { imageHasSkills, seeSkills } from './image.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 import { updateAgent } from './update-agent.ts';
 import { Uses } from '../turns/use-agent.ts';
@@ -77,6 +77,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     },
     canUpgrade: (row) => canUpgrade(deps, row),
     looksForSkills: (row) => imageHasSkills(deps, row),
+    seeSkills: async (row, wanted, boundMs) => (isHere(deps, row) ? seeSkills(deps, row, wanted, boundMs) : null),
   };
 }
 

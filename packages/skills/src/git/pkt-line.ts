@@ -6,9 +6,15 @@ export const delimiter = '0001';
 
 export const pktLine = (text: string): string => (text.length + 5).toString(16).padStart(4, '0') + text + '\n';
 
+/** Most lines of an answer: far more than a list of 1 MiB has. A server could send millions that are empty. */
+const maxLines = 50_000;
+
 /** Lines as they come; null for those that part others. */
 export function* linesOf(bytes: Buffer): Generator<Buffer | null> {
+  let lines = 0;
   for (let at = 0; at < bytes.length;) {
+    lines += 1;
+    if (lines > maxLines) throw new SourceFailure(`the answer has more than ${maxLines} lines`);
     const digits = bytes.subarray(at, at + 4).toString('latin1');
     const length = /^[0-9a-f]{4}$/.test(digits) ? Number.parseInt(digits, 16) : Number.NaN;
     if (length <= 2) {

@@ -5,6 +5,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { abilitiesOf, looksForSkills } from '@lodge/domain';
 import type {
   GuestAddress,
@@ -40,6 +41,9 @@ class Guests implements GuestSkills {
   /** Called within each place: before anything is there, and after it is. */
   onPlace: (moment: 'before' | 'after') => Promise<void> | void = () => undefined;
   sight: (skill: WantedSkill) => Partial<SkillSight> = () => ({});
+  looks = 0;
+  /** Called within each look. */
+  onLook: () => Promise<void> | void = () => undefined;
 
   constructor(host: FakeHost) {
     this.host = host;
@@ -71,6 +75,8 @@ class Guests implements GuestSkills {
   }
 
   async look(_guest: GuestAddress, _facts: unknown, { skills, members }: WantedSkills): Promise<SkillSight[]> {
+    this.looks += 1;
+    await this.onLook();
     return skills.flatMap((skill) =>
       [null, ...members]
         .filter((member) => skill.members === null || skill.members.includes(member))
@@ -111,7 +117,7 @@ async function start(host = new FakeHost(), options: PlaneOptions = {}) {
 
 function usesOf(plane: Plane) {
   const { database } = world.store;
-  const uses = createAgentSkills({ agents: plane.agents, database });
+  const uses = createAgentSkills({ agents: plane.agents, database, looks: { everyMs: 300, waitMs: 200 } });
   let content = '';
   const library = createSkills({
     database,
@@ -134,6 +140,8 @@ function usesOf(plane: Plane) {
     },
     remove: (id: string, name: string) => uses.remove(world.accountId, id, name, note),
     skill: (id: string, name: string) => uses.find(world.accountId, id, name),
+    look: (id: string, name: string) => uses.look(world.accountId, id, name),
+    list: (id: string) => uses.list(world.accountId, id),
   };
 }
 
@@ -252,6 +260,50 @@ test('a put that changes nothing leaves the state; variables that come have the 
   guests.sight = () => ({ state: 'loaded' });
   await plane.agents.update(world.accountId, id, { env: { GITHUB_TOKEN: 'x' } });
   await until('it is asked again', async () => (await skill(id, name)).state === 'loaded');
+  await plane.end();
+});
+
+test('a read asks the runtime how it sees them now, seldom, for a moment, and an agent that runs alone', async () => {
+  const { guests, plane, add, put, skill, look, list } = await start();
+  const name = unique();
+  await add(name, 'one');
+  const { id } = await running(world, plane);
+  await put(id, name);
+  await until('it is placed', async () => (await skill(id, name)).state === 'loaded');
+  const [places, before] = [guests.places, guests.looks];
+  // An agent has put a skill of the name into its workspace.
+  guests.sight = () => ({ state: 'shadowed', missing: { programs: ['gh'], variables: [] } });
+  const all = await Promise.all(Array.from({ length: 30 }, () => list(id)));
+  assert.deepEqual(
+    all.map(([one]) => [one!.state, one!.missing.programs]),
+    all.map(() => ['shadowed', ['gh']]),
+  );
+  assert.equal(guests.looks - before, 1, 'reads share a look');
+  guests.sight = () => ({});
+  assert.equal((await look(id, name)).state, 'shadowed', 'it is asked seldom');
+  assert.equal(guests.looks - before, 1);
+  await setTimeout(350);
+  assert.equal((await look(id, name)).state, 'loaded');
+
+  const answered = Promise.withResolvers<void>();
+  guests.onLook = () => answered.promise;
+  guests.sight = () => ({ state: 'shadowed' });
+  await setTimeout(350);
+  const began = performance.now();
+  assert.equal((await look(id, name)).state, 'loaded', 'a runtime that takes long is not waited for');
+  assert.ok(performance.now() - began < 2_000);
+  answered.resolve();
+  await until('the answer counts when it has come', async () => (await skill(id, name)).state === 'shadowed');
+  guests.onLook = () => Promise.reject(new Error('told not to'));
+  await setTimeout(350);
+  assert.equal((await look(id, name)).state, 'shadowed');
+
+  await plane.agents.act(world.accountId, id, 'pause');
+  await plane.agents.awaitVerb(world.accountId, id, 'pause', 20_000, never);
+  const looks = guests.looks;
+  await setTimeout(350);
+  assert.equal((await look(id, name)).state, 'shadowed');
+  assert.deepEqual([guests.looks, guests.places, (await find(id)).status], [looks, places, 'paused']);
   await plane.end();
 });
 

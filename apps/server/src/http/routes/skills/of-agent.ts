@@ -64,7 +64,7 @@ function readRoutes(app: App, { agentSkills }: Needs): void {
     config: { scopes: ['agents:read'], errors },
     handler: async ({ params: { id, name }, principal }) => {
       checkAgentId(id);
-      return record(await agentSkills.find(principal.accountId, id, name));
+      return record(await agentSkills.look(principal.accountId, id, name));
     },
   });
 }
