@@ -15,6 +15,7 @@ const tabs: readonly (readonly [path: string, heading: string])[] = [
   ['terminal', 'Terminal'],
   ['browser', 'Browser'],
   ['members', 'Members'],
+  ['skills', 'Skills'],
   ['channels', 'Channels'],
   ['channels?channel=telegram', 'Telegram'],
   ['schedules', 'Schedules'],

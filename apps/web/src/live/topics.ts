@@ -13,6 +13,7 @@ interface Topics {
 const table: Readonly<Record<string, Topics>> = {
   'agent.': { account: ['agents', 'limits', 'audit'], agent: ['settings', 'members'], record: true },
   'agent.member_': { account: ['audit'], agent: ['members', 'settings'], record: true },
+  'agent.skill': { account: ['agents', 'skills', 'audit'], agent: ['skills'], record: true },
   'agent.port_': { account: ['audit'], agent: ['ports'] },
   'browser.': { account: ['audit'], agent: ['browser'] },
   'channel.': { account: ['audit'], agent: ['channels', 'approvals'], record: true },

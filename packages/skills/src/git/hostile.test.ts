@@ -6,6 +6,7 @@ import type { Refusal } from '@lodge/domain';
 import type { ReadSkill, SkillReader } from '@lodge/ports';
 import { openSkillReader } from '../reader.ts';
 import { skillText } from '../testing/archives.ts';
+import { flush, pktLine } from './pkt-line.ts';
 import { commitOf, headOf, objectOf, packOf, startGitServer, treeOf } from '../testing/git-server.ts';
 import type { GitServer, InTree, MadeObject } from '../testing/git-server.ts';
 import { doSkillJob } from '../reading/jobs.ts';
@@ -104,6 +105,44 @@ test('a server that sends elsewhere, says no, too much or nonsense is no source'
     assert.match(await refusalOf(readFrom(server.url)), new RegExp(`^skill_source_failed: git: .*${problem.source}`));
   }
   server.instead = null;
+});
+
+test('hostile references and packs are refused by name, and cost no time', async () => {
+  const { commit, all } = commitWith([{ name: 'SKILL.md', object: skill }]);
+  const head = [`${commit.id} HEAD`, `${commit.id} refs/heads/main`];
+  const packet = (bytes: string): string => (bytes.length + 4).toString(16).padStart(4, '0') + bytes;
+  const refs = (...lines: readonly string[]) => ({ command: 'ls-refs', answer: lines.map(pktLine).join('') + flush });
+  const fetched = (answer: string | Buffer) => ({ command: 'fetch', answer });
+  const cases: readonly (readonly [title: string, problem: RegExp, said: ReturnType<typeof refs | typeof fetched>])[] =
+    [
+      ['no references', /names no branch/, refs()],
+      ['a reference that is no hash', /names no branch/, refs('refs/heads/main refs/heads/main', '../../etc HEAD')],
+      ['a reference to a short hash', /names no branch/, refs(`${commit.id.slice(0, 39)} HEAD`)],
+      ['a reference of another name', /names no branch/, refs(`${commit.id} refs/heads/other`)],
+      ['a reference with a name in another', /names no branch/, refs(`${commit.id} refs/heads/main\0HEAD`)],
+      ['a reference to nothing', /did not send all|cannot be read/, refs(`${'1'.repeat(40)} HEAD`)],
+      ['a reference to a file', /did not send all/, refs(`${skill.id} HEAD`)],
+      ['more references than 1 MiB', /more than 1 MiB/, { command: 'ls-refs', answer: 'x'.repeat(2 ** 20 + 1) }],
+      ['a line that is longer than the answer', /not git's/, { command: 'ls-refs', answer: 'ffff' }],
+      ['a line without a length', /not git's/, { command: 'ls-refs', answer: '<html>' }],
+      ['an error for references', /names no commit/, { command: 'ls-refs', answer: packet('ERR no') }],
+      ['an error for a pack', /names no commit/, fetched(packet('ERR no'))],
+      ['no pack', /not git's/, fetched(packet('acknowledgments\n') + flush)],
+      ['a fault in the midst', /refused to send/, fetched(packet('packfile\n') + packet('\x03out of memory') + flush)],
+      ['an empty pack', /cannot be read/, fetched(packet('packfile\n') + flush)],
+      ['millions of empty lines', /more than 50000 lines/, fetched('0000'.repeat(5_000_000))],
+      ['a pack of 25 MiB', /more than 24 MiB/, fetched(Buffer.alloc(25 * 2 ** 20, 0x30))],
+    ];
+  server.pack = () => packOf(all);
+  for (const [title, problem, { command, answer }] of cases) {
+    server.refs = head;
+    server.says = (asked) => (asked === command ? answer : null);
+    const began = performance.now();
+    assert.match(await refusalOf(readFrom(server.url)), problem, title);
+    assert.ok(performance.now() - began < 5_000, title);
+  }
+  server.says = () => null;
+  assert.equal((await readFrom(server.url)).name, 'notes');
 });
 
 test('with public addresses alone nothing is fetched from this host, and nothing by http', async () => {

@@ -72,6 +72,8 @@ export interface GitServer {
   canFilter: boolean;
   /** Answers instead, where it is set. */
   instead: { readonly status: number; readonly headers?: Record<string, string>; readonly body?: string } | null;
+  /** Answers a request of a command instead, where it gives something. */
+  says: (command: string) => Buffer | string | null;
   close(): Promise<void>;
 }
 
@@ -92,6 +94,8 @@ export async function startGitServer(): Promise<GitServer> {
       const fetch = server.canFilter ? 'fetch=shallow filter' : 'fetch=shallow';
       return pktLine('# service=git-upload-pack') + flush + pktLine('version 2') + pktLine(fetch) + flush;
     }
+    const said = server.says(/command=([a-z-]+)/.exec(body)?.[1] ?? '');
+    if (said !== null) return said;
     if (body.includes('command=ls-refs')) return server.refs.map(pktLine).join('') + flush;
     const pack = server.pack([...body.matchAll(/want ([0-9a-f]{40})/g)].map(([, id]) => id!));
     const lines: Buffer[] = [Buffer.from(pktLine('packfile'))];
@@ -109,6 +113,7 @@ export async function startGitServer(): Promise<GitServer> {
     pack: () => packOf([]),
     canFilter: true,
     instead: null,
+    says: () => null,
     close: async () => {
       http.closeAllConnections();
       await new Promise((resolve) => http.close(resolve));

@@ -7,6 +7,7 @@ import { agentQuery } from './queries.ts';
 import {
   Activity,
   AppWindow,
+  BookOpen,
   CalendarClock,
   ChartColumn,
   EthernetPort,
@@ -194,6 +195,13 @@ const membersRoute = createRoute({
   component: lazyPage(() => import('./members/members-page.tsx'), 'MembersPage'),
 });
 
+const agentSkillsRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'skills',
+  staticData: { nav: { group: 'Connect', label: 'Skills', Icon: BookOpen } },
+  component: lazyPage(() => import('./skills/skills-page.tsx'), 'AgentSkillsPage'),
+});
+
 export const channelsRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'channels',
@@ -296,6 +304,7 @@ export const agentPages = [
   terminalRoute,
   browserRoute,
   membersRoute,
+  agentSkillsRoute,
   channelsRoute,
   schedulesRoute,
   connectionsRoute,

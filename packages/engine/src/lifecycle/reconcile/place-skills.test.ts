@@ -6,7 +6,6 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
-import { abilitiesOf, looksForSkills } from '@lodge/domain';
 import type {
   GuestAddress,
   GuestSkills,
@@ -16,7 +15,7 @@ import type {
   WantedSkill,
   WantedSkills,
 } from '@lodge/ports';
-import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
+import { createOpenclawRuntime } from '@lodge/runtimes';
 import type { AgentRow } from '@lodge/store/agents';
 import { FakeHost } from '@lodge/vm/fake';
 import { createAgentSkills } from '../../agent-skills/agent-skills.ts';
@@ -370,23 +369,6 @@ test('an agent whose image is from before skills is given none until it is upgra
   await next.put(id, name);
   assert.deepEqual(await turnSees(next.plane, host, id), { [name]: 'one' });
   await next.plane.end();
-});
-
-test('images of both runtimes look for skills, and those from before do not', () => {
-  for (const [kind, { templateVariant }] of [
-    ['runtime_a', createOpenclawRuntime()],
-    ['runtime_b', createHermesRuntime()],
-  ] as const) {
-    const { skillsSince } = abilitiesOf(kind);
-    const of = (configuration: number): string => templateVariant.replace(/-config-\d+-/, `-config-${configuration}-`);
-    assert.match(templateVariant, /-config-\d+-/);
-    assert.deepEqual(
-      [templateVariant, `${templateVariant}-early-1`, of(skillsSince), of(skillsSince - 1), undefined].map((variant) =>
-        looksForSkills(kind, variant),
-      ),
-      [true, true, true, false, false],
-    );
-  }
 });
 
 test('an agent has at most 50 skills, and those of another account are not there', async () => {
