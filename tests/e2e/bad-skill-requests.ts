@@ -1,6 +1,6 @@
 /** Rows of skills in the table of tests/e2e/bad-input.test.ts. */
 import { skillText, tarGzOf, zipOf } from '../../packages/skills/src/testing/archives.ts';
-import { get, invalid, noScope, tooLarge, wrongMedia } from './bad-request.ts';
+import { get, invalid, noAgent, noScope, tooLarge, wrongMedia } from './bad-request.ts';
 import type { BadRequest } from './bad-request.ts';
 
 const path = '/v1/skills';
@@ -26,7 +26,51 @@ const sent = (title: string, body: Uint8Array, names: string, headers: Record<st
 });
 const main = { path: 'SKILL.md', content: skillText() };
 
+const given = '/v1/agents/{id}/skills';
+const put = (
+  title: string,
+  json: unknown,
+  answer: Pick<BadRequest, 'status' | 'type' | 'code' | 'names'>,
+): BadRequest => ({
+  title: `give an agent ${title}`,
+  method: 'PUT',
+  path: `${given}/none`,
+  json,
+  ...answer,
+});
+
+/** Skills of agents. */
+const ofAgents: readonly BadRequest[] = [
+  put('a skill that is not there', {}, noSkill),
+  put('a skill by an id that is none', { skill: 'none' }, noSkill),
+  put('a skill by a name with a space', { skill: 'a b' }, { ...invalid, names: 'skill' }),
+  put('a skill by no name', { skill: '' }, { ...invalid, names: 'skill' }),
+  put('version 0', { version: 0 }, { ...invalid, names: 'version' }),
+  put('a version and a half', { version: 1.5 }, { ...invalid, names: 'version' }),
+  put('a version by a word', { version: 'newest' }, { ...invalid, names: 'version' }),
+  put('a skill that is perhaps enabled', { enabled: 'yes' }, { ...invalid, names: 'enabled' }),
+  put('a skill for a word', { members: 'all' }, { ...invalid, names: 'members' }),
+  put('a skill for no member’s name', { members: ['No Name'] }, { ...invalid, names: 'members' }),
+  put('a skill for a member twice', { members: ['scout', 'scout'] }, { ...invalid, names: 'members' }),
+  put(
+    'a skill for too many',
+    { members: Array.from({ length: 18 }, (_, i) => `m${i}x`) },
+    { ...invalid, names: 'members' },
+  ),
+  put('a skill with a field of its own', { path: '/etc' }, { ...invalid, names: 'path' }),
+  { ...put('a skill by a key that reads', {}, noScope), key: 'read' },
+  { ...put('a skill by a path', {}, noSkill), path: `${given}/a%2f..%2fb` },
+  { ...put('a skill of an endless name', {}, noSkill), path: `${given}/${'a'.repeat(10_000)}` },
+  { ...put('that is not there a skill', {}, noAgent), path: '/v1/agents/aaaaaaaaaaaa/skills/none' },
+  get('a skill that an agent does not have', `${given}/none`, noSkill),
+  get('a skill of an agent by SQL', `${given}/' or 1=1 --`, noSkill),
+  get('skills of an agent that is not there', '/v1/agents/aaaaaaaaaaaa/skills', noAgent),
+  { title: 'take a skill that an agent does not have', method: 'DELETE', path: `${given}/none`, ...noSkill },
+  { title: 'take a skill with a key that reads', method: 'DELETE', path: `${given}/none`, key: 'read', ...noScope },
+];
+
 export const skillRequests: readonly BadRequest[] = [
+  ...ofAgents,
   add('nowhere', {}, ['git', 'hub']),
   add('two places', { git: { url: 'https://a.example/x' }, hub: { name: 'clawhub', slug: 'x' } }, ['git', 'hub']),
   add('an unknown hub', { hub: { name: 'npm', slug: 'x' } }, 'hub.name'),

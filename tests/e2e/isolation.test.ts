@@ -7,13 +7,16 @@ import { after, before, test } from 'node:test';
 import type { TestContext } from 'node:test';
 import { openWorld } from './api/world.ts';
 import type { World } from './api/world.ts';
+import { skillText, zipOf } from '../../packages/skills/src/testing/archives.ts';
 import { Client } from './contract/states.ts';
 
 let world: World;
 let owner: Client;
 let stranger: Client;
 /** The owner's ids, of every kind that a reply shows. */
-let ids: { agent: string; stopped: string; audit: string; key: string; cursors: Record<string, string> };
+let ids: { agent: string; stopped: string; audit: string; key: string; skill: string; cursors: Record<string, string> };
+const confirmation = 'q3x8n2v7k1ab';
+const skillName = 'owners-secret-skill';
 /** Texts that only the owner may see. */
 const marks = ['owners-name', 'owners-secret-note', 'owners-team'];
 
@@ -25,7 +28,15 @@ before(async () => {
   const agent = await owner.agent('running', fields);
   const stopped = await owner.agent('stopped', fields);
   const cursorOf = async (path: string): Promise<string> => (await owner.call('GET', path)).body.next_cursor as string;
+  const skill = await addSkill();
+  await owner.call('PUT', `/agents/${agent}/skills/${skillName}`, {});
+  await world.sql.query(
+    `insert into confirmations (id, account_id, agent_id, kind, subject, target, digest, shown_sealed, expires_at)
+     values ($1, $2, $3, 'question', 'question', 'x', 'x', 'x', now() + interval '1 hour')`,
+    [confirmation, world.accountId, agent],
+  );
   ids = {
+    skill,
     agent,
     stopped,
     key: (await owner.call('GET', '/account/keys/current')).body.id as string,
@@ -39,6 +50,13 @@ before(async () => {
   };
 });
 after(() => world?.close());
+
+async function addSkill(): Promise<string> {
+  const body = zipOf([{ path: 'SKILL.md', content: skillText(skillName, marks[1]) }]);
+  const headers = { 'x-api-key': world.key, 'content-type': 'application/zip' };
+  const reply = await fetch(`${world.url}/v1/skills`, { method: 'POST', headers, body });
+  return ((await reply.json()) as { id: string }).id;
+}
 
 /** Everything of the owner's. */
 async function contents(): Promise<string> {
@@ -93,6 +111,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PUT /v1/agents/{id}/connections/{name}': { kind: 'mcp', url: 'https://mcp.example.com' },
   'PUT /v1/agents/{id}/skills/{name}': {},
   'POST /v1/agents/{id}/channels/{channel}/approvals': { code: 'x', action: 'approve' },
+  'POST /v1/confirmations/{confirmation}': { decision: 'allow' },
   'POST /v1/agents/{id}/schedules': { name: 'S', every: '1h', prompt: 'x' },
   'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },
   'POST /v1/agents/{id}/hooks': { name: 'H' },
@@ -120,16 +139,23 @@ test('every route of the document, with every id of the other account: 404, noth
         const byModel = path === '/v1/chat/completions' || path === '/v1/responses';
         const isNamed = path.startsWith('/v1/agents/{id}') || byModel;
         const named = path.startsWith('/v1/account/keys/') ? ids.key : id;
-        const target = path.slice(3).replace('{id}', encodeURIComponent(named));
+        const target = path
+          .slice(3)
+          .replace('{id}', encodeURIComponent(named))
+          .replace('{skill}', ids.skill)
+          .replace('{confirmation}', confirmation)
+          .replace('/skills/{name}', `/skills/${skillName}`);
         const given = bodies[`${method} ${path}`];
         const body = byModel ? { ...given, model: id } : given;
         const answer = await asking.call(method, target, body, { headers: headersOf[`${method} ${path}`] ?? {} });
         requests += 1;
         if (isNamed)
           assert.deepEqual([answer.status, answer.body.error.code], [404, 'agent_not_found'], `${method} ${path}`);
+        if (path.startsWith('/v1/skills/{skill}')) assert.equal(answer.body.error.code, 'skill_not_found', path);
+        if (path === '/v1/confirmations/{confirmation}') assert.equal(answer.body.error.code, 'confirmation_not_found');
         if (path === '/v1/account/keys/{id}') assert.equal(answer.body.error.code, 'key_not_found');
         if (path !== '/v1/openapi.json') {
-          for (const text of [...marks, ids.agent, ids.stopped, ids.key, world.accountId]) {
+          for (const text of [...marks, skillName, ids.skill, ids.agent, ids.stopped, ids.key, world.accountId]) {
             const shown = answer.text.replaceAll(id, '');
             assert.equal(text !== id && shown.includes(text), false, `${method} ${path} shows ${text}`);
           }
@@ -141,6 +167,24 @@ test('every route of the document, with every id of the other account: 404, noth
   assert.equal(await contents(), before, "nothing of the owner's has changed");
   t.diagnostic(`${requests} requests over ${routes.size} routes`);
   assert.ok(routes.size >= 21);
+});
+
+test("another account's skill is none by its name, and is given to no agent of one's own", async () => {
+  const agent = await stranger.agent('running', { name: 'of the stranger' });
+  const before = await contents();
+  for (const [method, path, body] of [
+    ['GET', `/skills/${skillName}`],
+    ['GET', `/skills/${skillName}/files/SKILL.md`],
+    ['DELETE', `/skills/${skillName}`],
+    ['PUT', `/agents/${agent}/skills/${skillName}`, {}],
+    ['PUT', `/agents/${agent}/skills/${skillName}`, { skill: ids.skill }],
+    ['GET', `/agents/${agent}/skills/${skillName}`],
+  ] as const) {
+    const answer = await stranger.call(method, path, body);
+    assert.deepEqual([answer.status, answer.body.error.code], [404, 'skill_not_found'], `${method} ${path}`);
+  }
+  assert.deepEqual((await stranger.call('GET', '/skills')).body.data, []);
+  assert.equal(await contents(), before);
 });
 
 test('equal secrets of two accounts have different fingerprints, so none shows what another has', async () => {

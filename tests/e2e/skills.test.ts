@@ -250,6 +250,31 @@ test('an account has 100 skills of 100 versions and 256 MiB, counted under a loc
   assert.deepEqual(codeOf(await post(zipOf(skill('s2')), { key })), [429, 'quota_exceeded']);
 });
 
+test('each change of what an agent has is in the audit log, with who and from where', async () => {
+  await post(zipOf(skill('given')));
+  const { id } = (await client.call('POST', '/agents?wait=false', { name: 'Ada' })).body;
+  const path = `/agents/${id}/skills/given`;
+  assert.equal((await client.call('PUT', path, { version: 1 })).status, 200);
+  assert.equal((await client.call('PUT', path, { version: 2 })).body.error.code, 'skill_not_found');
+  assert.equal((await client.call('PUT', path, { members: ['nobody'] })).body.error.code, 'invalid_request');
+  assert.equal((await client.call('GET', '/skills/given')).body.agents, 1);
+  assert.equal((await client.call('DELETE', path)).status, 200);
+  assert.equal((await client.call('DELETE', path)).body.error.code, 'skill_not_found');
+  const { data } = (await client.call('GET', `/audit-events?target_id=${id}`)).body;
+  const told = data.filter(({ action }: { action: string }) => action.startsWith('agent.skill'));
+  assert.deepEqual(
+    told.map(({ action, actor, address }: Record<string, unknown>) => [
+      action,
+      (actor as { type: string }).type,
+      address,
+    ]),
+    [
+      ['agent.skill_removed', 'api_key', '127.0.0.1'],
+      ['agent.skill_put', 'api_key', '127.0.0.1'],
+    ],
+  );
+});
+
 test('a backup of the database has the bytes of skills', async () => {
   const content = Buffer.alloc(700_000, 'backed up');
   const { body } = await post(zipOf(skill('kept', { path: 'data', content })));

@@ -48,7 +48,6 @@ test('an agent is given a skill, which is shown as its machine has it, changed, 
   await buttonIn(dialog, 'Give skill').click();
   await dialog.getByText('Choose who has it.').waitFor();
   await dialog.getByRole('checkbox', { name: 'scout' }).check();
-  await look(page, 'agent-skill-give', 'wide');
   await buttonIn(dialog, 'Give skill').click();
   const skills = page.getByRole('table', { name: 'Skills' });
   await skills.getByText('scout', { exact: true }).waitFor();

@@ -242,7 +242,7 @@ export interface AgentSkill {
   enabled: boolean;
   /** Names of the members that have it, and null for the agent itself. Null instead of a list: the agent and all its members, those to come too. */
   members: (string | null)[] | null;
-  /** As the agent's runtime last saw it. `pending`: the machine has yet to take it, within seconds while it runs, else at its next start. `shadowed`: another skill of its name, mostly one in the workspace, is used in its place. `not_loaded`: the runtime does not offer it, as it is disabled, or as something is missing. With several members it is the worst of what they see. */
+  /** As the agent's runtime sees it. A read asks a running agent again after 15 seconds; else it is as it was last seen. `pending`: the machine has yet to take it, within seconds while it runs, else at its next start. `shadowed`: another skill of its name, mostly one in the workspace, is used in its place. `not_loaded`: the runtime does not offer it, as it is disabled, or as something is missing. With several members it is the worst of what they see. */
   state: 'loaded' | 'pending' | 'shadowed' | 'not_loaded';
   /** Things that the skill says it needs, and the machine lacks. */
   missing: {

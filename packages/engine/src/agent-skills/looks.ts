@@ -1,7 +1,7 @@
 /**
  * Looks at the skills of running agents, asked for by reads of their records: a skill of the workspace may hide one of the owner
  * at any time, and nobody tells of that. An agent is asked at most once in a while, and one look at a time. A read waits for it
- * for a moment only. What the runtime said is stored, so the next read has it, on every server. Nothing is woken or kept awake.
+ * for a moment only. The answer is stored, so the next read has it, on every server. Nothing is woken or kept awake.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database } from '@lodge/store/database';

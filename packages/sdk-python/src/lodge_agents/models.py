@@ -502,10 +502,11 @@ class AgentSkill(Reply):
     all its members, those to come too.
     """
     state: Literal["loaded", "pending", "shadowed", "not_loaded"] | str
-    """As the agent's runtime last saw it. `pending`: the machine has yet to take it, within seconds while it
-    runs, else at its next start. `shadowed`: another skill of its name, mostly one in the workspace, is used
-    in its place. `not_loaded`: the runtime does not offer it, as it is disabled, or as something is missing.
-    With several members it is the worst of what they see.
+    """As the agent's runtime sees it. A read asks a running agent again after 15 seconds; else it is as it was
+    last seen. `pending`: the machine has yet to take it, within seconds while it runs, else at its next
+    start. `shadowed`: another skill of its name, mostly one in the workspace, is used in its place.
+    `not_loaded`: the runtime does not offer it, as it is disabled, or as something is missing. With several
+    members it is the worst of what they see.
     """
     missing: AgentSkillMissing
     """Things that the skill says it needs, and the machine lacks."""
