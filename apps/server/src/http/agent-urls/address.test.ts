@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AgentUrlSettings } from '../context.ts';
-import { hostOf, originOf } from './address.ts';
+import { hostOf, originOf, viewPort } from './address.ts';
 
 const url: AgentUrlSettings = {
   scheme: 'https',
@@ -14,7 +14,12 @@ const id = 'k7d2m9q4x1ab';
 const address = { kind: 'runtime_a', id, port: null } as const;
 
 test('an address names its agent again, by whatever spelling browsers may send', () => {
-  const all = [address, { ...address, port: 65_535 }, { kind: 'runtime_b', id, port: 9119 } as const];
+  const all = [
+    address,
+    { ...address, port: 65_535 },
+    { kind: 'runtime_b', id, port: 9119 } as const,
+    { ...address, port: viewPort },
+  ];
   for (const one of all) {
     const { host } = new URL(originOf(one, { ...url, port: 8443 }));
     for (const header of [host, host.toUpperCase(), host.replace(':', '.:'), host.replace(/:.*/, ':')]) {
@@ -39,6 +44,10 @@ test('a name of the domain that is not exactly an address is nobody, and never t
     `openclaw--${id}`,
     `-openclaw-${id}`,
     `hermes-${id}`,
+    `browser-${id}`,
+    `browser-hermes-${id}`,
+    `80-browser-openclaw-${id}`,
+    `browser-browser-openclaw-${id}`,
     `0-openclaw-${id}`,
     `080-openclaw-${id}`,
     `65536-openclaw-${id}`,

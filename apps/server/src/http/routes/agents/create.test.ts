@@ -54,6 +54,7 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     disk: { limit_gb: 10, used_gb: null },
     url: `http://openclaw-${id}.agents.localhost:${new URL(baseUrl).port}`,
     dashboard_url: null,
+    browser: false,
     llm_keys: [],
     channels: [],
     lifecycle: {
