@@ -52,7 +52,8 @@ export function webPages(results: Results, subject: Subject, agent: () => Tested
     await agent.patch({ browser: false, size: 'small' });
     await until('it has none', settledMs, async () => (await agent.record()).settings_pending === false);
     await agent.answer('And now?', { user: 'pages' });
-    assert.ok(!agent.lastSeen.includes(`"name":"${browsing.tool}"`), 'the tool is gone');
+    const { tools } = llm.requests.at(-1)!.body as { readonly tools: readonly object[] };
+    assert.ok(!JSON.stringify(tools).includes(`"name":"${browsing.tool}"`), 'the tool is gone');
   });
 }
 
