@@ -151,6 +151,14 @@ const codeOf =
     return { texts: { '<code>': body.data[0].code } };
   };
 
+/** An agent, and the conversation that somebody has written in. */
+const agentInConversation: Prepare = async (place) => {
+  const id = await place.agent();
+  const relay = await RelayHand.of(place.world.store, place.world.accountId, id);
+  await relay.write('hello', { conversation: '4711' });
+  return { variables: { AGENT: id }, texts: { '"conversation": "8127361"': '"conversation": "4711"' } };
+};
+
 /** Gives the readers of a page the records that its snippets name. */
 const preparations: Readonly<Record<string, Prepare>> = {
   'docs/guides/cli.md': async () => ({
@@ -196,12 +204,8 @@ const preparations: Readonly<Record<string, Prepare>> = {
     });
     return { variables: { AGENT: id }, texts: { '"conversation": "8127361"': '"conversation": "4711"' } };
   },
-  async 'docs/guides/github-agent.md'(place) {
-    const id = await place.agent();
-    const relay = await RelayHand.of(place.world.store, place.world.accountId, id);
-    await relay.write('hello', { conversation: '4711' });
-    return { variables: { AGENT: id }, texts: { '"conversation": "8127361"': '"conversation": "4711"' } };
-  },
+  'docs/guides/github-agent.md': agentInConversation,
+  'docs/guides/report-behind-a-login.md': agentInConversation,
   async 'docs/guides/skills.md'(place) {
     await place.use({ name: 'ada' });
     return {};
