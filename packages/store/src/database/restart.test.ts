@@ -98,7 +98,7 @@ test('a create that cannot get its turn is refused within 15 s and leaves nothin
 
 test('a database that is away is an error, not a wait without end', async () => {
   const away = { connectionString: 'postgres://lodge@127.0.0.1:1/none?password=marked-secret', log: silent };
-  for (const open of [openTestStore(away), migrate(away)]) {
+  for (const open of [() => openTestStore(away), () => migrate(away)]) {
     await assert.rejects(open, (error: Error & { code: string }) => {
       assert.equal(error.code, 'ECONNREFUSED');
       assert.ok(!`${error.stack} ${JSON.stringify(error)}`.includes('marked-secret'));

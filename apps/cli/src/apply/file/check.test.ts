@@ -39,6 +39,10 @@ test('conditions of the API hold in files', () => {
   const signature = { type: 'github', secret: { env: 'A' }, header: 'x' };
   assert.match(findings(withAgent({ hooks: [{ name: 'a', signature }] }))[0]!, /header must not be given here/);
   assert.match(findings(withAgent({ spend_limit: { action: 'block' } }))[0]!, /at least one of daily_usd, monthly_usd/);
+  assert.match(
+    findings(withAgent({ skills: [{ name: 'a', members: ['b', 'b'] }] }))[0]!,
+    /members names something twice/,
+  );
   assert.match(findings(withAgent({ instructions: { fil: 'a' } })).join(), /did you mean file\?/);
   assert.match(
     findings(withAgent({ llm_keys: { anthropic: { env: 'A', file: 'b' } } }))[0]!,

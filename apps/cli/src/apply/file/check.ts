@@ -36,7 +36,7 @@ type Values = Readonly<Record<string, unknown>>;
 export const checkedKeywords: readonly string[] = [
   '$ref type const enum allOf anyOf oneOf not if else x-secret',
   'properties required additionalProperties propertyNames maxProperties',
-  'items minItems maxItems minLength maxLength pattern minimum maximum',
+  'items minItems maxItems uniqueItems minLength maxLength pattern minimum maximum',
 ].flatMap((words) => words.split(' '));
 /** Keywords that say something to a person or an editor. `at` has a pattern beside its `format`. */
 export const plainKeywords: readonly string[] = ['$schema', '$defs', 'title', 'description', 'default', 'format'];
@@ -102,9 +102,11 @@ export class Checker {
     if (value > (maximum as number)) this.#note(path, `must be at most ${String(maximum)}`);
   }
 
-  #checkList({ items, minItems, maxItems }: Schema, value: readonly unknown[], path: Path): void {
+  #checkList({ items, minItems, maxItems, uniqueItems }: Schema, value: readonly unknown[], path: Path): void {
     if (value.length < (minItems as number)) this.#note(path, `needs ${String(minItems)} or more`);
     if (value.length > (maxItems as number)) return this.#note(path, tooMany(maxItems as number));
+    if (uniqueItems === true && new Set(value.map((each) => JSON.stringify(each))).size < value.length)
+      this.#note(path, 'names something twice');
     if (items === undefined) return;
     for (const [at, each] of value.entries()) this.check(items as Schema, each, [...path, at]);
   }
