@@ -20,8 +20,6 @@ export interface Subject {
   readonly browsing: {
     /** The name of one of the tools. */
     readonly tool: string;
-    /** Whether a link's file is proved to be in the workspace. Behind Hermes's own connection to the page it was not found. */
-    readonly downloads: boolean;
     open(url: string): ToolCall;
     look(): ToolCall;
     type(ref: string, text: string): ToolCall;
@@ -57,7 +55,6 @@ export const openclaw: Subject = {
   scripts: () => [],
   browsing: {
     tool: 'browser',
-    downloads: true,
     open: (targetUrl) => ofBrowser({ action: 'open', targetUrl }),
     look: () => ofBrowser({ action: 'snapshot' }),
     type: (ref, text) => ofBrowser({ action: 'act', kind: 'type', ref, text }),
@@ -97,7 +94,6 @@ export const hermes: Subject = {
   },
   browsing: {
     tool: 'browser_navigate',
-    downloads: false,
     open: (url) => ({ name: 'browser_navigate', arguments: { url } }),
     look: () => ({ name: 'browser_snapshot', arguments: {} }),
     type: (ref, text) => ({ name: 'browser_type', arguments: { ref: `@${ref}`, text } }),

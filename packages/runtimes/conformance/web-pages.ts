@@ -18,47 +18,43 @@ const readDownload =
 
 export function webPages(results: Results, subject: Subject, agent: () => Tested): void {
   const { check } = results.of(agent);
-  const { downloads } = subject.browsing;
 
-  check(
-    `it fills a form in its browser${downloads ? ' and reads what it downloads' : ''}, and its tab stays`,
-    async (agent) => {
-      const { llm } = agent.world;
-      const word = `plum-${randomBytes(6).toString('hex')}`;
-      await agent.patch({ size: 'medium', browser: true });
-      const state = async (): Promise<string> => (await (await agent.guest()).browser.state()).status;
-      await until('it has a browser', shownMs, async () => (await state()) === 'idle');
-      await until('it is set', settledMs, async () => (await agent.record()).settings_pending === false);
-      await serve(agent, word);
+  check('it fills a form in its browser and reads what it downloads, and its tab stays', async (agent) => {
+    const { llm } = agent.world;
+    const word = `plum-${randomBytes(6).toString('hex')}`;
+    await agent.patch({ size: 'medium', browser: true });
+    const state = async (): Promise<string> => (await (await agent.guest()).browser.state()).status;
+    await until('it has a browser', shownMs, async () => (await state()) === 'idle');
+    await until('it is set', settledMs, async () => (await agent.record()).settings_pending === false);
+    await serve(agent, word);
 
-      const { browsing } = subject;
-      const steps: readonly ((last: string) => Reply)[] = [
-        () => ({ toolCalls: [browsing.open(site)] }),
-        () => ({ toolCalls: [browsing.look()] }),
-        (last) => ({ toolCalls: [browsing.type(refIn(last, 'textbox'), word)] }),
-        () => ({ toolCalls: [browsing.press('Enter')] }),
-        () => ({ toolCalls: [browsing.look()] }),
-        (last) => ({ toolCalls: [browsing.click(refIn(last, 'link'))] }),
-        () => ({ toolCalls: [subject.work(downloads ? readDownload : `echo ordered,${word}`)] }),
-        () => ({ text: 'It is in.' }),
-      ];
-      let step = 0;
-      const seen: string[] = [];
-      llm.rule(({ body }) => {
-        seen.push(lastResult(body));
-        return steps[step++]?.(seen.at(-1)!);
-      });
-      assert.match(await agent.answer('Order plums', { user: 'pages' }), /It is in/, seen.join('\n'));
-      assert.match(seen.at(-1)!, new RegExp(`ordered,${word}`), seen.join('\n'));
+    const { browsing } = subject;
+    const steps: readonly ((last: string) => Reply)[] = [
+      () => ({ toolCalls: [browsing.open(site)] }),
+      () => ({ toolCalls: [browsing.look()] }),
+      (last) => ({ toolCalls: [browsing.type(refIn(last, 'textbox'), word)] }),
+      () => ({ toolCalls: [browsing.press('Enter')] }),
+      () => ({ toolCalls: [browsing.look()] }),
+      (last) => ({ toolCalls: [browsing.click(refIn(last, 'link'))] }),
+      () => ({ toolCalls: [subject.work(readDownload)] }),
+      () => ({ text: 'It is in.' }),
+    ];
+    let step = 0;
+    const seen: string[] = [];
+    llm.rule(({ body }) => {
+      seen.push(lastResult(body));
+      return steps[step++]?.(seen.at(-1)!);
+    });
+    assert.match(await agent.answer('Order plums', { user: 'pages' }), /It is in/, seen.join('\n'));
+    assert.match(seen.at(-1)!, new RegExp(`ordered,${word}`), seen.join('\n'));
 
-      assert.match(await pages(agent), /"title": "Ordered"/);
-      await agent.patch({ browser: false, size: 'small' });
-      await until('it has none', settledMs, async () => (await agent.record()).settings_pending === false);
-      await agent.answer('And now?', { user: 'pages' });
-      const { tools } = llm.requests.at(-1)!.body as { readonly tools: readonly object[] };
-      assert.ok(!JSON.stringify(tools).includes(`"name":"${browsing.tool}"`), 'the tool is gone');
-    },
-  );
+    assert.match(await pages(agent), /"title": "Ordered"/);
+    await agent.patch({ browser: false, size: 'small' });
+    await until('it has none', settledMs, async () => (await agent.record()).settings_pending === false);
+    await agent.answer('And now?', { user: 'pages' });
+    const { tools } = llm.requests.at(-1)!.body as { readonly tools: readonly object[] };
+    assert.ok(!JSON.stringify(tools).includes(`"name":"${browsing.tool}"`), 'the tool is gone');
+  });
 }
 
 /** A form, its answer with a link, and what the link downloads, from within the machine. */

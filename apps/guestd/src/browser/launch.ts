@@ -64,7 +64,8 @@ const flags = [
 /**
  * Arguments: the device, the folder to mount it at, the ids of the user, and Chromium's own arguments. The rule for the route
  * keeps pages from the host's door for this machine, where model calls and connections have their secrets filled in. It
- * names TCP by its number: guests have no list of protocols.
+ * names TCP by its number: guests have no list of protocols. Hermes closes the workspace to all other users; there the browser
+ * sees the downloads alone, in a folder of its own disk.
  */
 const script = `
 set -e
@@ -78,8 +79,10 @@ for file in resolv.conf hosts; do [ ! -e "$root/etc/$file" ] || mount --bind "/e
 mount --bind ${runFolder}/policies "$root/etc/chromium/policies/managed"
 mount --bind ${homeFolder} "$root${homeFolder}"
 mount --bind ${profileFolder} "$root${mountedProfile}"
-mount --bind /workspace "$root/workspace"
-mount -o remount,bind,ro,nosuid,nodev "$root/workspace"
+if setpriv --reuid "$id" --regid "$id" --clear-groups test -x /workspace; then
+  mount --bind /workspace "$root/workspace"
+  mount -o remount,bind,ro,nosuid,nodev "$root/workspace"
+fi
 mount --bind ${downloadsFolder} "$root${downloadsFolder}"
 cd "$root"
 pivot_root . .
