@@ -94,7 +94,7 @@ export interface GuestHealth {
 }
 
 /**
- * What the agent's browser does.
+ * The states of the agent's browser.
  *
  *   off           the owner does not want one
  *   unavailable   there is none on the machine's disk (yet)

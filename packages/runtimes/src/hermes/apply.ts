@@ -1,21 +1,13 @@
 /** Those settings of an agent that lie in its guest. Model and provider are chosen with each request. */
 import type { AgentSettings } from '@lodge/ports';
-import { applyAsking, askingInGuest } from '../asking-commands.ts';
-import { applyBrowser, browserInGuest } from '../browser.ts';
-import { applyEnvironment, environmentInGuest } from '../environment.ts';
-import { applyHosts, hostsInGuest } from '../hosts.ts';
+import { applyMachine, machineInGuest } from '../machine-settings.ts';
 import { applyDashboard } from './dashboard.ts';
 import type { HermesGuest } from './gateway.ts';
 import { applyInstructions } from './soul.ts';
 
 export function inGuest(settings: AgentSettings): object | null {
-  const { instructions, dashboard, env, hosts, asksBeforeCommands, browser } = settings;
-  const more = {
-    ...environmentInGuest(env),
-    ...hostsInGuest(hosts),
-    ...askingInGuest(asksBeforeCommands),
-    ...browserInGuest(browser),
-  };
+  const { instructions, dashboard } = settings;
+  const more = machineInGuest(settings);
   if (instructions === null && !dashboard && Object.keys(more).length === 0) return null;
   return { instructions, dashboard, ...more };
 }
@@ -23,14 +15,12 @@ export function inGuest(settings: AgentSettings): object | null {
 export async function applySettings(
   runtime: HermesGuest,
   address: string,
-  { instructions, dashboard, env, hosts, asksBeforeCommands, browser }: AgentSettings,
+  settings: AgentSettings,
   signal: AbortSignal,
 ): Promise<void> {
   const { guest } = runtime;
-  await applyHosts(guest, hosts, signal);
-  await applyAsking(guest, asksBeforeCommands, signal);
-  await applyEnvironment(guest, env, signal);
-  await applyBrowser(guest, browser, signal);
+  const { instructions, dashboard } = settings;
+  await applyMachine(guest, settings, signal);
   await applyInstructions(runtime, instructions, signal);
   await applyDashboard(runtime, address, dashboard, signal);
   await guest.sync(false, { signal });

@@ -1,8 +1,5 @@
 import type { AgentSettings } from '@lodge/ports';
-import { applyAsking, askingInGuest } from '../asking-commands.ts';
-import { applyBrowser, browserInGuest } from '../browser.ts';
-import { applyEnvironment, environmentInGuest } from '../environment.ts';
-import { applyHosts, hostsInGuest } from '../hosts.ts';
+import { applyMachine, machineInGuest } from '../machine-settings.ts';
 import { keepOwnerText } from '../owner-text.ts';
 import { authProfiles, authProfilesName, mainAgent, workspaceOf } from './config.ts';
 import { bringMembers } from './members.ts';
@@ -13,32 +10,25 @@ const settingsVersion = 1;
 
 /** Returns the settings that lie in the guest. Model and provider are chosen with each request. */
 export function inGuest(settings: AgentSettings): object | null {
-  const { instructions, members, env, hosts, asksBeforeCommands, browser } = settings;
-  const more = {
-    ...environmentInGuest(env),
-    ...hostsInGuest(hosts),
-    ...askingInGuest(asksBeforeCommands),
-    ...browserInGuest(browser),
-  };
+  const { instructions, members } = settings;
+  const more = machineInGuest(settings);
   if (instructions === null && members.length === 0 && Object.keys(more).length === 0) return null;
   const memberSettings = members.map((member) => [member.name, member.instructions]);
   return { settingsVersion, instructions, members: memberSettings, ...more };
 }
 
 /**
- * Applies hosts, variables, the browser, instructions and members. Instructions go into `SOUL.md` in the workspace, which OpenClaw reads with every turn. A
- * member has its instructions before it can be spoken to.
+ * Applies the settings of the machine, instructions and members. Instructions go into `SOUL.md` in the workspace, which
+ * OpenClaw reads with every turn. A member has its instructions before it can be spoken to.
  */
 export async function applySettings(
   runtime: OpenclawGuest,
-  { instructions, members, env, hosts, asksBeforeCommands, browser }: AgentSettings,
+  settings: AgentSettings,
   signal: AbortSignal,
 ): Promise<void> {
   const { guest } = runtime;
-  await applyHosts(guest, hosts, signal);
-  await applyAsking(guest, asksBeforeCommands, signal);
-  await applyEnvironment(guest, env, signal);
-  await applyBrowser(guest, browser, signal);
+  const { instructions, members } = settings;
+  await applyMachine(guest, settings, signal);
   await keepOwnerText(guest, `${workspaceOf(mainAgent)}/SOUL.md`, instructions, signal);
   for (const member of members) {
     const workspace = workspaceOf(member.name);
