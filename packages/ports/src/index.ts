@@ -2,6 +2,7 @@ export * from './vm/guest-processor.ts';
 export * from './vm/host-look.ts';
 export * from './vm/images.ts';
 export * from './vm/runtime-versions.ts';
+export * from './vm/saved-machines.ts';
 export * from './vm/vm-driver.ts';
 export * from './guest/gateway.ts';
 export * from './guest/guest-address.ts';

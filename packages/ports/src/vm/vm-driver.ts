@@ -1,6 +1,7 @@
 import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
 import type { GuestAddress } from '../guest/guest-address.ts';
 import type { Image, ReportProgress } from './images.ts';
+import type { FromSaved, SavedMachines } from './saved-machines.ts';
 
 /** A machine's wanted resources. */
 export interface Machine {
@@ -66,10 +67,17 @@ export interface VmRequest {
    * - `boot`: the agent's existing disk, booted cold; a snapshot of its memory is discarded.
    * - `snapshot`: disk and memory as `suspend` left them. The snapshot is used up before the guest runs, and after a crash
    *   only the disk is left.
+   * - `FromSaved`: a fresh disk over the saved machine's, with its memory or booted cold; any earlier disk of this agent is
+   *   discarded, as with `clone`. `template` is that of the saved machine.
    */
-  readonly from: 'clone' | 'boot' | 'snapshot';
+  readonly from: 'clone' | 'boot' | 'snapshot' | FromSaved;
   /** Rules in effect before the guest's first instruction. By default every public address is allowed. */
   readonly egress?: EgressRules;
+  /**
+   * Only with `FromSaved` and its memory: the guest's processes stay frozen and only its daemon answers, so that its files
+   * can be read and nothing in it acts.
+   */
+  readonly still?: boolean;
 }
 
 /**
@@ -85,7 +93,7 @@ export interface Vm {
    */
   readonly address: string;
   readonly machine: Machine;
-  /** With `snapshot`, the facts that `suspend` stored beside it. */
+  /** With `snapshot` and `FromSaved`, the facts that were stored beside it. */
   readonly facts: RuntimeFacts | null;
 }
 
@@ -184,7 +192,7 @@ export interface CarriedData {
  * at any point.
  * Calls for one agent are served one at a time, in order, except that `remove` aborts a `create` in progress.
  */
-export interface VmDriver {
+export interface VmDriver extends SavedMachines {
   /**
    * Host address on which the broker must listen. Traffic to a guest's fixed broker address arrives here, at `brokerPort`.
    */
@@ -326,6 +334,10 @@ export type VmErrorCode =
   | 'snapshot_missing'
   /** The snapshot is whole, but was saved on another emulator, accelerator or processor. */
   | 'snapshot_foreign'
+  /** There is no saved machine of that id. */
+  | 'saved_missing'
+  /** A saved machine is not as it was saved. It is not loaded. */
+  | 'saved_damaged'
   | 'disk_full'
   | 'gone'
   | 'failed';

@@ -1,0 +1,78 @@
+import type { Machine, RuntimeFacts } from './vm-driver.ts';
+
+/** What a save keeps. */
+export interface SaveRequest {
+  /** Names the saved machine: 1..64 of `a-z`, `0-9` and `-`. The same id twice is the same saved machine. */
+  readonly id: string;
+  /**
+   * Whether the guest's memory is kept. Without it the disk alone is kept, as after a loss of power behind a sync. A machine
+   * at rest has only what its stop kept.
+   */
+  readonly memory: boolean;
+  /** Opaque facts of the runtime, which `create` returns with a machine of it. */
+  readonly facts: RuntimeFacts;
+  /** A folder of the guest whose listing is kept, at most `maxListingBytes` of it; asked for before the guest stands still. */
+  readonly listed?: string;
+}
+
+/** Largest listing of a saved machine, bytes. */
+export const maxListingBytes = 8 * 1024 * 1024;
+
+/** The cost of a save. */
+export interface Saving {
+  /** Bytes of memory and device state written; 0 without memory. */
+  readonly bytes: number;
+  /** Bytes that its disk occupies over its template's. Other saved machines and the agent's VM may share them. */
+  readonly diskBytes: number;
+  /** Milliseconds for which the guest stood still. */
+  readonly ms: number;
+}
+
+/** A machine at rest: a disk, its memory or none, and the facts that a start from it needs. Written once, then only read. */
+export interface SavedMachine {
+  readonly id: string;
+  /** The agent and the execution that it was saved of. */
+  readonly agentId: string;
+  readonly executionId: string;
+  readonly templateId: string;
+  readonly machine: Machine;
+  readonly memory: boolean;
+  /** How a start from it begins here: `disk` when it has no memory, or when this host cannot take it. */
+  readonly loads: 'memory' | 'disk';
+  readonly facts: RuntimeFacts | null;
+  readonly bytes: number;
+  readonly diskBytes: number;
+  readonly savedAt: Date;
+}
+
+/** A start from a saved machine, which stays as it is. */
+export interface FromSaved {
+  readonly saved: string;
+  /** Whether its memory is loaded; else its disk is booted. */
+  readonly memory: boolean;
+}
+
+/** Saved machines of this instance on this host. */
+export interface SavedMachines {
+  /**
+   * Saves the agent's VM of that execution and lets it go on as it was: a running one runs, a paused one stays paused. A VM
+   * at rest is saved without copying. A rejection leaves the VM as it was and no part of the saved machine: `disk_full`,
+   * `gone`, `timeout`. A crash leaves the VM, paused at worst, and the saved machine whole or not at all.
+   */
+  save(agentId: string, executionId: string, request: SaveRequest, signal: AbortSignal): Promise<Saving>;
+  /** Returns null when there is none. A damaged one is found, and fails its check. */
+  findSaved(id: string): Promise<SavedMachine | null>;
+  /** Reads every byte of it. Returns null when it is whole, else the reason why it is damaged. Rejects with `saved_missing`. */
+  checkSaved(id: string, signal: AbortSignal): Promise<string | null>;
+  /**
+   * Returns the listing of the folder that was asked for: one line a path, `type size mtime path`, sorted by path; null
+   * when there is none.
+   */
+  readListing(id: string): Promise<string | null>;
+  /** Makes `to` the same saved machine, without copying. An existing `to` is a success. */
+  copySaved(from: string, to: string): Promise<void>;
+  /** Frees it. Absence is a success. VMs that were started from it go on. */
+  dropSaved(id: string): Promise<void>;
+  /** Frees all that are neither in `keep` nor in use by a call in progress. Returns their ids. */
+  collectSaved(keep: ReadonlySet<string>): Promise<readonly string[]>;
+}
