@@ -1,7 +1,7 @@
 /** A QEMU driver with its own instance, network range and folders, for tests on a host that others use too. */
 import { randomInt } from 'node:crypto';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readdir, rm, statfs, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, statfs, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -117,9 +117,16 @@ export async function holdingsOf(settings: QemuHostSettings): Promise<string[]> 
   ];
 }
 
-/** Gives the VMs a disk of their own that can be filled. Call it before the first driver starts. */
+/** Gives VMs and saved machines a disk of their own that can be filled. Call it before the first driver starts. */
 export async function mountVms({ dataDir }: QemuHostSettings): Promise<void> {
-  await run('mount', ['-t', 'tmpfs', '-o', 'size=3g,mode=0711', 'lodge-vms', join(dataDir, 'vms')]);
+  const disk = join(dataDir, 'disk');
+  await mkdir(disk);
+  await run('mount', ['-t', 'tmpfs', '-o', 'size=3g,mode=0711', 'lodge-vms', disk]);
+  await rm(join(dataDir, 'vms'), { recursive: true });
+  for (const name of ['vms', 'saved']) {
+    await mkdir(join(disk, name), { mode: 0o711 });
+    await symlink(join(disk, name), join(dataDir, name));
+  }
 }
 
 /** Runs `work` while that disk has room for `leftBytes` more and nothing else. */
@@ -151,7 +158,7 @@ export async function destroyHost(settings: QemuHostSettings): Promise<void> {
   const cgroups = await openCgroups(settings.instance);
   for (const name of await cgroups.names()) await cgroups.remove(name);
   await cgroups.close();
-  await run('umount', [join(settings.dataDir, 'vms')]).catch(() => undefined);
+  await run('umount', [join(settings.dataDir, 'disk')]).catch(() => undefined);
   await rm(settings.dataDir, { recursive: true, force: true });
 }
 

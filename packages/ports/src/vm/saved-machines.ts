@@ -9,7 +9,7 @@ export interface SaveRequest {
    * at rest has only what its stop kept.
    */
   readonly memory: boolean;
-  /** Opaque facts of the runtime, which `create` returns with a machine of it. */
+  /** Opaque facts of the runtime, which `create` returns when it loads the memory. */
   readonly facts: RuntimeFacts;
   /** A folder of the guest whose listing is kept, at most `maxListingBytes` of it; asked for before the guest stands still. */
   readonly listed?: string;
@@ -73,6 +73,9 @@ export interface SavedMachines {
   copySaved(from: string, to: string): Promise<void>;
   /** Frees it. Absence is a success. VMs that were started from it go on. */
   dropSaved(id: string): Promise<void>;
-  /** Frees all that are neither in `keep` nor in use by a call in progress. Returns their ids. */
-  collectSaved(keep: ReadonlySet<string>): Promise<readonly string[]>;
+  /**
+   * Frees all that are neither in `keep` nor in use by a call in progress nor made since `savedBefore`, the time at which the
+   * caller began to gather `keep`. Returns their ids.
+   */
+  collectSaved(keep: ReadonlySet<string>, savedBefore: Date): Promise<readonly string[]>;
 }

@@ -93,7 +93,7 @@ export interface Vm {
    */
   readonly address: string;
   readonly machine: Machine;
-  /** With `snapshot` and `FromSaved`, the facts that were stored beside it. */
+  /** With `snapshot`, and with the memory of a saved machine, the facts that were stored beside it. */
   readonly facts: RuntimeFacts | null;
 }
 

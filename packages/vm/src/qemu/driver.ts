@@ -7,6 +7,8 @@
  *   create:  slot and record -> namespace, disk, control group -> QEMU -> record of the process -> device state loaded,
  *            machine sized, running -> daemon answers, clock set, machine complete -> record `running`
  *   from a snapshot: the same; before the device state its pages are laid, and before the guest runs it is used up
+ *   save:    frozen -> device state, pages -> a new layer on top of its disk -> goes on -> the saved machine's folder has
+ *            its name (`saved/machine/saved-store.ts`)
  *   suspend: frozen -> device state, pages -> the snapshot's folder has its name -> QEMU ended -> what it had freed ->
  *            record `suspended`
  *   backed up: a suspend whose snapshot holds the guest's data too -> the directory has another name (`backups.ts`)
@@ -36,6 +38,7 @@ import type { QemuDriverOptions } from './options.ts';
 import { openTapDevice } from './machine/device-nodes.ts';
 import { passableFolder } from './host/files.ts';
 import { BrowserDisks } from './saved/browser-disks.ts';
+import { SavedStore } from './saved/machine/saved-store.ts';
 import { freeSpaceNow, hostMemory } from './host/capacity.ts';
 import { CpuKeeper } from './lifecycle/cpu-keeper.ts';
 import { ClockKeeper } from './lifecycle/clock-keeper.ts';
@@ -82,12 +85,21 @@ class QemuDriver implements VmDriver {
     this.inTurn(agentId, () => this.vms.showBrowser(agentId, executionId));
   readonly setEgress: VmDriver['setEgress'] = (agentId, rules) =>
     this.inTurn(agentId, () => this.vms.setEgress(agentId, rules));
+  readonly save: VmDriver['save'] = (agentId, executionId, request, signal) =>
+    this.inTurn(agentId, (own) => this.vms.save(agentId, executionId, request, own), signal);
+  readonly findSaved: VmDriver['findSaved'] = (id) => this.vms.findSaved(id);
+  readonly checkSaved: VmDriver['checkSaved'] = (id) => this.store.check(id);
+  readonly readListing: VmDriver['readListing'] = (id) => this.store.listing(id);
+  readonly copySaved: VmDriver['copySaved'] = (from, to) => this.store.copy(from, to);
+  readonly dropSaved: VmDriver['dropSaved'] = (id) => this.store.drop(id);
+  readonly collectSaved: VmDriver['collectSaved'] = (keep, savedBefore) => this.store.collect(keep, savedBefore);
   private readonly options: QemuDriverOptions;
   private readonly vmsRoot: string;
   private readonly calls = new AgentCalls();
   private readonly slots: VmNumbers;
   private readonly templates: Templates;
   private readonly browserDisks: BrowserDisks;
+  private readonly store: SavedStore;
   private readonly watch: ExitWatch;
   private readonly vms: Vms;
   private readonly keeper: NetworkKeeper;
@@ -104,11 +116,13 @@ class QemuDriver implements VmDriver {
     this.slots = new VmNumbers(options.network.maxSlots);
     this.templates = new Templates(options, this.slots);
     this.browserDisks = new BrowserDisks(options);
+    this.store = new SavedStore(options.dataDir);
     this.keeper = new NetworkKeeper(options.network, options.log);
     const { slots, templates, browserDisks, watch } = this;
     const holdStill: ClockKeeper['hold'] = (agentId, signal) => this.clocks.hold(agentId, signal);
     const cgroups = (): Cgroups => this.started();
-    this.vms = new Vms({ options, root: this.vmsRoot, slots, templates, browserDisks, watch, cgroups, holdStill });
+    const places = { options, root: this.vmsRoot, store: this.store };
+    this.vms = new Vms({ ...places, slots, templates, browserDisks, watch, cgroups, holdStill });
     this.processors = new CpuKeeper({ watch, cgroups, log: options.log });
     const setClock = this.vms.setClock.bind(this.vms);
     this.clocks = new ClockKeeper({ watch, setClock, log: options.log });
@@ -120,8 +134,11 @@ class QemuDriver implements VmDriver {
     this.unlock = await lock(`instance ${instance}`, { timeoutMs: 3000 });
     try {
       const { buildsRoot, own } = this.templates;
-      for (const folder of [dataDir, this.vmsRoot, buildsRoot, own.root, cacheDir]) await passableFolder(folder);
+      const { root: savedRoot } = this.store;
+      const folders = [dataDir, this.vmsRoot, savedRoot, buildsRoot, own.root, cacheDir];
+      for (const folder of folders) await passableFolder(folder);
       await own.sweep();
+      await this.store.sweep();
       await this.browserDisks.start();
       await this.templates.readPace();
       this.cgroups = await openCgroups(instance);

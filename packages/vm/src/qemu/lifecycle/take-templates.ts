@@ -8,6 +8,7 @@ import { isAlive } from '../host/process.ts';
 import { backingOf, moveDisk } from '../saved/backing.ts';
 import type { OwnTemplates } from '../saved/own-templates.ts';
 import { Backups } from '../saved/backups.ts';
+import { bottomOf } from '../saved/layers.ts';
 import { RunDirectory } from '../saved/run-directory.ts';
 import { templateOfDisk } from '../saved/template-shelf.ts';
 
@@ -21,13 +22,14 @@ export async function takeTemplates(
   for (const directory of agentIds.flatMap((id) => [new RunDirectory(vmsRoot, id), backups.directory(id)])) {
     const fields = { agent_id: directory.agentId };
     try {
-      const backing = await backingOf(directory.disk);
+      const bottom = await bottomOf(directory.disk);
+      const backing = await backingOf(bottom);
       const record = await directory.read();
       const id = record?.templateId ?? (backing && templateOfDisk(backing));
       if (backing === null || !id) continue;
       if (!tried.has(id)) tried.set(id, (await own.has(id)) || (await own.take(id)));
       if (!tried.get(id)) log.warn({ ...fields, template: id }, 'the template of an agent is nowhere');
-      else if (!record?.process || !isAlive(record.process)) await moveDisk(directory.disk, own.file(id, 'disk'));
+      else if (!record?.process || !isAlive(record.process)) await moveDisk(bottom, own.file(id, 'disk'));
     } catch (error) {
       log.warn({ ...fields, err: error }, 'the template of an agent is not taken into the data folder');
     }

@@ -14,10 +14,13 @@ import { endOf, withDeath } from '../machine/launch.ts';
 import { bootId } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { moveDisk } from '../saved/backing.ts';
+import { bottomOf } from '../saved/layers.ts';
+import type { SavedStore } from '../saved/machine/saved-store.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import type { BrowserDisks } from '../saved/browser-disks.ts';
 import { pageThread } from '../saved/snapshot/snapshot.ts';
+import type { LoadableSnapshot } from '../saved/snapshot/snapshot.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Templates } from './templates.ts';
 import type { Kept } from './vm-remove.ts';
@@ -32,6 +35,7 @@ export interface Making {
   readonly slots: VmNumbers;
   readonly templates: Templates;
   readonly browserDisks: BrowserDisks;
+  readonly store: SavedStore;
   readonly watch: ExitWatch;
   readonly cgroups: Cgroups;
   readonly directory: RunDirectory;
@@ -49,39 +53,61 @@ const bootTimeoutMs = 300_000;
 const machineTimeoutMs = 120_000;
 
 /** The part that each kind of start needs, and that remains when the start fails. */
-const kept: Readonly<Record<VmRequest['from'], Kept>> = { clone: 'nothing', boot: 'disk', snapshot: 'snapshot' };
+function keptBy(from: VmRequest['from']): Kept {
+  switch (from) {
+    case 'boot':
+      return 'disk';
+    case 'snapshot':
+      return 'snapshot';
+    default:
+      return 'nothing';
+  }
+}
 
 export async function makeVm(making: Making, request: VmRequest, signal: AbortSignal): Promise<Vm> {
-  const { templates, takeAway } = making;
+  const { templates, takeAway, store } = making;
   const { machine, from, template: wanted } = request;
   assertMachine(machine);
-  const release = templates.hold(wanted.id);
+  const releases = [templates.hold(wanted.id), ...(typeof from === 'object' ? [store.hold(from.saved)] : [])];
   try {
     // A create that cannot begin changes nothing.
     const source = await sourceOf(making, request);
     try {
-      await takeAway(kept[from]);
+      await takeAway(keptBy(from));
       const template = await templates.startable(wanted.id, baseOf(source) === 'template' ? 'clone' : 'boot');
       if (machine.diskGib * 2 ** 30 > template.diskBytes) {
         throw new VmError('failed', `${machine.diskGib} GiB of disk are more than the template has`);
       }
       // The disk was made over a template elsewhere, before this one existed.
-      if (from !== 'clone') await moveDisk(making.directory.disk, template.files.disk);
+      const bottom = source.layers?.at(-1) ?? (from === 'clone' ? null : await bottomOf(making.directory.disk));
+      if (bottom !== null) await moveDisk(bottom, template.files.disk);
       return await start(making, request, template, source, signal);
     } finally {
       if (source.from === 'snapshot') await source.thread.end();
     }
   } finally {
-    release();
+    for (const release of releases) release();
   }
 }
 
-async function sourceOf(
-  { directory, templates, browserDisks, options }: Making,
-  { agentId, from, template }: VmRequest,
+async function sourceOf(making: Making, request: VmRequest): Promise<VmSource> {
+  const { from } = request;
+  if (from === 'snapshot') return snapshotSource(making, request, await making.directory.snapshot.load());
+  if (typeof from !== 'object') return { from };
+  const { manifest, layers, snapshot } = await making.store.load(from.saved, from);
+  if (manifest.templateId !== request.template.id) {
+    throw new VmError('failed', `the saved machine is over template ${manifest.templateId}, not ${request.template.id}`);
+  }
+  if (!from.memory) return { from: 'boot', layers };
+  if (snapshot === null) throw new VmError('snapshot_missing', `the saved machine ${from.saved} has no memory`);
+  return { ...(await snapshotSource(making, request, snapshot)), layers };
+}
+
+async function snapshotSource(
+  { templates, browserDisks, options }: Making,
+  { agentId, template }: VmRequest,
+  snapshot: LoadableSnapshot,
 ): Promise<VmSource> {
-  if (from !== 'snapshot') return { from };
-  const snapshot = await directory.snapshot.load();
   const refused = (why: string): VmError => new VmError('snapshot_missing', `the snapshot cannot be loaded: ${why}`);
   if (snapshot.templateId !== template.id) {
     throw new VmError('failed', `the snapshot is over template ${snapshot.templateId}, not ${template.id}`);
@@ -104,7 +130,7 @@ async function sourceOf(
   const since = updated(snapshot.savedOn, here);
   if (since !== null)
     options.log.info({ agent_id: agentId, since }, 'the host was updated since the snapshot was saved');
-  return { from, snapshot, thread: pageThread() };
+  return { from: 'snapshot', snapshot, thread: pageThread() };
 }
 
 async function start(
@@ -123,10 +149,10 @@ async function start(
   try {
     const { vm, timings } = await bringUp(making, request, { host, template, source, slot }, signal);
     const figures = { ...timings, total: Math.round(performance.now() - started) };
-    options.log.info({ agent_id: agentId, from, address: vm.address, ms: figures }, 'VM made');
+    options.log.info({ agent_id: agentId, from: source.from, address: vm.address, ms: figures }, 'VM made');
     return vm;
   } catch (error) {
-    await undo(making, kept[from], slot);
+    await undo(making, keptBy(from), slot);
     throw error;
   }
 }
@@ -154,7 +180,8 @@ async function bringUp(
   { host, template, source, slot }: Toolchain,
   signal: AbortSignal,
 ): Promise<{ readonly vm: Vm; readonly timings: Readonly<Record<string, number>> }> {
-  const { agentId, executionId, machine, from } = request;
+  const { agentId, executionId, machine } = request;
+  const { from } = source;
   const facts = source.from === 'snapshot' ? source.snapshot.facts : null;
   const credential = newCredential();
   const browser = await browserDiskOf(source, template, browserDisks);
@@ -245,9 +272,10 @@ interface Greeting {
  */
 async function greet(
   vm: StartedVm,
-  { request: { agentId, from, machine }, source, credential, pace, timings }: Greeting,
+  { request: { agentId, machine, still = false }, source, credential, pace, timings }: Greeting,
   signal: AbortSignal,
 ): Promise<number> {
+  const { from } = source;
   const address = vm.namespace.guestAddress;
   const earlier = knownBefore(source, credential);
   const before = guestClient({ address, credential: async () => earlier, pace });
@@ -257,7 +285,10 @@ async function greet(
   if (from === 'boot') await before.awaitHealth({ timeoutMs: bootTimeoutMs * pace, signal: either });
   // The clock comes before anything that the guest times; its kernel accepts memory meanwhile.
   const identity = newIdentity(agentId);
-  await setGuestClock(before, { timeoutMs: cloneTimeoutMs * pace, signal: either, claim: credential, identity });
+  const beginning = { claim: credential, identity, ...(still && { goOn: false }) };
+  await setGuestClock(before, { timeoutMs: cloneTimeoutMs * pace, signal: either, ...beginning });
+  // Processes that ran when the machine was saved had a moment since.
+  if (still) await guest.freeze({ timeoutMs: cloneTimeoutMs * pace, signal: either });
   timings['daemon'] = Math.round(performance.now() - started);
   const wait = { timeoutMs: machineTimeoutMs * pace, signal: either };
   const growing = { qmp: vm.qmp, guest, machine, cpusOnline: from === 'clone' ? bootVcpus : null };

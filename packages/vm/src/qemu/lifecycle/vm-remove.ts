@@ -5,6 +5,7 @@ import { qmpArgument } from '../machine/command-line.ts';
 import type { HostNetwork } from '../network/index.ts';
 import { findProcesses, isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
+import { sweepLayers } from '../saved/layers.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 
 export interface RemovalHost {
@@ -37,6 +38,7 @@ export async function removeVm(
   if (keep !== 'nothing' && (await exists(directory.disk))) {
     if (left === 'disk') await directory.snapshot.useUp();
     await directory.snapshot.sweep();
+    await sweepLayers(directory.disk);
     await directory.close();
     // The disk decides, so it is kept even without a readable record.
     if (record) await directory.write({ ...record, phase: left, slot: null, address: null, process: null });

@@ -3,6 +3,7 @@
  * this path, so it is kept lean; `benchmarks/bare-machine.ts` measures it bare.
  */
 import { chmod, chown } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import type { EgressRules } from '@lodge/domain';
 import { credentialDigest } from '@lodge/guest';
 import type { Machine } from '@lodge/ports';
@@ -15,7 +16,17 @@ import type { MemoryFile } from '../machine/command-line.ts';
 import type { AcceleratorAnswer } from '../machine/accelerator.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import { diskFileLimit, overheadMib, templateGid } from '../machine/confinement.ts';
+import { exists } from '../host/files.ts';
 import { writeOverlay } from '../saved/disks.ts';
+import {
+  isShared,
+  linkLayers,
+  nameTop,
+  newLayerName,
+  putOnTop,
+  sweepLayers,
+  topOf,
+} from '../saved/layers.ts';
 import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import type { Emulator } from '../machine/emulator.ts';
 import { guestMemory } from '../machine/guest-memory.ts';
@@ -24,6 +35,7 @@ import { launch, withDeath } from '../machine/launch.ts';
 import type { LaunchedMachine, Spawned } from '../machine/launch.ts';
 import type { HostNetwork, Namespace, NamespaceOptions } from '../network/index.ts';
 import type { ProcessMark } from '../host/process.ts';
+import { damagedSaved } from '../saved/machine/manifest.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 import { damaged } from '../saved/snapshot/page-job.ts';
 import type { LayJob, SaveJob } from '../saved/snapshot/page-job.ts';
@@ -71,9 +83,13 @@ export interface VmStart {
  * The initial state of memory and processors. The thread lays a snapshot's pages; it is started early, and the caller ends
  * it.
  */
-export type VmSource =
+export type VmSource = (
   | { readonly from: 'clone' | 'boot' }
-  | { readonly from: 'snapshot'; readonly snapshot: LoadableSnapshot; readonly thread: Thread<SaveJob | LayJob> };
+  | { readonly from: 'snapshot'; readonly snapshot: LoadableSnapshot; readonly thread: Thread<SaveJob | LayJob> }
+) & {
+  /** Layers of a saved machine, the top first; absent: the disk is made from the template, or is the agent's own. */
+  readonly layers?: readonly string[];
+};
 
 export interface StartedVm extends LaunchedMachine {
   readonly namespace: Namespace;
@@ -87,7 +103,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
   const { network, cgroups, accelerator, counterKhz } = host;
   const timings: Record<string, number> = {};
   const cgroup = directory.agentId;
-  const [namespace] = await allSettledOrThrow([
+  const [namespace, disk] = await allSettledOrThrow([
     timed(timings, 'namespace', () => network.createNamespace(slot, namespaceOptions(host, start))),
     timed(timings, 'disk', () => prepareDisk(start)),
     timed(timings, 'cgroup', () => cgroups.create(cgroup, limitsOf(largest(start), accelerator.accelerator))),
@@ -101,7 +117,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
       name: `lodge-${host.instance}-${directory.agentId}`,
       kernel: template.kernel,
       initrd: template.initrd,
-      disk: directory.disk,
+      disk,
       browser: start.browser,
       memory: memoryOf(host, start),
       tap: namespace.tap,
@@ -130,7 +146,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
       ? new VmError('snapshot_missing', 'QEMU does not load the snapshot’s device state', { cause: error })
       : error;
   });
-  await timed(timings, 'plug', () => setGoing(launched, host, start, signal));
+  await timed(timings, 'plug', () => setGoing(launched, host, start, disk, signal));
   return { ...launched, namespace, timings };
 }
 
@@ -139,6 +155,7 @@ async function setGoing(
   launched: LaunchedMachine,
   { diskRateFactor }: VmHost,
   { directory, machine, source, browser }: VmStart,
+  disk: string,
   signal: AbortSignal,
 ): Promise<void> {
   const { qmp, witness } = launched;
@@ -147,6 +164,8 @@ async function setGoing(
     await allSettledOrThrow([plug(qmp, machine), setDiskRate(qmp, diskRate(machine, diskRateFactor), disks)]);
     throwIfAborted(signal);
     if (source.from === 'snapshot') await directory.snapshot.useUp();
+    // A snapshot that is not used up belongs to the disk as it was.
+    if ((await topOf(directory.disk)) !== disk) await putOnTop(directory.disk, basename(disk));
     await qmp.execute('cont');
   } catch (error) {
     const failure = await withDeath(launched, error);
@@ -189,7 +208,7 @@ function devicesOf({ source, template }: VmStart): string | null {
 
 async function layPages(
   { qmp, process }: LaunchedMachine,
-  { snapshot, thread }: VmSource & { from: 'snapshot' },
+  { snapshot, thread, layers }: VmSource & { from: 'snapshot' },
   signal: AbortSignal,
 ): Promise<void> {
   const { base, plugged, pages, pagesPath } = snapshot;
@@ -197,7 +216,10 @@ async function layPages(
   const job = { do: 'lay', pid: process.pid, regions, path: pagesPath, ...pages } as const;
   await thread.run(job, signal).catch((error: Error) => {
     const lost = error.message === damaged || (error as NodeJS.ErrnoException).code === 'ENOENT';
-    throw lost ? new VmError('snapshot_missing', 'no snapshot to start from: its memory is damaged') : error;
+    if (!lost) throw error;
+    throw layers
+      ? damagedSaved('its memory')
+      : new VmError('snapshot_missing', 'no snapshot to start from: its memory is damaged');
   });
 }
 
@@ -206,15 +228,38 @@ function refusesState(error: unknown): boolean {
   return error instanceof Error && error.message.includes('load of migration failed');
 }
 
-async function prepareDisk({ directory, source, template, uid }: VmStart): Promise<void> {
-  if (source.from === 'clone') {
-    await writeOverlay({ path: directory.disk, backing: template.files.disk, bytes: template.diskBytes });
+/** Returns the file that the guest is to write. */
+async function prepareDisk(start: VmStart): Promise<string> {
+  const path = await diskOf(start);
+  await chown(path, start.uid, start.uid);
+  await chmod(path, 0o600);
+  return path;
+}
+
+async function diskOf({ directory, source, template }: VmStart): Promise<string> {
+  const { disk } = directory;
+  if (source.layers) {
+    await linkLayers(source.layers, directory.path);
+    const name = await writeLayer(directory, basename(source.layers[0]!), template.diskBytes);
+    await putOnTop(disk, name);
+    return join(directory.path, name);
   }
-  await chown(directory.disk, uid, uid).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') throw new VmError('disk_missing', `${directory.agentId} has no disk to boot`);
-    throw error;
-  });
-  await chmod(directory.disk, 0o600);
+  if (source.from === 'clone') {
+    await writeOverlay({ path: disk, backing: template.files.disk, bytes: template.diskBytes });
+    return disk;
+  }
+  if (!(await exists(disk))) throw new VmError('disk_missing', `${directory.agentId} has no disk to boot`);
+  await sweepLayers(disk);
+  const top = await topOf(disk);
+  if (!(await isShared(top))) return top;
+  return join(directory.path, await writeLayer(directory, await nameTop(disk), template.diskBytes));
+}
+
+/** Writes an empty layer over another of the folder, and returns its name. */
+async function writeLayer({ path }: RunDirectory, backing: string, bytes: number): Promise<string> {
+  const name = newLayerName();
+  await writeOverlay({ path: join(path, name), backing, bytes });
+  return name;
 }
 
 export function limitsOf(machine: Machine, accelerator: Accelerator): { memoryMib: number; cpus: number } {

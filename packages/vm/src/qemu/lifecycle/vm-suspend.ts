@@ -110,7 +110,7 @@ export async function freezeAgent(
 }
 
 /** QEMU writes the file itself. It does not say why it could not. */
-async function saveDevices(qmp: Qmp, path: string): Promise<void> {
+export async function saveDevices(qmp: Qmp, path: string): Promise<void> {
   try {
     await qmp.execute('xen-save-devices-state', { filename: path, live: false }, { timeoutMs: saveTimeoutMs });
   } catch (error) {

@@ -1,10 +1,13 @@
 /** A VM's resource usage now. The kernel answers everything; a VM that ends meanwhile uses nothing. */
-import { statSync } from 'node:fs';
-import { stat } from 'node:fs/promises';
+import { lstatSync, readdirSync } from 'node:fs';
+import { lstat, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { DiskUse, VmUsage } from '@lodge/ports';
 import type { HostNetwork } from '../network/index.ts';
 import type { Watched } from '../machine/watch.ts';
 import { cpuSeconds, isAlive, memoryShare } from '../host/process.ts';
+import { entries } from '../host/files.ts';
+import { isDiskFile } from '../saved/layers.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 
 const mib = 2 ** 20;
@@ -19,7 +22,7 @@ export async function usageOf(
   const nothing = (): number => 0;
   const [memory, disk, snapshot, cpu, egress] = await Promise.all([
     process ? memoryShare(process).catch(nothing) : 0,
-    bytesOf(directory.disk),
+    diskBytesOf(directory),
     directory.snapshot.diskBytes(),
     process ? cpuSeconds(process).catch(nothing) : 0,
     slot === null ? 0 : network.egressBytes(slot).catch(nothing),
@@ -37,7 +40,7 @@ export async function usageOf(
 /** Disk usage of one agent, without its backup. */
 export async function diskUseOf(directory: RunDirectory, vm: Watched | null): Promise<DiskUse> {
   const [disk, log, snapshot] = await Promise.all([
-    bytesOf(directory.disk),
+    diskBytesOf(directory),
     bytesOf(directory.log),
     directory.snapshot.diskBytes(),
   ]);
@@ -53,9 +56,26 @@ function bytesOf(path: string): Promise<number> {
   );
 }
 
+/** Bytes that all layers of its disk occupy, whoever else has them. */
+async function diskBytesOf({ path }: RunDirectory): Promise<number> {
+  const names = (await entries(path)).filter((name) => isDiskFile(name));
+  const found = await Promise.all(names.map((name) => lstat(join(path, name)).catch(() => null)));
+  return found.reduce((sum, file) => sum + (file?.blocks ?? 0) * 512, 0);
+}
+
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
 /** The disk usage of a running VM, at once: the kernel has the figures of an open file in memory. */
 export function diskUseNow(directory: RunDirectory, { agentId, executionId }: Watched): DiskUse {
-  const blocksOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.blocks ?? 0;
-  const diskMib = ((blocksOf(directory.disk) + blocksOf(directory.log)) * 512) / mib;
+  const blocksOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0;
+  const disk = namesIn(directory.path).filter(isDiskFile).map((name) => blocksOf(join(directory.path, name)));
+  const blocks = disk.reduce((sum, each) => sum + each, blocksOf(directory.log));
+  const diskMib = (blocks * 512) / mib;
   return { agentId, executionId, diskMib, snapshotMib: 0 };
 }

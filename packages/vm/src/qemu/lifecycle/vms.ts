@@ -3,13 +3,18 @@ import { readdir } from 'node:fs/promises';
 import type { EgressRules, VmDeath } from '@lodge/domain';
 import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { BrowserShown, CarriedData, DiskUse, Machine, RuntimeFacts, Suspension } from '@lodge/ports';
+import type { BrowserShown, CarriedData, DiskUse, Machine, RuntimeFacts, SavedMachine, Suspension } from '@lodge/ports';
+import type { SaveRequest, Saving } from '@lodge/ports';
 import type { Vm, VmObservation, VmRequest, VmUsage } from '@lodge/ports';
 import { Backups, assertRoom } from '../saved/backups.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import type { HostNetwork } from '../network/index.ts';
 import type { QemuDriverOptions } from '../options.ts';
+import { foreign } from '../machine/saved-on.ts';
+import { settleLayers } from '../machine/disk-layers.ts';
 import { loadData, saveData } from '../saved/guest-data.ts';
+import type { SavedMemory } from '../saved/machine/manifest.ts';
+import type { SavedStore } from '../saved/machine/saved-store.ts';
 import { assertMachine } from '../machine/hotplug.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
@@ -27,6 +32,7 @@ import type { Kept } from './vm-remove.ts';
 import { resizeVm } from './vm-resize.ts';
 import { writeSnapshot } from './vm-suspend.ts';
 import { diskUseNow, diskUseOf, usageOf } from './vm-usage.ts';
+import { saveAtRest, saveRunning, sizesOf } from './vm-save.ts';
 import { toVmError } from '../../waiting.ts';
 import { askState, awaitEnding, Connections, runState } from './connections.ts';
 import { Answers } from './answers.ts';
@@ -52,6 +58,7 @@ export interface VmsParts {
   readonly slots: VmNumbers;
   readonly templates: Templates;
   readonly browserDisks: BrowserDisks;
+  readonly store: SavedStore;
   readonly watch: ExitWatch;
   readonly cgroups: () => Cgroups;
   /** Prevents that agent's guest from going on until the returned function is called (`ClockKeeper.hold`). */
@@ -88,9 +95,10 @@ export class Vms {
   /** Templates that VMs, disks and snapshots lie over, and disks of the browser that their guests know. */
   async needed(): Promise<{ readonly templates: readonly string[]; readonly browserDisks: readonly string[] }> {
     const records = [...(await this.records()).values(), ...(await this.backups.records())];
+    const saved = await this.parts.store.manifests();
     return {
-      templates: records.flatMap((record) => record?.templateId ?? []),
-      browserDisks: records.flatMap((record) => record?.browser ?? []),
+      templates: [...records, ...saved].flatMap((each) => each?.templateId ?? []),
+      browserDisks: [...records, ...saved.map(({ memory }) => memory)].flatMap((each) => each?.browser ?? []),
     };
   }
 
@@ -180,6 +188,46 @@ export class Vms {
       },
       signal,
     );
+  }
+
+  /** Saves a VM and lets it go on as it was. */
+  async save(agentId: string, executionId: string, request: SaveRequest, signal: AbortSignal): Promise<Saving> {
+    const { options, store, templates } = this.parts;
+    const directory = this.directory(agentId);
+    const record = await directory.read();
+    const there = await store.manifest(request.id);
+    if (there) {
+      if (there.agentId === agentId) return { ...(await sizesOf(store, there)), ms: 0 };
+      throw new VmError('failed', `the saved machine ${request.id} is of another agent`);
+    }
+    if (record?.executionId === executionId && (record.phase === 'suspended' || record.phase === 'disk')) {
+      return saveAtRest({ store, directory, record }, request);
+    }
+    const work = async ({ record: now, process, qmp, guest }: Running): Promise<Saving> => {
+      const state = await templates.stateOf(now.templateId, now.browser !== undefined);
+      const bounds = { uid: options.uidBase + now.slot!, clockTimeoutMs: clockTimeoutMs * guest.pace };
+      const about = { directory, record: now, process, qmp, guest, log: options.log, store, request };
+      const letGo = await this.parts.holdStill(agentId, signal);
+      return saveRunning({ ...about, ...state, ...bounds }, signal).finally(letGo);
+    };
+    return this.onVm(agentId, executionId, work, signal);
+  }
+
+  async findSaved(id: string): Promise<SavedMachine | null> {
+    const { store, templates } = this.parts;
+    const manifest = await store.manifest(id);
+    if (!manifest) return null;
+    const { agentId, executionId, templateId, machine, memory, facts, savedAt } = manifest;
+    const sizes = await sizesOf(store, manifest);
+    const loads = memory !== null && (await this.takes(templates, templateId, memory)) ? 'memory' : 'disk';
+    const kept = { machine, memory: memory !== null, loads, facts, ...sizes, savedAt: new Date(savedAt) } as const;
+    return { id, agentId, executionId, templateId, ...kept };
+  }
+
+  /** Whether this host can load that memory. */
+  private async takes(templates: Templates, templateId: string, memory: SavedMemory): Promise<boolean> {
+    const here = await templates.stateOf(templateId, memory.browser !== undefined).catch(() => null);
+    return here !== null && here.stateKey === memory.stateKey && foreign(memory.savedOn, here.savedOn) === null;
   }
 
   async backUp(
@@ -368,6 +416,7 @@ export class Vms {
     if (!vm || vm.executionId !== executionId || !isAlive(vm.process)) throw gone();
     try {
       const qmp = await this.connections.of(vm);
+      await settleLayers(qmp, directory.disk);
       return await work({ directory, record, process: vm.process, guest: guestOf(record, this.parts.templates), qmp });
     } catch (error) {
       await awaitEnding(vm, signal);

@@ -88,3 +88,15 @@ async function readHead(file: FileHandle): Promise<{ head: Buffer; at: number; n
     throw new VmError('failed', 'the header of a disk names what it lies over too far behind');
   return { head, at, name: head.toString('utf8', at, at + length) };
 }
+
+/** A copy of a qcow2 file's first bytes without the name of the file beneath. Anything else stays as it is. */
+export function withoutBackingName(first: Buffer): Buffer {
+  const copy = Buffer.from(first);
+  if (copy.length < headBytes || copy.readUInt32BE(0) !== qcow2Magic) return copy;
+  const at = Number(copy.readBigUInt64BE(8));
+  const end = at + copy.readUInt32BE(16);
+  if (at < 24 || end > headBytes) return copy;
+  copy.fill(0, at, end);
+  copy.fill(0, 16, 20);
+  return copy;
+}

@@ -245,10 +245,10 @@ function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
 }
 
-function toBase64(words: Uint32Array): string {
+export function toBase64(words: Uint32Array): string {
   return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString('base64');
 }
 
-function fromBase64(text: string): Uint32Array {
+export function fromBase64(text: string): Uint32Array {
   return new Uint32Array(Uint8Array.from(Buffer.from(text, 'base64')).buffer);
 }

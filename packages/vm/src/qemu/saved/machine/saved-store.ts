@@ -1,0 +1,351 @@
+/**
+ * Saved machines: `<dataDir>/saved/<id>/`, each whole by itself.
+ *
+ *   manifest     what it is, with the sums of the rest (`manifest.ts`)
+ *   disk-*.qcow2 the layers of its disk (`../layers.ts`), hard links where others have them too
+ *   memory       the guest's own pages, one after another (`../snapshot/pages.ts`)
+ *   devices      device state, as QEMU wrote it
+ *   listing      the listing of a folder of its guest
+ *
+ * A folder appears whole, by rename from `<id>.new`, is only read from then on, and goes by rename to `<id>.gone`. A kill
+ * anywhere leaves one of the three, and the two others are removed.
+ */
+import { chmod, chown, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { crc32 } from 'node:zlib';
+import { ifThere, wasThere } from '@lodge/domain';
+import { maxListingBytes, VmError } from '@lodge/ports';
+import { entries, exists, syncFile } from '../../host/files.ts';
+import { Thread } from '../../host/thread.ts';
+import { linkLayers } from '../layers.ts';
+import { fromBase64, toBase64 } from '../snapshot/snapshot.ts';
+import type { LoadableSnapshot, SnapshotDraft, SnapshotFacts } from '../snapshot/snapshot.ts';
+import type { SavedPages } from '../snapshot/page-job.ts';
+import { damagedSaved, readManifest, sha256, writeManifest } from './manifest.ts';
+import type { SavedLayer, SavedManifest, SavedMemory } from './manifest.ts';
+
+/** Layers up to this size are read before each use; of larger ones size and time are compared, and a check reads them. */
+const readLayersUpTo = 256 * 2 ** 20;
+const draftSuffix = '.new';
+const goneSuffix = '.gone';
+
+export interface SavedDraft extends SnapshotDraft {
+  readonly folder: string;
+  readonly listingPath: string;
+  readonly clearListing: () => Promise<void>;
+}
+
+/** What a draft becomes, with its layers linked and its memory written. */
+export interface SavedContents extends Pick<
+  SavedManifest,
+  'id' | 'agentId' | 'executionId' | 'templateId' | 'machine' | 'facts'
+> {
+  readonly layers: readonly string[];
+  readonly memory: { readonly pages: SavedPages; readonly about: MemoryFacts } | null;
+}
+type MemoryFacts = Omit<SnapshotFacts, 'templateId' | 'machine' | 'facts'>;
+
+/** A saved machine whose layers and devices are as they were saved. Its pages are checked as they are read. */
+export interface LoadableSaved {
+  readonly manifest: SavedManifest;
+  readonly layers: readonly string[];
+  /** Null when it has no memory. */
+  readonly snapshot: LoadableSnapshot | null;
+}
+
+export class SavedStore {
+  readonly root: string;
+  private readonly held = new Map<string, number>();
+  /** Sums of layers that were computed here, by path and mark: a layer is in many saved machines. */
+  private readonly sums = new Map<string, string>();
+
+  constructor(dataDir: string) {
+    this.root = join(dataDir, 'saved');
+  }
+
+  /** Removes what a kill left. Nothing is in progress. */
+  async sweep(): Promise<void> {
+    for (const name of await entries(this.root)) {
+      if (isSavedId(name)) continue;
+      await rm(join(this.root, name), { recursive: true, force: true });
+    }
+  }
+
+  path(id: string): string {
+    if (!isSavedId(id)) throw new VmError('failed', `not the id of a saved machine: ${id}`);
+    return join(this.root, id);
+  }
+
+  async ids(): Promise<string[]> {
+    return (await entries(this.root)).filter(isSavedId);
+  }
+
+  exists(id: string): Promise<boolean> {
+    return exists(this.path(id));
+  }
+
+  /** Keeps a saved machine from being collected until the returned function is called. */
+  hold(id: string): () => void {
+    this.held.set(id, (this.held.get(id) ?? 0) + 1);
+    return () => {
+      const left = this.held.get(id)! - 1;
+      if (left === 0) this.held.delete(id);
+      else this.held.set(id, left);
+    };
+  }
+
+  /** Makes an empty folder for a draft. QEMU, running as `uid`, may write the device state and nothing else there. */
+  async draft(id: string, uid: number | null): Promise<SavedDraft> {
+    const folder = `${this.path(id)}${draftSuffix}`;
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    const draft = {
+      folder,
+      devicesPath: join(folder, 'devices'),
+      pagesPath: join(folder, 'memory'),
+      dataPath: join(folder, 'data'),
+      listingPath: join(folder, 'listing'),
+      clearListing: () => rm(join(folder, 'listing'), { force: true }),
+    };
+    if (uid === null) return draft;
+    await (await open(draft.devicesPath, 'wx', 0o600)).close();
+    await chown(draft.devicesPath, uid, uid);
+    await chown(folder, 0, uid);
+    await chmod(folder, 0o710);
+    return draft;
+  }
+
+  async discard(draft: SavedDraft): Promise<void> {
+    await rm(draft.folder, { recursive: true, force: true });
+  }
+
+  /** Makes a draft a saved machine. Its layers are files that nobody writes any more. */
+  async commit(draft: SavedDraft, contents: SavedContents): Promise<SavedManifest> {
+    const { layers, memory, ...about } = contents;
+    await chmod(draft.folder, 0o700);
+    await chown(draft.folder, 0, 0);
+    await linkLayers(layers, draft.folder);
+    const savedMemory = memory && { ...memory.about, ...(await settled(draft, memory.pages)) };
+    const listing = await ifThere(readFile(draft.listingPath));
+    if (listing) await syncFile(draft.listingPath);
+    const manifest: SavedManifest = {
+      version: 1,
+      ...about,
+      savedAt: Date.now(),
+      layers: await this.layerFacts(layers),
+      memory: savedMemory,
+      listing: listing && sha256(listing),
+    };
+    await writeManifest(draft.folder, manifest);
+    await this.put(draft.folder, about.id);
+    return manifest;
+  }
+
+  /** Saves the snapshot of a VM at rest: its files get one more name. */
+  async commitAtRest(draft: SavedDraft, contents: SavedContents, snapshot: LoadableSnapshot | null): Promise<SavedManifest> {
+    if (snapshot === null) return this.commit(draft, contents);
+    await link(snapshot.devicesPath, draft.devicesPath);
+    await link(snapshot.pagesPath, draft.pagesPath);
+    const { templateId: _t, machine: _m, facts: _f, devicesPath: _d, pagesPath: _p, pages, ...about } = snapshot;
+    return this.commit(draft, { ...contents, memory: { pages, about } });
+  }
+
+  /** Makes `to` the same. An existing `to` is a success. */
+  async copy(from: string, to: string): Promise<void> {
+    if (await this.exists(to)) return;
+    const release = this.hold(from);
+    try {
+      const manifest = await this.manifest(from);
+      if (!manifest) throw missing(from);
+      const draft = await this.draft(to, null);
+      try {
+        for (const name of await entries(this.path(from))) {
+          if (name !== 'manifest') await link(join(this.path(from), name), join(draft.folder, name));
+        }
+        await writeManifest(draft.folder, { ...manifest, id: to });
+        await this.put(draft.folder, to);
+      } catch (error) {
+        await this.discard(draft);
+        throw error;
+      }
+    } finally {
+      release();
+    }
+  }
+
+  /** Rejects with `saved_damaged`. */
+  async manifest(id: string): Promise<SavedManifest | null> {
+    const folder = this.path(id);
+    const manifest = await readManifest(folder);
+    if (manifest === null && (await exists(folder))) throw damagedSaved('it has no manifest');
+    return manifest;
+  }
+
+  async manifests(): Promise<SavedManifest[]> {
+    const found = await Promise.all((await this.ids()).map((id) => this.manifest(id).catch(() => null)));
+    return found.filter((manifest) => manifest !== null);
+  }
+
+  /** Rejects with `saved_missing`, or with `saved_damaged` when a part is not as it was saved. */
+  async load(id: string, wanted: { readonly memory: boolean }): Promise<LoadableSaved> {
+    const manifest = await this.manifest(id);
+    if (!manifest) throw missing(id);
+    const folder = this.path(id);
+    await this.assertLayers(manifest, readLayersUpTo);
+    const layers = manifest.layers.map(({ name }) => join(folder, name));
+    const snapshot = wanted.memory && manifest.memory ? await loadMemory(folder, manifest, manifest.memory) : null;
+    return { manifest, layers, snapshot };
+  }
+
+  /** Reads all of it. Returns why it is damaged, or null. */
+  async check(id: string): Promise<string | null> {
+    const release = this.hold(id);
+    try {
+      const manifest = await this.manifest(id);
+      if (!manifest) throw missing(id);
+      const folder = this.path(id);
+      await this.assertLayers(manifest, Infinity);
+      if (manifest.memory) await assertPages(await loadMemory(folder, manifest, manifest.memory));
+      await this.listing(id);
+      return null;
+    } catch (error) {
+      if (error instanceof VmError && error.code === 'saved_damaged') return error.message;
+      throw error;
+    } finally {
+      release();
+    }
+  }
+
+  async listing(id: string): Promise<string | null> {
+    const manifest = await this.manifest(id);
+    if (!manifest) throw missing(id);
+    if (manifest.listing === null) return null;
+    const path = join(this.path(id), 'listing');
+    const size = (await ifThere(stat(path)))?.size ?? Infinity;
+    const bytes = size > maxListingBytes + 4096 ? null : await readFile(path);
+    if (bytes === null || sha256(bytes) !== manifest.listing) throw damagedSaved('its listing');
+    return bytes.toString('utf8');
+  }
+
+  /** Bytes that its layers occupy. */
+  async layerBytes({ id, layers }: SavedManifest): Promise<number> {
+    const found = await Promise.all(layers.map(({ name }) => ifThere(stat(join(this.path(id), name)))));
+    return found.reduce((sum, layer) => sum + (layer?.blocks ?? 0) * 512, 0);
+  }
+
+  async drop(id: string): Promise<void> {
+    const gone = `${this.path(id)}${goneSuffix}`;
+    await rm(gone, { recursive: true, force: true });
+    if (await wasThere(rename(this.path(id), gone))) await syncFile(this.root);
+    await rm(gone, { recursive: true, force: true });
+  }
+
+  async collect(keep: ReadonlySet<string>, savedBefore: Date): Promise<readonly string[]> {
+    const gone: string[] = [];
+    for (const id of await this.ids()) {
+      if (keep.has(id) || this.held.has(id)) continue;
+      const found = await ifThere(stat(this.path(id)));
+      if (!found || found.ctimeMs >= savedBefore.getTime()) continue;
+      await this.drop(id);
+      gone.push(id);
+    }
+    return gone;
+  }
+
+  private async put(folder: string, id: string): Promise<void> {
+    await syncFile(folder);
+    await rename(folder, this.path(id));
+    await syncFile(this.root);
+  }
+
+  private async layerFacts(layers: readonly string[]): Promise<SavedLayer[]> {
+    const marks = await Promise.all(layers.map(markOf));
+    const known = layers.map((_, index) => this.sums.get(marks[index]!.key));
+    const unknown = layers.filter((_, index) => known[index] === undefined);
+    const computed = await layerSums(unknown);
+    const sums = layers.map((path, index) => known[index] ?? computed[unknown.indexOf(path)]!);
+    if (this.sums.size > 10_000) this.sums.clear();
+    return layers.map((path, index) => {
+      const { key, mark, bytes } = marks[index]!;
+      this.sums.set(key, sums[index]!);
+      return { name: basename(path), bytes, mark, sum: sums[index]! };
+    });
+  }
+
+  private async assertLayers({ id, layers }: SavedManifest, upTo: number): Promise<void> {
+    const folder = this.path(id);
+    const toRead: SavedLayer[] = [];
+    for (const layer of layers) {
+      const found = await markOf(join(folder, layer.name)).catch(() => null);
+      if (found?.bytes !== layer.bytes) throw damagedSaved(`its layer ${layer.name}`);
+      if (layer.bytes <= upTo || found.mark !== layer.mark) toRead.push(layer);
+    }
+    const sums = await layerSums(toRead.map(({ name }) => join(folder, name)));
+    toRead.forEach((layer, index) => {
+      if (sums[index] !== layer.sum) throw damagedSaved(`its layer ${layer.name}`);
+    });
+  }
+}
+
+/** Whether a name may be a saved machine's. */
+export function isSavedId(name: string): boolean {
+  return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);
+}
+
+function missing(id: string): VmError {
+  return new VmError('saved_missing', `there is no saved machine ${id}`);
+}
+
+/** Makes memory and devices files of root's that are on the disk, with what identifies them. */
+async function settled(draft: SavedDraft, pages: SavedPages): Promise<Pick<SavedMemory, 'devices' | 'pages'>> {
+  await chown(draft.devicesPath, 0, 0);
+  const devices = await readFile(draft.devicesPath);
+  await syncFile(draft.devicesPath);
+  return {
+    devices: { bytes: devices.length, sum: crc32(devices) },
+    pages: { bytes: pages.bytes, index: toBase64(pages.index), sums: toBase64(pages.sums) },
+  };
+}
+
+async function loadMemory(folder: string, manifest: SavedManifest, memory: SavedMemory): Promise<LoadableSnapshot> {
+  const devicesPath = join(folder, 'devices');
+  const pagesPath = join(folder, 'memory');
+  const devices = await readFile(devicesPath).catch(() => null);
+  if (devices?.length !== memory.devices.bytes || crc32(devices) !== memory.devices.sum) {
+    throw damagedSaved('its device state');
+  }
+  const { index, sums, bytes } = memory.pages;
+  if ((await ifThere(stat(pagesPath)))?.size !== bytes) throw damagedSaved('its memory');
+  const { templateId, machine, facts } = manifest;
+  const pages = { bytes, index: fromBase64(index), sums: fromBase64(sums) };
+  return { ...memory, templateId, machine, facts: facts ?? {}, devicesPath, pagesPath, pages };
+}
+
+async function assertPages({ pagesPath, pages }: LoadableSnapshot): Promise<void> {
+  const chunk = Buffer.alloc(1 << 20);
+  await using file = await open(pagesPath, 'r');
+  for (let at = 0, piece = 0; at < pages.bytes; piece += 1) {
+    const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, pages.bytes - at), at);
+    if (bytesRead === 0 || crc32(chunk.subarray(0, bytesRead)) !== pages.sums[piece]) throw damagedSaved('its memory');
+    at += bytesRead;
+  }
+}
+
+async function markOf(path: string): Promise<{ readonly mark: string; readonly key: string; readonly bytes: number }> {
+  const { size, mtimeNs, ino, birthtimeNs } = await stat(path, { bigint: true });
+  const mark = `${size}:${mtimeNs}`;
+  return { mark, key: `${ino}:${birthtimeNs}:${mark}`, bytes: Number(size) };
+}
+
+async function layerSums(paths: readonly string[]): Promise<readonly string[]> {
+  if (paths.length === 0) return [];
+  const thread = new Thread<readonly string[]>(new URL('layer-thread.ts', import.meta.url));
+  try {
+    return await thread.run<readonly string[]>(paths, new AbortController().signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw damagedSaved('a layer is gone');
+    throw error;
+  } finally {
+    await thread.end();
+  }
+}
