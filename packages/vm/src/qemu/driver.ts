@@ -90,6 +90,7 @@ class QemuDriver implements VmDriver {
   readonly findSaved: VmDriver['findSaved'] = (id) => this.vms.findSaved(id);
   readonly checkSaved: VmDriver['checkSaved'] = (id) => this.store.check(id);
   readonly readListing: VmDriver['readListing'] = (id) => this.store.listing(id);
+  readonly shareSaved: VmDriver['shareSaved'] = (id, signal) => this.vms.shareSaved(id, signal);
   readonly copySaved: VmDriver['copySaved'] = (from, to) => this.store.copy(from, to);
   readonly dropSaved: VmDriver['dropSaved'] = (id) => this.store.drop(id);
   readonly collectSaved: VmDriver['collectSaved'] = (keep, savedBefore) => this.store.collect(keep, savedBefore);

@@ -169,6 +169,10 @@ export class Templates {
     return { stateKey: templateHash(await this.stateFacts(means, hasBrowser)), savedOn: saved };
   }
 
+  async emulator(image: Pick<Image, 'kernel' | 'initrd'>): Promise<Emulator> {
+    return (await this.means(image)).emulator;
+  }
+
   async accelerator(templateId: string): Promise<Accelerator> {
     return (await this.means(await this.kernelOf(templateId))).accelerator.accelerator;
   }

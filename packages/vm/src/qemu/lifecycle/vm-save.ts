@@ -56,6 +56,7 @@ export async function saveRunning(work: SaveWork, signal: AbortSignal): Promise<
     const memory = left.memory && {
       pages: left.memory.pages,
       about: { base, stateKey, savedOn, plugged: left.memory.plugged, ...known },
+      folder: work.directory.path,
     };
     const who = { id: request.id, agentId, executionId, templateId, machine, facts: request.facts };
     const manifest = await store.commit(draft, { ...who, layers: left.layers, memory });
@@ -84,8 +85,8 @@ export async function saveAtRest(
     const { layers } = await namedChain(directory.disk);
     await freezeLayer(layers[0]!);
     const facts = snapshot?.facts ?? request.facts;
-    const contents = { id: request.id, agentId, executionId, templateId, machine, facts, layers, memory: null };
-    const manifest = await store.commitAtRest(draft, contents, snapshot);
+    const contents = { id: request.id, agentId, executionId, templateId, machine, facts, layers };
+    const manifest = await store.commitAtRest(draft, contents, snapshot, directory.path);
     return { ...(await sizesOf(store, manifest)), ms: 0 };
   } catch (error) {
     await store.discard(draft);
@@ -96,7 +97,7 @@ export async function saveAtRest(
 export async function sizesOf(store: SavedStore, manifest: SavedManifest): Promise<Pick<Saving, 'bytes' | 'diskBytes'>> {
   const { memory } = manifest;
   return {
-    bytes: memory === null ? 0 : memory.devices.bytes + memory.pages.bytes,
+    bytes: memory === null ? 0 : memory.devices.bytes + memory.pages.bytes + (await store.wholeBytes(manifest)),
     diskBytes: await store.layerBytes(manifest),
   };
 }

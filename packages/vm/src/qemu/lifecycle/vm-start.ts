@@ -3,7 +3,7 @@
  * this path, so it is kept lean; `benchmarks/bare-machine.ts` measures it bare.
  */
 import { chmod, chown } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import type { EgressRules } from '@lodge/domain';
 import { credentialDigest } from '@lodge/guest';
 import type { Machine } from '@lodge/ports';
@@ -36,6 +36,7 @@ import type { LaunchedMachine, Spawned } from '../machine/launch.ts';
 import type { HostNetwork, Namespace, NamespaceOptions } from '../network/index.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { damagedSaved } from '../saved/machine/manifest.ts';
+import { linkWhole } from '../saved/machine/whole.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 import { damaged } from '../saved/snapshot/page-job.ts';
 import type { LayJob, SaveJob } from '../saved/snapshot/page-job.ts';
@@ -175,10 +176,12 @@ async function setGoing(
   }
 }
 
-/** The file for the memory. Pages that the guest has not written are the template's. */
-function memoryOf({ emulator }: VmHost, { template, source }: VmStart): MemoryFile | null {
-  if (baseOf(source) !== 'template') return null;
-  return { path: template.files.memory, mode: 'copy', readOnly: emulator.mapsReadOnly };
+/** The file for the memory. Pages that the guest has not written are the file's. */
+function memoryOf({ emulator }: VmHost, { directory, template, source }: VmStart): MemoryFile | null {
+  const base = baseOf(source);
+  if (base === 'none') return null;
+  const path = base === 'template' ? template.files.memory : directory.memory;
+  return { path, mode: 'copy', readOnly: emulator.mapsReadOnly };
 }
 
 const namespaceOptions = ({ brokerPort, mbitPerVcpu }: VmHost, { uid, egress, machine }: VmStart): NamespaceOptions => {
@@ -240,6 +243,7 @@ async function diskOf({ directory, source, template }: VmStart): Promise<string>
   const { disk } = directory;
   if (source.layers) {
     await linkLayers(source.layers, directory.path);
+    if (baseOf(source) === 'whole') await linkWhole(dirname(source.layers[0]!), directory.path);
     const name = await writeLayer(directory, basename(source.layers[0]!), template.diskBytes);
     await putOnTop(disk, name);
     return join(directory.path, name);

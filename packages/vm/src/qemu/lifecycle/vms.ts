@@ -224,6 +224,22 @@ export class Vms {
     return { id, agentId, executionId, templateId, ...kept };
   }
 
+  async shareSaved(id: string, signal: AbortSignal): Promise<void> {
+    const { store, templates } = this.parts;
+    const manifest = await store.manifest(id);
+    if (!manifest) throw new VmError('saved_missing', `there is no saved machine ${id}`);
+    const release = templates.hold(manifest.templateId);
+    try {
+      const template = await templates.startable(manifest.templateId, 'clone');
+      const { mapsReadOnly: readOnly } = await templates.emulator(template);
+      await store.makeWhole(id, { base: template.files.memory, readOnly }, signal);
+    } catch (error) {
+      throw toVmError(error, signal);
+    } finally {
+      release();
+    }
+  }
+
   /** Whether this host can load that memory. */
   private async takes(templates: Templates, templateId: string, memory: SavedMemory): Promise<boolean> {
     const here = await templates.stateOf(templateId, memory.browser !== undefined).catch(() => null);

@@ -2,8 +2,9 @@
  * The files of one agent's VM: `<dataDir>/vms/<agent id>/`, and `<agent id>.aside/` for a backed-up one (`backups.ts`).
  *
  *   vm.json     the record below, replaced atomically; root only
- *   disk.qcow2  the agent's disk, owned by the VM's user while the VM runs
+ *   disk.qcow2  the agent's disk, owned by the VM's user while the VM runs, over the layers beside it (`layers.ts`)
  *   snapshot/   its memory while it is suspended (`snapshot/snapshot.ts`)
+ *   memory      the file that its memory lies over, if it was started from a saved machine with one (`machine/whole.ts`)
  *   qmp         QEMU's control socket
  *   qemu.log    what QEMU printed last, and the pipe it comes by (`machine/emulator-log.ts`)
  *   exit        how QEMU ended (`host/reaper.ts`)
@@ -23,6 +24,7 @@ import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
 import { exists, readJson, replaceFile, syncFile } from '../host/files.ts';
 import type { ProcessMark } from '../host/process.ts';
+import { wholeName } from './machine/whole.ts';
 import { Snapshot } from './snapshot/snapshot.ts';
 import type { MemoryBase } from './snapshot/snapshot.ts';
 
@@ -90,6 +92,9 @@ export class RunDirectory {
   }
   get disk(): string {
     return join(this.path, 'disk.qcow2');
+  }
+  get memory(): string {
+    return join(this.path, wholeName);
   }
   get qmpSocket(): string {
     return join(this.path, 'qmp');

@@ -1,10 +1,11 @@
 /** The manifest of a saved machine: its SHA-256 in a line of its own, then JSON; 0600, for it holds secrets. */
 import { createHash } from 'node:crypto';
-import { readFile, writeFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
+import { replaceFileForGood } from '../../host/files.ts';
 import type { SnapshotFacts } from '../snapshot/snapshot.ts';
 
 export interface SavedLayer {
@@ -19,7 +20,9 @@ export interface SavedLayer {
 /** The memory and devices that belong to the disk; words are little-endian, in base64. */
 export interface SavedMemory extends Omit<SnapshotFacts, 'templateId' | 'machine' | 'facts'> {
   readonly devices: { readonly bytes: number; readonly sum: number };
-  readonly pages: { readonly bytes: number; readonly index: string; readonly sums: string };
+  readonly pages: { readonly file: string; readonly bytes: number; readonly index: string; readonly sums: string };
+  /** Digest of the whole file beneath the pages (`whole.ts`); null where another base or none is. */
+  readonly whole: string | null;
 }
 
 export interface SavedManifest {
@@ -43,7 +46,7 @@ const manifestName = 'manifest';
 
 export async function writeManifest(folder: string, manifest: SavedManifest): Promise<void> {
   const json = JSON.stringify(manifest);
-  await writeFile(join(folder, manifestName), `${sha256(json)}\n${json}`, { flag: 'wx', mode: 0o600, flush: true });
+  await replaceFileForGood(join(folder, manifestName), `${sha256(json)}\n${json}`);
 }
 
 /** Returns null when there is none. Rejects with `saved_damaged` when it is not as it was written. */

@@ -3,7 +3,9 @@
  *
  *   manifest     what it is, with the sums of the rest (`manifest.ts`)
  *   disk-*.qcow2 the layers of its disk (`../layers.ts`), hard links where others have them too
- *   memory       the guest's own pages, one after another (`../snapshot/pages.ts`)
+ *   pages        the guest's own pages, one after another (`../snapshot/pages.ts`)
+ *   memory       the file beneath the pages, which machines map, with `memory.sums` (`whole.ts`); absent where the pages lie
+ *                over the template's memory or nothing
  *   devices      device state, as QEMU wrote it
  *   listing      the listing of a folder of its guest
  *
@@ -23,9 +25,13 @@ import type { LoadableSnapshot, SnapshotDraft, SnapshotFacts } from '../snapshot
 import type { SavedPages } from '../snapshot/page-job.ts';
 import { damagedSaved, readManifest, sha256, writeManifest } from './manifest.ts';
 import type { SavedLayer, SavedManifest, SavedMemory } from './manifest.ts';
+import { assertWhole, linkWhole, makeWhole, wholeDigest, wholeName } from './whole.ts';
 
 /** Layers up to this size are read before each use; of larger ones size and time are compared, and a check reads them. */
 const readLayersUpTo = 256 * 2 ** 20;
+const pagesName = 'pages';
+/** The pages that a whole file does not have. */
+const restName = 'pages.rest';
 const draftSuffix = '.new';
 const goneSuffix = '.gone';
 
@@ -41,7 +47,8 @@ export interface SavedContents extends Pick<
   'id' | 'agentId' | 'executionId' | 'templateId' | 'machine' | 'facts'
 > {
   readonly layers: readonly string[];
-  readonly memory: { readonly pages: SavedPages; readonly about: MemoryFacts } | null;
+  /** `folder`: the folder of the file beneath the pages, where there is one. */
+  readonly memory: { readonly pages: SavedPages; readonly about: MemoryFacts; readonly folder: string } | null;
 }
 type MemoryFacts = Omit<SnapshotFacts, 'templateId' | 'machine' | 'facts'>;
 
@@ -102,7 +109,7 @@ export class SavedStore {
     const draft = {
       folder,
       devicesPath: join(folder, 'devices'),
-      pagesPath: join(folder, 'memory'),
+      pagesPath: join(folder, pagesName),
       dataPath: join(folder, 'data'),
       listingPath: join(folder, 'listing'),
       clearListing: () => rm(join(folder, 'listing'), { force: true }),
@@ -125,7 +132,8 @@ export class SavedStore {
     await chmod(draft.folder, 0o700);
     await chown(draft.folder, 0, 0);
     await linkLayers(layers, draft.folder);
-    const savedMemory = memory && { ...memory.about, ...(await settled(draft, memory.pages)) };
+    if (memory?.about.base === 'whole') await linkWhole(memory.folder, draft.folder);
+    const savedMemory = memory && { ...memory.about, ...(await settled(draft, memory.pages, memory.about)) };
     const listing = await ifThere(readFile(draft.listingPath));
     if (listing) await syncFile(draft.listingPath);
     const manifest: SavedManifest = {
@@ -142,12 +150,17 @@ export class SavedStore {
   }
 
   /** Saves the snapshot of a VM at rest: its files get one more name. */
-  async commitAtRest(draft: SavedDraft, contents: SavedContents, snapshot: LoadableSnapshot | null): Promise<SavedManifest> {
-    if (snapshot === null) return this.commit(draft, contents);
+  async commitAtRest(
+    draft: SavedDraft,
+    contents: Omit<SavedContents, 'memory'>,
+    snapshot: LoadableSnapshot | null,
+    folder: string,
+  ): Promise<SavedManifest> {
+    if (snapshot === null) return this.commit(draft, { ...contents, memory: null });
     await link(snapshot.devicesPath, draft.devicesPath);
     await link(snapshot.pagesPath, draft.pagesPath);
     const { templateId: _t, machine: _m, facts: _f, devicesPath: _d, pagesPath: _p, pages, ...about } = snapshot;
-    return this.commit(draft, { ...contents, memory: { pages, about } });
+    return this.commit(draft, { ...contents, memory: { pages, about, folder } });
   }
 
   /** Makes `to` the same. An existing `to` is a success. */
@@ -227,10 +240,42 @@ export class SavedStore {
     return bytes.toString('utf8');
   }
 
+  /** Bytes that the file beneath its pages occupies. */
+  async wholeBytes({ id, memory }: SavedManifest): Promise<number> {
+    if (memory?.base !== 'whole') return 0;
+    return ((await ifThere(stat(join(this.path(id), wholeName))))?.blocks ?? 0) * 512;
+  }
+
   /** Bytes that its layers occupy. */
   async layerBytes({ id, layers }: SavedManifest): Promise<number> {
     const found = await Promise.all(layers.map(({ name }) => ifThere(stat(join(this.path(id), name)))));
     return found.reduce((sum, layer) => sum + (layer?.blocks ?? 0) * 512, 0);
+  }
+
+  /**
+   * Gives its memory the whole form, in which machines that are started from it share what they do not write. `base` is the
+   * memory of its template. A machine without memory, or in that form, stays as it is.
+   */
+  async makeWhole(id: string, { base, readOnly }: { base: string; readOnly: boolean }, signal: AbortSignal): Promise<void> {
+    const release = this.hold(id);
+    try {
+      const manifest = await this.manifest(id);
+      if (!manifest) throw missing(id);
+      const { memory } = manifest;
+      if (memory === null || memory.base === 'whole') return;
+      const folder = this.path(id);
+      const { pagesPath, pages } = await loadMemory(folder, manifest, memory);
+      for (const name of [wholeName, restName]) await rm(join(folder, name), { force: true });
+      const beneath = memory.base === 'template' ? base : null;
+      const request = { folder, readOnly, base: beneath, pagesPath, pages, restPath: join(folder, restName) };
+      const rest = await makeWhole(request, signal);
+      const whole = await wholeDigest(folder);
+      await writeManifest(folder, { ...manifest, memory: { ...memory, base: 'whole', whole, pages: wordsOf(restName, rest) } });
+      // A start that is under way may still read the pages as they were; they go with the machine then.
+      if (this.held.get(id) === 1) await rm(pagesPath, { force: true });
+    } finally {
+      release();
+    }
   }
 
   async drop(id: string): Promise<void> {
@@ -297,25 +342,35 @@ function missing(id: string): VmError {
 }
 
 /** Makes memory and devices files of root's that are on the disk, with what identifies them. */
-async function settled(draft: SavedDraft, pages: SavedPages): Promise<Pick<SavedMemory, 'devices' | 'pages'>> {
+async function settled(
+  draft: SavedDraft,
+  pages: SavedPages,
+  { base }: MemoryFacts,
+): Promise<Pick<SavedMemory, 'devices' | 'pages' | 'whole'>> {
   await chown(draft.devicesPath, 0, 0);
   const devices = await readFile(draft.devicesPath);
   await syncFile(draft.devicesPath);
   return {
     devices: { bytes: devices.length, sum: crc32(devices) },
-    pages: { bytes: pages.bytes, index: toBase64(pages.index), sums: toBase64(pages.sums) },
+    pages: wordsOf(pagesName, pages),
+    whole: base === 'whole' ? await wholeDigest(draft.folder) : null,
   };
 }
 
+const wordsOf = (file: string, pages: SavedPages): SavedMemory['pages'] => {
+  return { file, bytes: pages.bytes, index: toBase64(pages.index), sums: toBase64(pages.sums) };
+};
+
 async function loadMemory(folder: string, manifest: SavedManifest, memory: SavedMemory): Promise<LoadableSnapshot> {
   const devicesPath = join(folder, 'devices');
-  const pagesPath = join(folder, 'memory');
+  const pagesPath = join(folder, memory.pages.file);
   const devices = await readFile(devicesPath).catch(() => null);
   if (devices?.length !== memory.devices.bytes || crc32(devices) !== memory.devices.sum) {
     throw damagedSaved('its device state');
   }
   const { index, sums, bytes } = memory.pages;
   if ((await ifThere(stat(pagesPath)))?.size !== bytes) throw damagedSaved('its memory');
+  if (memory.whole !== null) await assertWhole(folder, memory.whole, new AbortController().signal);
   const { templateId, machine, facts } = manifest;
   const pages = { bytes, index: fromBase64(index), sums: fromBase64(sums) };
   return { ...memory, templateId, machine, facts: facts ?? {}, devicesPath, pagesPath, pages };

@@ -3,86 +3,19 @@
  * cheaper than asynchronous ones and would block the event loop. A failure has its code. A thread that is ended halfway
  * leaves a file that is not used and a process that never ran.
  */
-import { closeSync, fdatasync, fsyncSync, openSync, readSync, writeSync } from 'node:fs';
-import { setImmediate as breath } from 'node:timers/promises';
-import { promisify } from 'node:util';
+import { closeSync, openSync, readSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { crc32 } from 'node:zlib';
 import { answerJobs } from '../../host/thread-side.ts';
 import { chunkBytes, damaged } from './page-job.ts';
 import type { LayJob, MemoryRegion, SavedPages, SaveJob } from './page-job.ts';
-import { indexEntries, isZeroPage, ownRuns, pageBytes, PageIndex, readingGroups } from './pages.ts';
+import { PageFile } from './page-file.ts';
+import { indexEntries, isZeroPage, ownRuns, pageBytes, readingGroups } from './pages.ts';
 
 /** Pagemap of 512 MiB of guest memory. */
 const mapBytes = 1 << 20;
 const maxPages = 1024;
-/** Bytes that are written before the disk is asked to store them. */
-const syncBytes = 16 << 20;
 const widestGap = 8;
-
-class PageFile {
-  readonly index = new PageIndex();
-  bytes = 0;
-  private readonly file: number;
-  private readonly chunk = Buffer.alloc(chunkBytes);
-  private readonly sums: number[] = [];
-  private filled = 0;
-  private unsynced = 0;
-  private syncing: Promise<void> | null = null;
-  private failure: Error | null = null;
-
-  constructor(file: number) {
-    this.file = file;
-  }
-
-  add(pages: Buffer): void {
-    for (let taken = 0; taken < pages.length;) {
-      const part = pages.subarray(taken, taken + chunkBytes - this.filled);
-      this.chunk.set(part, this.filled);
-      taken += part.length;
-      this.filled += part.length;
-      if (this.filled === chunkBytes) this.flush();
-    }
-  }
-
-  /** Makes the disk store the written part of the file while more is copied. */
-  async syncOn(): Promise<void> {
-    if (this.unsynced < syncBytes) return;
-    // This lets the end of the last sync arrive.
-    await breath();
-    if (this.failure) throw this.failure;
-    if (this.syncing) return;
-    this.unsynced = 0;
-    const ended = (failure: Error | null): void => {
-      this.syncing = null;
-      this.failure = failure;
-    };
-    this.syncing = promisify(fdatasync)(this.file).then(() => ended(null), ended);
-  }
-
-  /** Resolves when the file is no longer in use. */
-  async settle(): Promise<void> {
-    await this.syncing;
-  }
-
-  async end(): Promise<SavedPages> {
-    this.flush();
-    await this.settle();
-    if (this.failure) throw this.failure;
-    fsyncSync(this.file);
-    return { bytes: this.bytes, index: this.index.toWords(), sums: Uint32Array.from(this.sums) };
-  }
-
-  private flush(): void {
-    const chunk = this.chunk.subarray(0, this.filled);
-    if (chunk.length === 0) return;
-    this.sums.push(crc32(chunk));
-    for (let written = 0; written < chunk.length;) written += writeSync(this.file, chunk, written);
-    this.bytes += chunk.length;
-    this.unsynced += chunk.length;
-    this.filled = 0;
-  }
-}
 
 async function save({ pid, regions, path }: SaveJob): Promise<SavedPages> {
   const files = [openSync(`/proc/${pid}/mem`, 'r'), openSync(`/proc/${pid}/pagemap`, 'r'), openSync(path, 'w', 0o600)];

@@ -35,8 +35,8 @@ import type { SavedOn } from '../../machine/saved-on.ts';
 import { Thread } from '../../host/thread.ts';
 import type { LayJob, SavedPages, SaveJob } from './page-job.ts';
 
-/** The base beneath the pages of a snapshot: the template's memory file, or nothing. */
-export type MemoryBase = 'template' | 'none';
+/** The base beneath the pages of a snapshot: the template's memory file, a file of the VM's own folder, or nothing. */
+export type MemoryBase = 'template' | 'whole' | 'none';
 
 export interface SnapshotFacts {
   readonly templateId: string;
