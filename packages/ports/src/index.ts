@@ -1,6 +1,7 @@
 export * from './vm/guest-processor.ts';
 export * from './vm/host-look.ts';
 export * from './vm/images.ts';
+export * from './vm/machine.ts';
 export * from './vm/runtime-versions.ts';
 export * from './vm/saved-machines.ts';
 export * from './vm/vm-driver.ts';

@@ -1,5 +1,5 @@
 import type { SkillFileFacts, SkillRequires } from '@lodge/domain';
-import type { RuntimeFacts } from '../vm/vm-driver.ts';
+import type { RuntimeFacts } from '../vm/machine.ts';
 import type { GuestAddress } from './guest-address.ts';
 
 /**

@@ -1,4 +1,4 @@
-import type { Machine, RuntimeFacts } from './vm-driver.ts';
+import type { Machine, RuntimeFacts } from './machine.ts';
 
 /** What a save keeps. */
 export interface SaveRequest {
@@ -65,8 +65,9 @@ export interface SavedMachines {
   /** Reads every byte of it. Returns null when it is whole, else the reason why it is damaged. Rejects with `saved_missing`. */
   checkSaved(id: string, signal: AbortSignal): Promise<string | null>;
   /**
-   * Returns the listing of the folder that was asked for: one line a path, `type size mtime path`, sorted by path; null
-   * when there is none.
+   * Returns the listing of the folder that was asked for, as the guest gave it: records of `type size mtime path`, each ended
+   * by a zero byte, the path relative to the folder; cut off at `maxListingBytes`. The guest chose every byte. Null when there
+   * is none.
    */
   readListing(id: string): Promise<string | null>;
   /**

@@ -1,14 +1,8 @@
 import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
 import type { GuestAddress } from '../guest/guest-address.ts';
 import type { Image, ReportProgress } from './images.ts';
+import type { Machine, RuntimeFacts } from './machine.ts';
 import type { FromSaved, SavedMachines } from './saved-machines.ts';
-
-/** A machine's wanted resources. */
-export interface Machine {
-  readonly vcpus: number;
-  readonly memoryMib: number;
-  readonly diskGib: number;
-}
 
 /** A saved, warmed-up VM that agents are cloned from. Immutable. */
 export interface Template {
@@ -25,9 +19,6 @@ export interface Template {
   /** The host's pace when the template was made (`VmDriver.pace`); 1 when unknown. */
   readonly pace?: number;
 }
-
-/** JSON that only the runtime which wrote it understands. Holds the template's gateway token: never log it. */
-export type RuntimeFacts = Readonly<Record<string, unknown>>;
 
 export interface TemplateRequest {
   /** The image need not exist any more, because a template has the files of its image. */

@@ -28,6 +28,7 @@ export function survivingHost(agents: readonly AgentRow[], newAddress?: () => st
       phase: 'running',
       silent: null,
       seesBrowser: false,
+      still: false,
       alive: true,
       paused: agent.status === 'paused',
       credential: null,

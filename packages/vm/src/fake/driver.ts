@@ -2,11 +2,12 @@
 import type { EgressRules } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { CarriedData, DiskUse, Machine, RuntimeFacts, Suspension, Template, TemplateBuild } from '@lodge/ports';
-import type { TemplateRequest, Vm, VmDriver, VmObservation, VmRequest } from '@lodge/ports';
+import type { Vm, VmDriver, VmObservation, VmRequest } from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
 import type { FakeHost, FakeSnapshot, FakeStep, FakeVm } from './host.ts';
+import { FakeSavedMachines } from './saved-machines.ts';
 import { answering, asVm, filesOf, isExcept, type Keep, keptBy, newVm, observe, templateId } from './vm.ts';
 
 export interface FakeDriver extends VmDriver {
@@ -18,18 +19,32 @@ export function createFakeDriver(host: FakeHost): FakeDriver {
   return new InMemoryDriver(host);
 }
 
-class InMemoryDriver implements FakeDriver {
+class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
   readonly brokerHost: string;
   readonly showBrowser: VmDriver['showBrowser'] = (agentId, executionId) =>
     this.inTurn(agentId, executionId, async (vm) => this.host.showBrowser(vm));
   readonly usage: VmDriver['usage'] = async (agentId) => this.host.usageOf(agentId);
+  readonly hostMemory: VmDriver['hostMemory'] = async () => this.host.memory;
+  readonly hostDisk: VmDriver['hostDisk'] = async () => this.host.disk;
+  readonly findTemplate: VmDriver['findTemplate'] = async (request) =>
+    this.host.templates.get(templateId(request)) ?? null;
+  readonly getTemplate: VmDriver['getTemplate'] = async (id) => this.host.templates.get(id) ?? null;
+  readonly guestCredential: VmDriver['guestCredential'] = async (agentId, address) => {
+    const vm = this.host.vms.get(agentId);
+    return vm?.address === address ? vm.credential : null;
+  };
+  readonly readRefused: VmDriver['readRefused'] = async (agentId) => {
+    return { refused: this.host.vms.get(agentId)?.refused.splice(0) ?? [], more: 0 };
+  };
+  readonly readConsole: VmDriver['readConsole'] = async (agentId) => this.host.readConsole(agentId);
   readonly death: VmDriver['death'] = async (agentId) => this.host.deathOf(agentId);
-  private readonly host: FakeHost;
-  private readonly calls = new AgentCalls();
+  protected readonly host: FakeHost;
+  protected readonly calls = new AgentCalls();
   private readonly unsubscribes = new Set<() => void>();
   private crashed = false;
 
   constructor(host: FakeHost) {
+    super();
     this.host = host;
     this.brokerHost = host.brokerHost;
   }
@@ -54,14 +69,6 @@ class InMemoryDriver implements FakeDriver {
   crash(): void {
     this.crashed = true;
     for (const unsubscribe of this.unsubscribes) unsubscribe();
-  }
-
-  async findTemplate(request: TemplateRequest): Promise<Template | null> {
-    return this.host.templates.get(templateId(request)) ?? null;
-  }
-
-  async getTemplate(id: string): Promise<Template | null> {
-    return this.host.templates.get(id) ?? null;
   }
 
   async buildTemplate(build: TemplateBuild, signal: AbortSignal): Promise<Template> {
@@ -94,7 +101,7 @@ class InMemoryDriver implements FakeDriver {
     const work = async (own: AbortSignal): Promise<Suspension> => {
       const there = this.host.vms.get(agentId);
       if (there?.phase !== 'suspended' || there.executionId !== executionId) {
-        await this.onVm(agentId, executionId, own, (vm) => this.save(vm, { facts, data: null }, own));
+        await this.onVm(agentId, executionId, own, (vm) => this.keepAndFree(vm, { facts, data: null }, own));
       }
       return this.suspension;
     };
@@ -111,7 +118,7 @@ class InMemoryDriver implements FakeDriver {
       if (this.host.backups.get(agentId)?.executionId === executionId) return this.suspension;
       await this.onVm(agentId, executionId, own, async (vm) => {
         await this.reach('collect', vm, own);
-        await this.save(vm, { facts, data: filesOf(vm.guest, data) }, own);
+        await this.keepAndFree(vm, { facts, data: filesOf(vm.guest, data) }, own);
         await this.reach('put', vm, own);
         this.putAside(vm);
       });
@@ -169,19 +176,6 @@ class InMemoryDriver implements FakeDriver {
     return this.inTurn(agentId, executionId, fit, signal);
   }
 
-  async guestCredential(agentId: string, address: string): Promise<string | null> {
-    const vm = this.host.vms.get(agentId);
-    return vm?.address === address ? vm.credential : null;
-  }
-
-  async readConsole(agentId: string): Promise<string> {
-    const vm = this.host.vms.get(agentId);
-    if (!vm?.alive) return '';
-    const text = vm.console;
-    vm.console = '';
-    return text;
-  }
-
   async setEgress(agentId: string, rules: EgressRules): Promise<void> {
     const work = async (signal: AbortSignal): Promise<void> => {
       const vm = this.host.vms.get(agentId);
@@ -192,14 +186,9 @@ class InMemoryDriver implements FakeDriver {
     await this.calls.run(agentId, { creates: null, yields: true, work });
   }
 
-  async readRefused(agentId: string): ReturnType<VmDriver['readRefused']> {
-    const vm = this.host.vms.get(agentId);
-    return { refused: vm?.refused.splice(0) ?? [], more: 0 };
-  }
-
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
-    const { vms, backups } = this.host;
-    const used = new Set([...vms.values(), ...backups.values()].map((vm) => vm.templateId));
+    const { vms, backups, saved } = this.host;
+    const used = new Set([...vms.values(), ...backups.values(), ...saved.values()].map((vm) => vm.templateId));
     const gone = [...this.host.templates.keys()].filter((id) => !keep.has(id) && !used.has(id));
     for (const id of gone) this.host.templates.delete(id);
     return gone;
@@ -234,14 +223,6 @@ class InMemoryDriver implements FakeDriver {
     const unsubscribe = (): void => void this.host.exits.delete(later);
     this.unsubscribes.add(unsubscribe);
     return unsubscribe;
-  }
-
-  async hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }> {
-    return this.host.memory;
-  }
-
-  async hostDisk(): Promise<{ readonly totalMib: number; readonly freeMib: number }> {
-    return this.host.disk;
   }
 
   async diskUse(of: 'all' | 'running'): Promise<readonly DiskUse[]> {
@@ -279,7 +260,7 @@ class InMemoryDriver implements FakeDriver {
   }
 
   /** Does something to the VM of exactly that execution. */
-  private async onVm<T>(
+  protected async onVm<T>(
     agentId: string,
     executionId: string,
     signal: AbortSignal,
@@ -307,15 +288,17 @@ class InMemoryDriver implements FakeDriver {
     if (from === 'snapshot' && (!there?.snapshot || there.snapshot.damaged)) {
       throw new VmError('snapshot_missing', `${agentId} has no snapshot, or a damaged one`);
     }
+    if (typeof from === 'object') this.host.assertLoads(from);
     this.takeAway(agentId, keptBy(from));
     const vm = this.lay(request);
     this.host.vms.set(agentId, vm);
+    const withMemory = from === 'snapshot' || (typeof from === 'object' && from.memory);
     try {
-      for (const step of from === 'snapshot' ? fakeSnapshotSteps : fakeSteps) await this.take(step, vm, signal);
+      for (const step of withMemory ? fakeSnapshotSteps : fakeSteps) await this.take(step, vm, signal);
       vm.phase = 'running';
       return asVm(vm);
     } catch (error) {
-      this.takeAway(agentId, vm.snapshot ? 'snapshot' : from === 'clone' ? 'nothing' : 'disk');
+      this.takeAway(agentId, keptBy(from) === 'nothing' ? 'nothing' : vm.snapshot ? 'snapshot' : 'disk');
       throw toVmError(error, signal);
     }
   }
@@ -327,6 +310,14 @@ class InMemoryDriver implements FakeDriver {
     const template = this.host.templates.get(request.template.id);
     if (from === 'boot' && !disk) throw new VmError('disk_missing', `${agentId} has no disk to boot`);
     if (!template) throw new VmError('template_missing', `no template ${request.template.id}`);
+    if (typeof from === 'object') {
+      const { files, memory, facts } = this.host.intactOf(from.saved);
+      const guest = { files: new Map(files), memory: new Map<string, string>() };
+      const snapshot =
+        from.memory && memory ? { machine: request.machine, facts: facts ?? {}, memory: new Map(memory) } : null;
+      const kept = { snapshot: snapshot && { ...snapshot, data: null, damaged: false }, still: request.still ?? false };
+      return { ...newVm(request, template.id, guest), ...kept, seesBrowser: this.host.hasBrowserDisk };
+    }
     const guest = disk ? { files: disk.guest.files, memory: new Map<string, string>() } : copyOf(template.guest);
     const snapshot = from === 'snapshot' ? disk!.snapshot : null;
     return { ...newVm(request, template.id, guest), snapshot, seesBrowser: this.host.hasBrowserDisk };
@@ -346,7 +337,11 @@ class InMemoryDriver implements FakeDriver {
   }
 
   /** Waits for a step; a crashed driver never reaches the next one. */
-  private async reach(step: FakeStep, { agentId, executionId }: FakeVm, signal: AbortSignal): Promise<void> {
+  protected async reach(
+    step: FakeStep,
+    { agentId, executionId }: Pick<FakeVm, 'agentId' | 'executionId'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     const settled = await this.host.behaviour(step, { agentId, executionId }, signal).then(
       () => null,
       (error: unknown) => ({ error }),
@@ -360,7 +355,11 @@ class InMemoryDriver implements FakeDriver {
     return { bytes: this.host.usage.snapshotMib * 2 ** 20, ms: 1 };
   }
 
-  private async save(vm: FakeVm, kept: Pick<FakeSnapshot, 'facts' | 'data'>, signal: AbortSignal): Promise<void> {
+  private async keepAndFree(
+    vm: FakeVm,
+    kept: Pick<FakeSnapshot, 'facts' | 'data'>,
+    signal: AbortSignal,
+  ): Promise<void> {
     await this.reach('freeze', vm, signal);
     vm.paused = true;
     await this.reach('save', vm, signal);

@@ -7,9 +7,12 @@ import { VmError } from '@lodge/ports';
 import type {
   BrowserShown,
   DiskUse,
+  FromSaved,
   Machine,
   RefusedConnection,
   RuntimeFacts,
+  SavedMachine,
+  SaveRequest,
   Template,
   TemplateBuild,
 } from '@lodge/ports';
@@ -26,6 +29,11 @@ export const fakeSnapshotSteps = ['check', 'start', 'load', 'daemon', 'machine']
  * The steps of a suspend. Before `freeze` the VM runs, before `release` it is paused, and after it there is the snapshot.
  */
 export const fakeSuspendSteps = ['freeze', 'save', 'release'] as const;
+/**
+ * The steps of a save that lets the VM go on. Before `still` it is as it was, before `keep` it stands still, and after that it
+ * goes on and there is the saved machine.
+ */
+export const fakeSaveSteps = ['still', 'keep'] as const;
 /** The steps until a VM is the backup: before `collect` it runs, before `put` it is suspended. */
 export const fakeBackupSteps = ['collect', ...fakeSuspendSteps, 'put'] as const;
 /** `pause`, `resume`, `resize`, `restrict`, `carry` (over), (take) `back` and `drop` are one step each. */
@@ -33,6 +41,8 @@ export type FakeStep =
   | (typeof fakeSteps)[number]
   | (typeof fakeSnapshotSteps)[number]
   | (typeof fakeBackupSteps)[number]
+  | (typeof fakeSaveSteps)[number]
+  | 'share'
   | 'carry'
   | 'back'
   | 'drop'
@@ -64,6 +74,17 @@ export interface FakeSnapshot {
   damaged: boolean;
 }
 
+/** A machine at rest. */
+export interface FakeSaved extends Pick<SavedMachine, 'id' | 'agentId' | 'executionId' | 'templateId' | 'machine'> {
+  readonly files: ReadonlyMap<string, string>;
+  readonly memory: ReadonlyMap<string, string> | null;
+  readonly facts: RuntimeFacts | null;
+  readonly listing: string | null;
+  readonly savedAt: Date;
+  /** Why it is not as it was saved; null while it is. */
+  damaged: string | null;
+}
+
 export interface FakeVm {
   readonly agentId: string;
   executionId: string;
@@ -92,6 +113,8 @@ export interface FakeVm {
   egress: EgressRules;
   /** Whether its guest sees the browser's disk. */
   seesBrowser: boolean;
+  /** Whether its guest's processes stay frozen. */
+  still: boolean;
   /** Connections that its rules refused and nobody has read yet. */
   refused: RefusedConnection[];
 }
@@ -107,6 +130,9 @@ export class FakeHost {
   readonly vms = new Map<string, FakeVm>();
   /** Backed-up VMs, by agent. */
   readonly backups = new Map<string, FakeVm>();
+  readonly saved = new Map<string, FakeSaved>();
+  /** Whether the memory of saved machines cannot be loaded here, as after a change of the host. */
+  isForeign = false;
   /** Guests of templates in the making. */
   readonly builds = new Set<FakeVm>();
   readonly templates = new Map<string, FakeTemplate>();
@@ -148,6 +174,49 @@ export class FakeHost {
     for (const listener of this.exits) listener({ agentId, executionId: vm.executionId });
   }
 
+  /** Saves a VM as it is now. */
+  save(vm: FakeVm, { id, memory, facts, listed }: SaveRequest): FakeSaved {
+    const kept =
+      vm.phase === 'suspended' ? (vm.snapshot?.memory ?? null) : vm.phase === 'disk' ? null : vm.guest.memory;
+    const saved: FakeSaved = {
+      id,
+      agentId: vm.agentId,
+      executionId: vm.executionId,
+      templateId: vm.templateId,
+      machine: vm.machine,
+      files: new Map(vm.guest.files),
+      memory: memory && kept ? new Map(kept) : null,
+      facts: vm.snapshot?.facts ?? facts,
+      listing: listed === undefined || vm.phase !== 'running' ? null : listingOf(vm.guest, listed),
+      savedAt: new Date(),
+      damaged: null,
+    };
+    this.saved.set(id, saved);
+    return saved;
+  }
+
+  /** Rejects with `saved_missing`. */
+  savedOf(id: string): FakeSaved {
+    const saved = this.saved.get(id);
+    if (!saved) throw new VmError('saved_missing', `there is no saved machine ${id}`);
+    return saved;
+  }
+
+  /** Rejects unless a machine can be started from it. */
+  assertLoads({ saved, memory }: FromSaved): void {
+    const found = this.intactOf(saved);
+    if (!memory) return;
+    if (found.memory === null) throw new VmError('snapshot_missing', `${saved} has no memory`);
+    if (this.isForeign) throw new VmError('snapshot_foreign', `${saved} was saved on another host`);
+  }
+
+  /** Rejects with `saved_damaged`, too. */
+  intactOf(id: string): FakeSaved {
+    const saved = this.savedOf(id);
+    if (saved.damaged !== null) throw new VmError('saved_damaged', saved.damaged);
+    return saved;
+  }
+
   showBrowser(vm: FakeVm): BrowserShown {
     if (this.browser.state === 'shown') this.hasBrowserDisk = vm.seesBrowser = true;
     return this.browser;
@@ -175,6 +244,15 @@ export class FakeHost {
   print(agentId: string, text: string): void {
     const vm = this.vms.get(agentId);
     if (vm) vm.console = (vm.console + text).slice(-65_536);
+  }
+
+  /** Returns what was printed since the last call. */
+  readConsole(agentId: string): string {
+    const vm = this.vms.get(agentId);
+    if (!vm?.alive) return '';
+    const text = vm.console;
+    vm.console = '';
+    return text;
   }
 
   /** Makes the rules of the agent's VM refuse connections of its guest. */
@@ -239,6 +317,14 @@ export class FakeHost {
     this.nextAddress += 1;
     return `198.51.100.${this.nextAddress % 250}`;
   }
+}
+
+const pathIn = (name: string, folder: string): string => `/${name}`.slice(folder.length).replace(/^\//, '');
+
+/** The listing of a fake guest's files, whose names are plain, below a folder. */
+function listingOf({ files }: FakeGuest, folder: string): string {
+  const names = [...files.keys()].filter((name) => `/${name}`.startsWith(folder)).sort();
+  return names.map((name) => `f ${files.get(name)!.length} 0 ${pathIn(name, folder)}\0`).join('');
 }
 
 export function copyOf(guest: FakeGuest): FakeGuest {

@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { publicEgress } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { CarriedData, TemplateRequest, Vm, VmObservation, VmRequest } from '@lodge/ports';
-import type { FakeGuest, FakeVm } from './host.ts';
+import type { CarriedData, Saving, TemplateRequest, Vm, VmObservation, VmRequest } from '@lodge/ports';
+import type { FakeGuest, FakeSaved, FakeVm } from './host.ts';
 
 /** The part of a VM that is left. */
 export type Keep = 'nothing' | 'disk' | 'snapshot';
@@ -25,22 +25,15 @@ export function newVm(
     halted: null,
     silent: null,
     seesBrowser: false,
+    still: false,
     refused: [],
   };
   return { ...blank, egress, agentId, executionId, phase: 'creating', machine, templateId: template, guest };
 }
 
 /** The part that a start needs. */
-export function keptBy(from: VmRequest['from']): Keep {
-  switch (from) {
-    case 'clone':
-      return 'nothing';
-    case 'boot':
-      return 'disk';
-    case 'snapshot':
-      return 'snapshot';
-  }
-}
+export const keptBy = (from: VmRequest['from']): Keep => (typeof from === 'object' ? 'nothing' : keptOfOwn[from]);
+const keptOfOwn = { clone: 'nothing', boot: 'disk', snapshot: 'snapshot' } as const;
 
 export function templateId({ image, variant }: TemplateRequest): string {
   return createHash('sha256').update(`${image.id}\n${variant}`).digest('hex').slice(0, 16);
@@ -54,6 +47,13 @@ export function answering(vm: FakeVm): FakeVm {
 
 export function asVm({ agentId, executionId, address, machine, facts }: FakeVm): Vm {
   return { agentId, executionId, address: address!, machine, facts };
+}
+
+/** Every byte counts as one. */
+export function savingOf({ files, memory }: Pick<FakeSaved, 'files' | 'memory'>): Saving {
+  const bytesOf = (texts: ReadonlyMap<string, string>): number =>
+    [...texts].reduce((sum, [name, text]) => sum + name.length + text.length, 1);
+  return { bytes: memory === null ? 0 : bytesOf(memory), diskBytes: bytesOf(files), ms: 1 };
 }
 
 /** A fake guest's files have plain names; its folders are those that would hold them. */

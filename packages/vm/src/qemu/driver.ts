@@ -44,9 +44,11 @@ import { CpuKeeper } from './lifecycle/cpu-keeper.ts';
 import { ClockKeeper } from './lifecycle/clock-keeper.ts';
 import { collectLeftovers } from './lifecycle/leftovers.ts';
 import { lock } from './host/lock.ts';
+import { PackKeeper } from './lifecycle/pack-keeper.ts';
 import { NetworkKeeper } from './network/index.ts';
 import { VmNumbers } from './host/vm-numbers.ts';
 import { takeTemplates } from './lifecycle/take-templates.ts';
+import { SavedVms } from './lifecycle/saved-vms.ts';
 import { Templates } from './lifecycle/templates.ts';
 import { Vms } from './lifecycle/vms.ts';
 import { toVmError } from '../waiting.ts';
@@ -87,10 +89,10 @@ class QemuDriver implements VmDriver {
     this.inTurn(agentId, () => this.vms.setEgress(agentId, rules));
   readonly save: VmDriver['save'] = (agentId, executionId, request, signal) =>
     this.inTurn(agentId, (own) => this.vms.save(agentId, executionId, request, own), signal);
-  readonly findSaved: VmDriver['findSaved'] = (id) => this.vms.findSaved(id);
-  readonly checkSaved: VmDriver['checkSaved'] = (id) => this.store.check(id);
+  readonly findSaved: VmDriver['findSaved'] = (id) => this.saved.find(id);
+  readonly checkSaved: VmDriver['checkSaved'] = (id, signal) => this.store.check(id, signal);
   readonly readListing: VmDriver['readListing'] = (id) => this.store.listing(id);
-  readonly shareSaved: VmDriver['shareSaved'] = (id, signal) => this.vms.shareSaved(id, signal);
+  readonly shareSaved: VmDriver['shareSaved'] = (id, signal) => this.saved.share(id, signal);
   readonly copySaved: VmDriver['copySaved'] = (from, to) => this.store.copy(from, to);
   readonly dropSaved: VmDriver['dropSaved'] = (id) => this.store.drop(id);
   readonly collectSaved: VmDriver['collectSaved'] = (keep, savedBefore) => this.store.collect(keep, savedBefore);
@@ -101,11 +103,13 @@ class QemuDriver implements VmDriver {
   private readonly templates: Templates;
   private readonly browserDisks: BrowserDisks;
   private readonly store: SavedStore;
+  private readonly saved: SavedVms;
   private readonly watch: ExitWatch;
   private readonly vms: Vms;
   private readonly keeper: NetworkKeeper;
   private readonly clocks: ClockKeeper;
   private readonly processors: CpuKeeper;
+  private readonly packing: PackKeeper;
   private cgroups: Cgroups | null = null;
   private unlock: (() => void) | null = null;
 
@@ -118,6 +122,7 @@ class QemuDriver implements VmDriver {
     this.templates = new Templates(options, this.slots);
     this.browserDisks = new BrowserDisks(options);
     this.store = new SavedStore(options.dataDir);
+    this.saved = new SavedVms({ store: this.store, templates: this.templates });
     this.keeper = new NetworkKeeper(options.network, options.log);
     const { slots, templates, browserDisks, watch } = this;
     const holdStill: ClockKeeper['hold'] = (agentId, signal) => this.clocks.hold(agentId, signal);
@@ -125,6 +130,7 @@ class QemuDriver implements VmDriver {
     const places = { options, root: this.vmsRoot, store: this.store };
     this.vms = new Vms({ ...places, slots, templates, browserDisks, watch, cgroups, holdStill });
     this.processors = new CpuKeeper({ watch, cgroups, log: options.log });
+    this.packing = new PackKeeper(this.store, options.log);
     const setClock = this.vms.setClock.bind(this.vms);
     this.clocks = new ClockKeeper({ watch, setClock, log: options.log });
   }
@@ -157,6 +163,7 @@ class QemuDriver implements VmDriver {
       this.keeper.start();
       this.clocks.start();
       this.processors.start();
+      this.packing.start();
     } catch (error) {
       await this.stop();
       throw error;
@@ -171,6 +178,7 @@ class QemuDriver implements VmDriver {
     this.watch.stop();
     this.options.network.stop();
     await this.browserDisks.stop();
+    await this.packing.stop();
     await this.cgroups?.close();
     this.unlock?.();
     this.unlock = null;

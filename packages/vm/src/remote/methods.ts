@@ -8,7 +8,8 @@ import type { Fields, Shape, Shaped } from '@lodge/domain/shapes';
 import { VmError } from '@lodge/ports';
 import type { ImageBuilder, ReportProgress, RuntimeVersions, Template, TemplateBuild, VmDriver } from '@lodge/ports';
 import type { KnownImages } from './known-images.ts';
-import { carriedData, egress, executionId, facts, imageId, imageName, ipv4, machine } from './shapes.ts';
+import { carriedData, egress, executionId, facts, from, imageId, imageName, ipv4, listedFolder } from './shapes.ts';
+import { machine, savedId } from './shapes.ts';
 import { runtimeName, templateId, variant } from './shapes.ts';
 
 /** The objects that a call works on. */
@@ -63,7 +64,10 @@ const named = (id: string): Template => ({ id, imageId: '', facts: {} });
 /** More templates than a host ever has. */
 const maxTemplates = 4096;
 
-/** Calls about images and templates whose messages differ from their parameters. */
+/** More saved machines than a host ever has. */
+const maxSaved = 2 ** 16;
+
+/** Calls about images, templates and saved machines whose messages differ from their parameters. */
 const templateMethods = {
   findTemplate: method(
     { imageId, variant },
@@ -81,6 +85,11 @@ const templateMethods = {
       return driver.buildTemplate({ ...build, image: images.byId(id), progress, prepare, ...from }, signal);
     },
   ),
+  collectSaved: method(
+    { keep: listOf(savedId, maxSaved), savedBefore: integer(0, Number.MAX_SAFE_INTEGER) },
+    (keep, savedBefore) => [{ keep: [...keep], savedBefore: savedBefore.getTime() }],
+    ({ driver }, { keep, savedBefore }) => driver.collectSaved(new Set(keep), new Date(savedBefore)),
+  ),
   collectTemplates: method(
     { keep: listOf(templateId, maxTemplates) },
     (keep) => [{ keep: [...keep] }],
@@ -92,22 +101,37 @@ const templateMethods = {
 const vmMethods = (agentId: Shape<string>) =>
   ({
     create: method(
-      { agentId, executionId, machine, templateId, from: oneOf('clone', 'boot', 'snapshot'), egress: optional(egress) },
+      { agentId, executionId, machine, templateId, from, egress: optional(egress), still: optional(boolean) },
       (request, signal) => {
         const { vcpus, memoryMib, diskGib } = request.machine;
-        const { agentId: id, executionId: execution, template, from, egress: rules = null } = request;
+        const { agentId: id, executionId: execution, template, from: source, egress: rules = null } = request;
         const plainMachine = { vcpus, memoryMib, diskGib };
         const ids = { agentId: id, executionId: execution, templateId: template.id };
-        return [{ ...ids, machine: plainMachine, from, egress: rules }, { signal }];
+        return [
+          { ...ids, machine: plainMachine, from: source, egress: rules, still: request.still ?? null },
+          { signal },
+        ];
       },
-      async ({ driver }, { templateId: id, egress: rules, ...request }, { signal }) =>
-        driver.create({ ...request, template: named(id), ...(rules && { egress: rules }) }, signal),
+      async ({ driver }, { templateId: id, egress: rules, still, ...request }, { signal }) =>
+        driver.create(
+          { ...request, template: named(id), ...(rules && { egress: rules }), ...(still !== null && { still }) },
+          signal,
+        ),
     ),
     backUp: method(
       { agentId, executionId, facts, data: carriedData },
       (id, execution, kept, signal) => [{ agentId: id, executionId: execution, ...kept }, { signal }],
       ({ driver }, { agentId: id, executionId: execution, ...kept }, { signal }) =>
         driver.backUp(id, execution, kept, signal),
+    ),
+    save: method(
+      { agentId, executionId, id: savedId, memory: boolean, facts, listed: optional(listedFolder) },
+      (agent, execution, { listed = null, ...request }, signal) => [
+        { agentId: agent, executionId: execution, ...request, listed },
+        { signal },
+      ],
+      ({ driver }, { agentId: agent, executionId: execution, listed, ...request }, { signal }) =>
+        driver.save(agent, execution, { ...request, ...(listed !== null && { listed }) }, signal),
     ),
     remove: method(
       { agentId, keepDisk: boolean },
@@ -143,6 +167,15 @@ function plainCalls(agentId: Shape<string>) {
       ['variant', variant],
     ],
     getTemplate: [['id', templateId]],
+    findSaved: [['id', savedId]],
+    checkSaved: [['id', savedId], signal],
+    readListing: [['id', savedId]],
+    shareSaved: [['id', savedId], signal],
+    copySaved: [
+      ['from', savedId],
+      ['to', savedId],
+    ],
+    dropSaved: [['id', savedId]],
     list: [],
     hostMemory: [],
     hostDisk: [],

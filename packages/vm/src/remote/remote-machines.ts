@@ -28,6 +28,10 @@ export function createRemoteMachines(channel: Channel, { brokerHost }: Pick<VmDr
     findTemplate: (request) => noted(remote.findTemplate(request)),
     getTemplate: (id) => noted(remote.getTemplate(id)),
     buildTemplate: (build, signal) => noted(remote.buildTemplate(build, signal)),
+    async findSaved(id) {
+      const found = await remote.findSaved(id);
+      return found && { ...found, savedAt: new Date(found.savedAt) };
+    },
     async readRefused(agentId) {
       const { refused, more } = await remote.readRefused(agentId);
       // A date crosses as its text.

@@ -2,11 +2,23 @@
 import { posix } from 'node:path';
 import { checkedEgress, egressModes, longestEgressEntry, mostEgressEntries, Refusal } from '@lodge/domain';
 import type { EgressRules } from '@lodge/domain';
-import { integer, listOf, matching, object, oneOf, record, ShapeError, such, text } from '@lodge/domain/shapes';
+import {
+  boolean,
+  integer,
+  listOf,
+  matching,
+  object,
+  oneOf,
+  record,
+  ShapeError,
+  such,
+  text,
+} from '@lodge/domain/shapes';
 import type { Shape } from '@lodge/domain/shapes';
-import type { CarriedData, Machine, RuntimeFacts } from '@lodge/ports';
+import type { CarriedData, Machine, RuntimeFacts, VmRequest } from '@lodge/ports';
 
 export const executionId = matching(/^[a-z0-9][a-z0-9-]{0,63}$/, 'the id of an execution');
+export const savedId = matching(/^[a-z0-9][a-z0-9-]{0,63}$/, 'the id of a saved machine');
 /** A name below the folder of templates, without a path. */
 export const templateId = matching(/^[A-Za-z0-9][\w-]{0,127}$/, 'the id of a template');
 export const imageId = matching(/^[A-Za-z0-9][\w-]{0,127}$/, 'the id of an image');
@@ -54,6 +66,14 @@ const guestFolder = such(
     posix.normalize(value) === value,
   'an absolute path in the guest, without . and ..',
 );
+
+/** Where a VM's disk and memory come from. */
+export const from: Shape<VmRequest['from']> = (value, name) =>
+  typeof value === 'string'
+    ? oneOf('clone', 'boot', 'snapshot')(value, name)
+    : record({ saved: savedId, memory: boolean })(value, name);
+
+export const listedFolder = guestFolder;
 
 export const carriedData: Shape<CarriedData> = record({
   folders: listOf(guestFolder, 64),

@@ -53,16 +53,8 @@ const bootTimeoutMs = 300_000;
 const machineTimeoutMs = 120_000;
 
 /** The part that each kind of start needs, and that remains when the start fails. */
-function keptBy(from: VmRequest['from']): Kept {
-  switch (from) {
-    case 'boot':
-      return 'disk';
-    case 'snapshot':
-      return 'snapshot';
-    default:
-      return 'nothing';
-  }
-}
+const keptOfOwn = { clone: 'nothing', boot: 'disk', snapshot: 'snapshot' } as const;
+const keptBy = (from: VmRequest['from']): Kept => (typeof from === 'object' ? 'nothing' : keptOfOwn[from]);
 
 export async function makeVm(making: Making, request: VmRequest, signal: AbortSignal): Promise<Vm> {
   const { templates, takeAway, store } = making;
@@ -96,7 +88,10 @@ async function sourceOf(making: Making, request: VmRequest): Promise<VmSource> {
   if (typeof from !== 'object') return { from };
   const { manifest, layers, snapshot } = await making.store.load(from.saved, from);
   if (manifest.templateId !== request.template.id) {
-    throw new VmError('failed', `the saved machine is over template ${manifest.templateId}, not ${request.template.id}`);
+    throw new VmError(
+      'failed',
+      `the saved machine is over template ${manifest.templateId}, not ${request.template.id}`,
+    );
   }
   if (!from.memory) return { from: 'boot', layers };
   if (snapshot === null) throw new VmError('snapshot_missing', `the saved machine ${from.saved} has no memory`);
@@ -181,7 +176,6 @@ async function bringUp(
   signal: AbortSignal,
 ): Promise<{ readonly vm: Vm; readonly timings: Readonly<Record<string, number>> }> {
   const { agentId, executionId, machine } = request;
-  const { from } = source;
   const facts = source.from === 'snapshot' ? source.snapshot.facts : null;
   const credential = newCredential();
   const browser = await browserDiskOf(source, template, browserDisks);
@@ -190,7 +184,7 @@ async function bringUp(
     agentId,
     executionId,
     phase: 'creating',
-    from,
+    from: source.from,
     base: baseOf(source),
     machine,
     facts,
@@ -219,7 +213,7 @@ async function bringUp(
       directory.syncDisk(),
     ]);
     const now = { ...machine, memoryMib };
-    if (from === 'snapshot') await cgroups.limit(agentId, limitsOf(now, host.accelerator.accelerator));
+    if (source.from === 'snapshot') await cgroups.limit(agentId, limitsOf(now, host.accelerator.accelerator));
     record = { ...record, phase: 'running', address, machine: now };
     await directory.write(record);
     await directory.syncRecord();

@@ -3,6 +3,7 @@
  * disk gets a new top; then it goes on, and its memory and the layers beneath become the saved machine. A kill leaves the VM,
  * paused at worst, with one more layer or not.
  */
+import { VmError } from '@lodge/ports';
 import type { SaveRequest, Saving } from '@lodge/ports';
 import { pushLayer, settleLayers, shortenChain } from '../machine/disk-layers.ts';
 import { guestMemory } from '../machine/guest-memory.ts';
@@ -73,9 +74,29 @@ export async function saveRunning(work: SaveWork, signal: AbortSignal): Promise<
   }
 }
 
+/** Saves a VM that is at rest, or finds it saved already; null when it is at work and not saved. */
+export async function savedBefore(
+  { directory, store }: { readonly directory: RunDirectory; readonly store: SavedStore },
+  executionId: string,
+  request: SaveRequest,
+): Promise<Saving | null> {
+  const record = await directory.read();
+  const there = await store.manifest(request.id);
+  if (there) {
+    if (there.agentId === directory.agentId) return { ...(await sizesOf(store, there)), ms: 0 };
+    throw new VmError('failed', `the saved machine ${request.id} is of another agent`);
+  }
+  const isAtRest = record?.phase === 'suspended' || record?.phase === 'disk';
+  return isAtRest && record.executionId === executionId ? saveAtRest({ store, directory, record }, request) : null;
+}
+
 /** Saves a VM at rest: the files of its disk, and of its snapshot if it has one, get one more name. */
-export async function saveAtRest(
-  { store, directory, record }: { readonly store: SavedStore; readonly directory: RunDirectory; readonly record: VmRecord },
+async function saveAtRest(
+  {
+    store,
+    directory,
+    record,
+  }: { readonly store: SavedStore; readonly directory: RunDirectory; readonly record: VmRecord },
   request: SaveRequest,
 ): Promise<Saving> {
   const { agentId, executionId, templateId, machine } = record;
@@ -94,7 +115,10 @@ export async function saveAtRest(
   }
 }
 
-export async function sizesOf(store: SavedStore, manifest: SavedManifest): Promise<Pick<Saving, 'bytes' | 'diskBytes'>> {
+export async function sizesOf(
+  store: SavedStore,
+  manifest: SavedManifest,
+): Promise<Pick<Saving, 'bytes' | 'diskBytes'>> {
   const { memory } = manifest;
   return {
     bytes: memory === null ? 0 : memory.devices.bytes + memory.pages.bytes + (await store.wholeBytes(manifest)),

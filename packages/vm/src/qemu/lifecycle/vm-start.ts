@@ -18,15 +18,7 @@ import type { Cgroups } from '../host/cgroup.ts';
 import { diskFileLimit, overheadMib, templateGid } from '../machine/confinement.ts';
 import { exists } from '../host/files.ts';
 import { writeOverlay } from '../saved/disks.ts';
-import {
-  isShared,
-  linkLayers,
-  nameTop,
-  newLayerName,
-  putOnTop,
-  sweepLayers,
-  topOf,
-} from '../saved/layers.ts';
+import { isShared, linkLayers, nameTop, newLayerName, putOnTop, sweepLayers, topOf } from '../saved/layers.ts';
 import { diskRate, setDiskRate } from '../machine/disk-rate.ts';
 import type { Emulator } from '../machine/emulator.ts';
 import { guestMemory } from '../machine/guest-memory.ts';

@@ -74,7 +74,9 @@ function namesIn(folder: string): string[] {
 /** The disk usage of a running VM, at once: the kernel has the figures of an open file in memory. */
 export function diskUseNow(directory: RunDirectory, { agentId, executionId }: Watched): DiskUse {
   const blocksOf = (path: string): number => lstatSync(path, { throwIfNoEntry: false })?.blocks ?? 0;
-  const disk = namesIn(directory.path).filter(isDiskFile).map((name) => blocksOf(join(directory.path, name)));
+  const disk = namesIn(directory.path)
+    .filter(isDiskFile)
+    .map((name) => blocksOf(join(directory.path, name)));
   const blocks = disk.reduce((sum, each) => sum + each, blocksOf(directory.log));
   const diskMib = (blocks * 512) / mib;
   return { agentId, executionId, diskMib, snapshotMib: 0 };

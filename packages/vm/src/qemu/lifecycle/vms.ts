@@ -3,17 +3,14 @@ import { readdir } from 'node:fs/promises';
 import type { EgressRules, VmDeath } from '@lodge/domain';
 import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { BrowserShown, CarriedData, DiskUse, Machine, RuntimeFacts, SavedMachine, Suspension } from '@lodge/ports';
+import type { BrowserShown, CarriedData, DiskUse, Machine, RuntimeFacts, Suspension } from '@lodge/ports';
 import type { SaveRequest, Saving } from '@lodge/ports';
 import type { Vm, VmObservation, VmRequest, VmUsage } from '@lodge/ports';
 import { Backups, assertRoom } from '../saved/backups.ts';
 import type { Cgroups } from '../host/cgroup.ts';
-import type { HostNetwork } from '../network/index.ts';
 import type { QemuDriverOptions } from '../options.ts';
-import { foreign } from '../machine/saved-on.ts';
 import { settleLayers } from '../machine/disk-layers.ts';
 import { loadData, saveData } from '../saved/guest-data.ts';
-import type { SavedMemory } from '../saved/machine/manifest.ts';
 import type { SavedStore } from '../saved/machine/saved-store.ts';
 import { assertMachine } from '../machine/hotplug.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
@@ -24,15 +21,18 @@ import type { VmNumbers } from '../host/vm-numbers.ts';
 import type { BrowserDisks } from '../saved/browser-disks.ts';
 import type { Templates } from './templates.ts';
 import { guestOf, setGuestClock } from './vm-guest.ts';
-import { deathOf, witnessOf } from './vm-death.ts';
+import { deathOf } from './vm-death.ts';
 import { showBrowser } from './vm-browser.ts';
 import { makeVm } from './vm-make.ts';
+import { refusedOf } from './vm-refused.ts';
+import type { Refused } from './vm-refused.ts';
 import { removeVm } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
 import { resizeVm } from './vm-resize.ts';
 import { writeSnapshot } from './vm-suspend.ts';
+import { adoptVm } from './vm-adopt.ts';
 import { diskUseNow, diskUseOf, usageOf } from './vm-usage.ts';
-import { saveAtRest, saveRunning, sizesOf } from './vm-save.ts';
+import { savedBefore, saveRunning } from './vm-save.ts';
 import { toVmError } from '../../waiting.ts';
 import { askState, awaitEnding, Connections, runState } from './connections.ts';
 import { Answers } from './answers.ts';
@@ -192,58 +192,17 @@ export class Vms {
 
   /** Saves a VM and lets it go on as it was. */
   async save(agentId: string, executionId: string, request: SaveRequest, signal: AbortSignal): Promise<Saving> {
-    const { options, store, templates } = this.parts;
+    const { options, store, templates, holdStill } = this.parts;
     const directory = this.directory(agentId);
-    const record = await directory.read();
-    const there = await store.manifest(request.id);
-    if (there) {
-      if (there.agentId === agentId) return { ...(await sizesOf(store, there)), ms: 0 };
-      throw new VmError('failed', `the saved machine ${request.id} is of another agent`);
-    }
-    if (record?.executionId === executionId && (record.phase === 'suspended' || record.phase === 'disk')) {
-      return saveAtRest({ store, directory, record }, request);
-    }
-    const work = async ({ record: now, process, qmp, guest }: Running): Promise<Saving> => {
-      const state = await templates.stateOf(now.templateId, now.browser !== undefined);
-      const bounds = { uid: options.uidBase + now.slot!, clockTimeoutMs: clockTimeoutMs * guest.pace };
-      const about = { directory, record: now, process, qmp, guest, log: options.log, store, request };
-      const letGo = await this.parts.holdStill(agentId, signal);
-      return saveRunning({ ...about, ...state, ...bounds }, signal).finally(letGo);
+    const work = async (vm: Running): Promise<Saving> => {
+      const { templateId, browser, slot } = vm.record;
+      const state = await templates.stateOf(templateId, browser !== undefined);
+      const bounds = { uid: options.uidBase + slot!, clockTimeoutMs: clockTimeoutMs * vm.guest.pace };
+      const letGo = await holdStill(agentId, signal);
+      return saveRunning({ ...vm, ...state, ...bounds, log: options.log, store, request }, signal).finally(letGo);
     };
-    return this.onVm(agentId, executionId, work, signal);
-  }
-
-  async findSaved(id: string): Promise<SavedMachine | null> {
-    const { store, templates } = this.parts;
-    const manifest = await store.manifest(id);
-    if (!manifest) return null;
-    const { agentId, executionId, templateId, machine, memory, facts, savedAt } = manifest;
-    const sizes = await sizesOf(store, manifest);
-    const loads = memory !== null && (await this.takes(templates, templateId, memory)) ? 'memory' : 'disk';
-    const kept = { machine, memory: memory !== null, loads, facts, ...sizes, savedAt: new Date(savedAt) } as const;
-    return { id, agentId, executionId, templateId, ...kept };
-  }
-
-  async shareSaved(id: string, signal: AbortSignal): Promise<void> {
-    const { store, templates } = this.parts;
-    const manifest = await store.manifest(id);
-    if (!manifest) throw new VmError('saved_missing', `there is no saved machine ${id}`);
-    const release = templates.hold(manifest.templateId);
-    try {
-      const template = await templates.startable(manifest.templateId, 'clone');
-      const { mapsReadOnly: readOnly } = await templates.emulator(template);
-      await store.makeWhole(id, { base: template.files.memory, readOnly }, signal);
-    } catch (error) {
-      throw toVmError(error, signal);
-    } finally {
-      release();
-    }
-  }
-
-  /** Whether this host can load that memory. */
-  private async takes(templates: Templates, templateId: string, memory: SavedMemory): Promise<boolean> {
-    const here = await templates.stateOf(templateId, memory.browser !== undefined).catch(() => null);
-    return here !== null && here.stateKey === memory.stateKey && foreign(memory.savedOn, here.savedOn) === null;
+    const before = await savedBefore({ directory, store }, executionId, request);
+    return before ?? this.onVm(agentId, executionId, work, signal);
   }
 
   async backUp(
@@ -335,15 +294,9 @@ export class Vms {
     if (slot !== null) await this.parts.options.network.setEgress(slot, rules);
   }
 
-  async readRefused(agentId: string): Promise<Awaited<ReturnType<HostNetwork['readRefused']>>> {
-    const slot = await this.slotOf(agentId);
-    if (slot === null) return { refused: [], more: 0 };
-    // The question runs beside everything else: the namespace may go meanwhile, or not exist yet.
-    const { network } = this.parts.options;
-    return network.readRefused(slot, this.parts.watch.get(agentId)?.process.pid).catch(async (error: unknown) => {
-      if ((await network.slots()).includes(slot) && (await this.slotOf(agentId)) === slot) throw error;
-      return { refused: [], more: 0 };
-    });
+  readRefused(agentId: string): Promise<Refused> {
+    const pid = this.parts.watch.get(agentId)?.process.pid;
+    return refusedOf(this.parts.options.network, pid, () => this.slotOf(agentId));
   }
 
   /** Returns the VM's former slot, which nobody has now. */
@@ -357,28 +310,12 @@ export class Vms {
     return slot;
   }
 
-  /**
-   * Watches a VM that an earlier control plane made, and ends that one's operations. A suspend that was written completes,
-   * as a suspended or backed-up VM. A start that did not use the snapshot up is undone. A dead or half-made VM stays as it
-   * is, and `list` reports it.
-   */
+  /** Takes over a VM that an earlier control plane made (`vm-adopt.ts`). */
   async adopt(record: VmRecord): Promise<void> {
-    const { agentId, executionId, process, phase, from } = record;
-    const { log } = this.parts.options;
-    const directory = this.directory(agentId);
-    const alive = process !== null && isAlive(process);
-    const unused = (phase === 'running' && !alive) || (phase === 'creating' && from === 'snapshot');
-    if (unused && (await directory.snapshot.exists())) {
-      await this.takeAway(directory, 'snapshot');
-      log.info({ agent_id: agentId, execution_id: executionId }, 'the VM’s snapshot is taken up');
-    }
-    if ((unused || phase === 'suspended') && (await directory.snapshot.hasData())) await this.backups.put(directory);
-    if (phase !== 'running' || !alive) return;
-    const witness = witnessOf(record, directory, this.parts.cgroups());
-    const vm: Watched = { agentId, executionId, process, qmp: null, witness };
-    await this.answers.of(vm);
-    this.parts.watch.add(vm);
-    log.info({ agent_id: agentId, execution_id: executionId }, 'VM adopted');
+    const directory = this.directory(record.agentId);
+    const { backups, answers, parts } = this;
+    const takeAway = (): Promise<unknown> => this.takeAway(directory, 'snapshot');
+    await adoptVm({ ...parts, directory, backups, answers, cgroups: parts.cgroups(), takeAway }, record);
   }
 
   /** Returns null when nothing of the agent is here. */

@@ -9,7 +9,20 @@
  *
  * `disk.next` stands while a running emulator changes to a new top: it alone knows then which one it writes to.
  */
-import { chmod, chown, link, lstat, readdir, readFile, readlink, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  link,
+  lstat,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { randomBytes } from 'node:crypto';
 import { basename, dirname, isAbsolute, join } from 'node:path';
 import { ifThere } from '@lodge/domain';

@@ -20,7 +20,13 @@ export interface SavedLayer {
 /** The memory and devices that belong to the disk; words are little-endian, in base64. */
 export interface SavedMemory extends Omit<SnapshotFacts, 'templateId' | 'machine' | 'facts'> {
   readonly devices: { readonly bytes: number; readonly sum: number };
-  readonly pages: { readonly file: string; readonly bytes: number; readonly index: string; readonly sums: string };
+  readonly pages: {
+    readonly file: string;
+    readonly bytes: number;
+    readonly index: string;
+    readonly sums: string;
+    readonly packed?: string;
+  };
   /** Digest of the whole file beneath the pages (`whole.ts`); null where another base or none is. */
   readonly whole: string | null;
 }

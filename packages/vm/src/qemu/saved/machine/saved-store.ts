@@ -13,25 +13,26 @@
  * anywhere leaves one of the three, and the two others are removed.
  */
 import { chmod, chown, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
-import { basename, join } from 'node:path';
-import { crc32 } from 'node:zlib';
+import { join } from 'node:path';
 import { ifThere, wasThere } from '@lodge/domain';
 import { maxListingBytes, VmError } from '@lodge/ports';
 import { entries, exists, syncFile } from '../../host/files.ts';
-import { Thread } from '../../host/thread.ts';
 import { linkLayers } from '../layers.ts';
-import { fromBase64, toBase64 } from '../snapshot/snapshot.ts';
-import type { LoadableSnapshot, SnapshotDraft, SnapshotFacts } from '../snapshot/snapshot.ts';
+import { assertLayers, LayerSums } from './layer-sums.ts';
+import type { LoadableSnapshot, SnapshotDraft } from '../snapshot/snapshot.ts';
 import type { SavedPages } from '../snapshot/page-job.ts';
 import { damagedSaved, readManifest, sha256, writeManifest } from './manifest.ts';
-import type { SavedLayer, SavedManifest, SavedMemory } from './manifest.ts';
-import { assertWhole, linkWhole, makeWhole, wholeDigest, wholeName } from './whole.ts';
+import type { SavedManifest } from './manifest.ts';
+import { inMemoryThread } from './memory-jobs.ts';
+import { loadMemory, pagesName, settled, wordsOf } from './saved-memory.ts';
+import type { MemoryFacts } from './saved-memory.ts';
+import { linkWhole, makeWhole, wholeDigest, wholeName } from './whole.ts';
 
 /** Layers up to this size are read before each use; of larger ones size and time are compared, and a check reads them. */
 const readLayersUpTo = 256 * 2 ** 20;
-const pagesName = 'pages';
 /** The pages that a whole file does not have. */
 const restName = 'pages.rest';
+const packedSuffix = '.zst';
 const draftSuffix = '.new';
 const goneSuffix = '.gone';
 
@@ -50,7 +51,6 @@ export interface SavedContents extends Pick<
   /** `folder`: the folder of the file beneath the pages, where there is one. */
   readonly memory: { readonly pages: SavedPages; readonly about: MemoryFacts; readonly folder: string } | null;
 }
-type MemoryFacts = Omit<SnapshotFacts, 'templateId' | 'machine' | 'facts'>;
 
 /** A saved machine whose layers and devices are as they were saved. Its pages are checked as they are read. */
 export interface LoadableSaved {
@@ -63,8 +63,7 @@ export interface LoadableSaved {
 export class SavedStore {
   readonly root: string;
   private readonly held = new Map<string, number>();
-  /** Sums of layers that were computed here, by path and mark: a layer is in many saved machines. */
-  private readonly sums = new Map<string, string>();
+  private readonly layerSums = new LayerSums();
 
   constructor(dataDir: string) {
     this.root = join(dataDir, 'saved');
@@ -73,9 +72,18 @@ export class SavedStore {
   /** Removes what a kill left. Nothing is in progress. */
   async sweep(): Promise<void> {
     for (const name of await entries(this.root)) {
-      if (isSavedId(name)) continue;
-      await rm(join(this.root, name), { recursive: true, force: true });
+      if (isSavedId(name)) await this.sweepPages(name);
+      else await rm(join(this.root, name), { recursive: true, force: true });
     }
+  }
+
+  /** Removes files of pages that the manifest does not name: a change of their form was cut short, or they were in use. */
+  private async sweepPages(id: string): Promise<void> {
+    const manifest = await this.manifest(id).catch(() => null);
+    if (!manifest) return;
+    const named = manifest.memory?.pages.file;
+    const strays = (await entries(this.path(id))).filter((name) => name.startsWith(pagesName) && name !== named);
+    for (const name of strays) await rm(join(this.path(id), name), { force: true });
   }
 
   path(id: string): string {
@@ -140,7 +148,7 @@ export class SavedStore {
       version: 1,
       ...about,
       savedAt: Date.now(),
-      layers: await this.layerFacts(layers),
+      layers: await this.layerSums.of(layers),
       memory: savedMemory,
       listing: listing && sha256(listing),
     };
@@ -204,21 +212,24 @@ export class SavedStore {
     const manifest = await this.manifest(id);
     if (!manifest) throw missing(id);
     const folder = this.path(id);
-    await this.assertLayers(manifest, readLayersUpTo);
+    await assertLayers(folder, manifest.layers, readLayersUpTo);
     const layers = manifest.layers.map(({ name }) => join(folder, name));
     const snapshot = wanted.memory && manifest.memory ? await loadMemory(folder, manifest, manifest.memory) : null;
     return { manifest, layers, snapshot };
   }
 
   /** Reads all of it. Returns why it is damaged, or null. */
-  async check(id: string): Promise<string | null> {
+  async check(id: string, signal: AbortSignal): Promise<string | null> {
     const release = this.hold(id);
     try {
       const manifest = await this.manifest(id);
       if (!manifest) throw missing(id);
       const folder = this.path(id);
-      await this.assertLayers(manifest, Infinity);
-      if (manifest.memory) await assertPages(await loadMemory(folder, manifest, manifest.memory));
+      await assertLayers(folder, manifest.layers, Infinity);
+      if (manifest.memory) {
+        const { pagesPath: path, pages } = await loadMemory(folder, manifest, manifest.memory);
+        await inMemoryThread({ do: 'check-pages', path, pages }, signal);
+      }
       await this.listing(id);
       return null;
     } catch (error) {
@@ -256,7 +267,11 @@ export class SavedStore {
    * Gives its memory the whole form, in which machines that are started from it share what they do not write. `base` is the
    * memory of its template. A machine without memory, or in that form, stays as it is.
    */
-  async makeWhole(id: string, { base, readOnly }: { base: string; readOnly: boolean }, signal: AbortSignal): Promise<void> {
+  async makeWhole(
+    id: string,
+    { base, readOnly }: { base: string; readOnly: boolean },
+    signal: AbortSignal,
+  ): Promise<void> {
     const release = this.hold(id);
     try {
       const manifest = await this.manifest(id);
@@ -270,9 +285,35 @@ export class SavedStore {
       const request = { folder, readOnly, base: beneath, pagesPath, pages, restPath: join(folder, restName) };
       const rest = await makeWhole(request, signal);
       const whole = await wholeDigest(folder);
-      await writeManifest(folder, { ...manifest, memory: { ...memory, base: 'whole', whole, pages: wordsOf(restName, rest) } });
+      await writeManifest(folder, {
+        ...manifest,
+        memory: { ...memory, base: 'whole', whole, pages: wordsOf(restName, rest) },
+      });
       // A start that is under way may still read the pages as they were; they go with the machine then.
       if (this.held.get(id) === 1) await rm(pagesPath, { force: true });
+    } finally {
+      release();
+    }
+  }
+
+  /**
+   * Packs its pages, and returns whether there is anything that was not packed. A machine that is in use is left for another
+   * time.
+   */
+  async pack(id: string, signal: AbortSignal): Promise<boolean> {
+    const manifest = this.held.has(id) ? null : await this.manifest(id);
+    if (!manifest?.memory || manifest.memory.pages.packed !== undefined) return false;
+    const release = this.hold(id);
+    try {
+      const folder = this.path(id);
+      const { memory } = manifest;
+      const { pagesPath: path, pages } = await loadMemory(folder, manifest, memory);
+      const file = `${memory.pages.file}${packedSuffix}`;
+      const packedPath = join(folder, file);
+      const packed = await inMemoryThread<Uint32Array>({ do: 'pack', path, pages, packedPath }, signal);
+      await writeManifest(folder, { ...manifest, memory: { ...memory, pages: wordsOf(file, { ...pages, packed }) } });
+      if (this.held.get(id) === 1) await rm(path, { force: true });
+      return true;
     } finally {
       release();
     }
@@ -302,34 +343,6 @@ export class SavedStore {
     await rename(folder, this.path(id));
     await syncFile(this.root);
   }
-
-  private async layerFacts(layers: readonly string[]): Promise<SavedLayer[]> {
-    const marks = await Promise.all(layers.map(markOf));
-    const known = layers.map((_, index) => this.sums.get(marks[index]!.key));
-    const unknown = layers.filter((_, index) => known[index] === undefined);
-    const computed = await layerSums(unknown);
-    const sums = layers.map((path, index) => known[index] ?? computed[unknown.indexOf(path)]!);
-    if (this.sums.size > 10_000) this.sums.clear();
-    return layers.map((path, index) => {
-      const { key, mark, bytes } = marks[index]!;
-      this.sums.set(key, sums[index]!);
-      return { name: basename(path), bytes, mark, sum: sums[index]! };
-    });
-  }
-
-  private async assertLayers({ id, layers }: SavedManifest, upTo: number): Promise<void> {
-    const folder = this.path(id);
-    const toRead: SavedLayer[] = [];
-    for (const layer of layers) {
-      const found = await markOf(join(folder, layer.name)).catch(() => null);
-      if (found?.bytes !== layer.bytes) throw damagedSaved(`its layer ${layer.name}`);
-      if (layer.bytes <= upTo || found.mark !== layer.mark) toRead.push(layer);
-    }
-    const sums = await layerSums(toRead.map(({ name }) => join(folder, name)));
-    toRead.forEach((layer, index) => {
-      if (sums[index] !== layer.sum) throw damagedSaved(`its layer ${layer.name}`);
-    });
-  }
 }
 
 /** Whether a name may be a saved machine's. */
@@ -339,68 +352,4 @@ export function isSavedId(name: string): boolean {
 
 function missing(id: string): VmError {
   return new VmError('saved_missing', `there is no saved machine ${id}`);
-}
-
-/** Makes memory and devices files of root's that are on the disk, with what identifies them. */
-async function settled(
-  draft: SavedDraft,
-  pages: SavedPages,
-  { base }: MemoryFacts,
-): Promise<Pick<SavedMemory, 'devices' | 'pages' | 'whole'>> {
-  await chown(draft.devicesPath, 0, 0);
-  const devices = await readFile(draft.devicesPath);
-  await syncFile(draft.devicesPath);
-  return {
-    devices: { bytes: devices.length, sum: crc32(devices) },
-    pages: wordsOf(pagesName, pages),
-    whole: base === 'whole' ? await wholeDigest(draft.folder) : null,
-  };
-}
-
-const wordsOf = (file: string, pages: SavedPages): SavedMemory['pages'] => {
-  return { file, bytes: pages.bytes, index: toBase64(pages.index), sums: toBase64(pages.sums) };
-};
-
-async function loadMemory(folder: string, manifest: SavedManifest, memory: SavedMemory): Promise<LoadableSnapshot> {
-  const devicesPath = join(folder, 'devices');
-  const pagesPath = join(folder, memory.pages.file);
-  const devices = await readFile(devicesPath).catch(() => null);
-  if (devices?.length !== memory.devices.bytes || crc32(devices) !== memory.devices.sum) {
-    throw damagedSaved('its device state');
-  }
-  const { index, sums, bytes } = memory.pages;
-  if ((await ifThere(stat(pagesPath)))?.size !== bytes) throw damagedSaved('its memory');
-  if (memory.whole !== null) await assertWhole(folder, memory.whole, new AbortController().signal);
-  const { templateId, machine, facts } = manifest;
-  const pages = { bytes, index: fromBase64(index), sums: fromBase64(sums) };
-  return { ...memory, templateId, machine, facts: facts ?? {}, devicesPath, pagesPath, pages };
-}
-
-async function assertPages({ pagesPath, pages }: LoadableSnapshot): Promise<void> {
-  const chunk = Buffer.alloc(1 << 20);
-  await using file = await open(pagesPath, 'r');
-  for (let at = 0, piece = 0; at < pages.bytes; piece += 1) {
-    const { bytesRead } = await file.read(chunk, 0, Math.min(chunk.length, pages.bytes - at), at);
-    if (bytesRead === 0 || crc32(chunk.subarray(0, bytesRead)) !== pages.sums[piece]) throw damagedSaved('its memory');
-    at += bytesRead;
-  }
-}
-
-async function markOf(path: string): Promise<{ readonly mark: string; readonly key: string; readonly bytes: number }> {
-  const { size, mtimeNs, ino, birthtimeNs } = await stat(path, { bigint: true });
-  const mark = `${size}:${mtimeNs}`;
-  return { mark, key: `${ino}:${birthtimeNs}:${mark}`, bytes: Number(size) };
-}
-
-async function layerSums(paths: readonly string[]): Promise<readonly string[]> {
-  if (paths.length === 0) return [];
-  const thread = new Thread<readonly string[]>(new URL('layer-thread.ts', import.meta.url));
-  try {
-    return await thread.run<readonly string[]>(paths, new AbortController().signal);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw damagedSaved('a layer is gone');
-    throw error;
-  } finally {
-    await thread.end();
-  }
 }

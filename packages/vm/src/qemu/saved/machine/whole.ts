@@ -8,31 +8,10 @@ import { join } from 'node:path';
 import { bootMemoryMib } from '../../machine/command-line.ts';
 import { templateGid } from '../../machine/confinement.ts';
 import { copyToWrite } from '../../host/take-file.ts';
-import { Thread } from '../../host/thread.ts';
 import type { SavedPages } from '../snapshot/page-job.ts';
 import { damagedSaved, sha256 } from './manifest.ts';
-
-export interface MakeJob {
-  readonly do: 'make';
-  /** Pages of guest memory that the whole file has; the pages after them stay apart. */
-  readonly wholePages: number;
-  readonly pagesPath: string;
-  readonly pages: SavedPages;
-  /** A copy of what lies beneath the pages. */
-  readonly wholePath: string;
-  readonly restPath: string;
-}
-
-export interface CheckJob {
-  readonly do: 'check';
-  readonly path: string;
-  readonly bytes: number;
-}
-
-export interface MadeWhole {
-  readonly sums: Uint32Array;
-  readonly rest: SavedPages;
-}
+import { inMemoryThread } from './memory-jobs.ts';
+import type { MadeWhole, MakeJob } from './memory-jobs.ts';
 
 export const wholeName = 'memory';
 export const wholeSumsName = 'memory.sums';
@@ -54,23 +33,18 @@ export interface WholeRequest extends Pick<MakeJob, 'pagesPath' | 'pages' | 'res
 export async function makeWhole(request: WholeRequest, signal: AbortSignal): Promise<SavedPages> {
   const { folder, readOnly, base, pagesPath, pages, restPath } = request;
   const wholePath = join(folder, wholeName);
-  const thread = wholeThread();
-  try {
-    // Where the file system can, the copy shares the base's blocks.
-    if (base === null) await writeFile(wholePath, '', { mode: 0o600 });
-    else await copyToWrite(base, wholePath, 0);
-    const job = { do: 'make', wholePages: wholeBytes / 4096, pagesPath, pages, wholePath, restPath } as const;
-    const { sums, rest } = await thread.run<MadeWhole>(job, signal);
-    // Before QEMU 8.2 a file must be opened for writing even to be mapped copy-on-write.
-    await chown(wholePath, 0, templateGid);
-    await chmod(wholePath, readOnly ? 0o640 : 0o660);
-    const words = Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength);
-    await writeFile(join(folder, wholeSumsName), words, { mode: 0o600, flush: true });
-    known.add(await keyOf(wholePath));
-    return rest;
-  } finally {
-    await thread.end();
-  }
+  // Where the file system can, the copy shares the base's blocks.
+  if (base === null) await writeFile(wholePath, '', { mode: 0o600 });
+  else await copyToWrite(base, wholePath, 0);
+  const job = { do: 'make', wholePages: wholeBytes / 4096, pagesPath, pages, wholePath, restPath } as const;
+  const { sums, rest } = await inMemoryThread<MadeWhole>(job, signal);
+  // Before QEMU 8.2 a file must be opened for writing even to be mapped copy-on-write.
+  await chown(wholePath, 0, templateGid);
+  await chmod(wholePath, readOnly ? 0o640 : 0o660);
+  const words = Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength);
+  await writeFile(join(folder, wholeSumsName), words, { mode: 0o600, flush: true });
+  known.add(await keyOf(wholePath));
+  return rest;
 }
 
 /** The digest of the sums, by which a manifest knows them. */
@@ -89,19 +63,10 @@ export async function assertWhole(folder: string, digest: string, signal: AbortS
   const words = await readFile(join(folder, wholeSumsName)).catch(() => null);
   if (key === null || words === null || sha256(words) !== digest) throw damagedSaved('its memory');
   if (known.has(key)) return;
-  const thread = wholeThread();
-  try {
-    const sums = await thread.run<Uint32Array>({ do: 'check', path, bytes: wholeBytes }, signal);
-    if (!words.equals(Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength))) throw damagedSaved('its memory');
-  } finally {
-    await thread.end();
-  }
+  const sums = await inMemoryThread<Uint32Array>({ do: 'check', path, bytes: wholeBytes }, signal);
+  if (!words.equals(Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength))) throw damagedSaved('its memory');
   if (known.size > 10_000) known.clear();
   known.add(key);
-}
-
-function wholeThread(): Thread<MakeJob | CheckJob> {
-  return new Thread(new URL('whole-thread.ts', import.meta.url));
 }
 
 async function keyOf(path: string): Promise<string> {

@@ -21,8 +21,10 @@ export interface SavedPages {
   readonly bytes: number;
   /** See `PageIndex`. */
   readonly index: Uint32Array;
-  /** CRC-32 of each `chunkBytes` of the file. */
+  /** CRC-32 of each `chunkBytes` of the pages. */
   readonly sums: Uint32Array;
+  /** Set where each `chunkBytes` is a zstd frame of its own: the length of each, bytes. */
+  readonly packed?: Uint32Array;
 }
 
 export interface LayJob extends SavedPages {

@@ -3,13 +3,13 @@
  * cheaper than asynchronous ones and would block the event loop. A failure has its code. A thread that is ended halfway
  * leaves a file that is not used and a process that never ran.
  */
-import { closeSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
-import { crc32 } from 'node:zlib';
 import { answerJobs } from '../../host/thread-side.ts';
-import { chunkBytes, damaged } from './page-job.ts';
+import { damaged } from './page-job.ts';
 import type { LayJob, MemoryRegion, SavedPages, SaveJob } from './page-job.ts';
 import { PageFile } from './page-file.ts';
+import { pieceReader, readSome } from './piece-reader.ts';
 import { indexEntries, isZeroPage, ownRuns, pageBytes, readingGroups } from './pages.ts';
 
 /** Pagemap of 512 MiB of guest memory. */
@@ -79,23 +79,20 @@ function* partsOf(words: Int32Array, first: number, count: number) {
   }
 }
 
-function lay({ pid, regions, path, index, sums, bytes }: LayJob): number {
+function lay({ pid, regions, path, ...pages }: LayJob): number {
   const mem = openSync(`/proc/${pid}/mem`, 'r+');
   const file = openSync(path, 'r');
-  const chunk = Buffer.alloc(chunkBytes);
   const nothing = Buffer.alloc(maxPages * pageBytes);
+  const nextPiece = pieceReader(file, pages);
   let read = 0;
-  let left = chunk.subarray(0, 0);
-  const next = (): void => {
-    left = chunk.subarray(0, Math.min(chunkBytes, bytes - read));
-    if (left.length === 0 || readSome(file, left, read) !== left.length) throw new Error(damaged);
-    if (crc32(left) !== sums[read / chunkBytes]) throw new Error(damaged);
-    read += left.length;
-  };
+  let left: Buffer = Buffer.alloc(0);
   try {
-    for (const { first, count, isZero } of indexEntries(index)) {
+    for (const { first, count, isZero } of indexEntries(pages.index)) {
       for (let done = 0; done < count;) {
-        if (!isZero && left.length === 0) next();
+        if (!isZero && left.length === 0) {
+          left = nextPiece();
+          read += left.length;
+        }
         const place = placeOf(regions, first + done);
         const wanted = Math.min((count - done) * pageBytes, place.bytes);
         const part = isZero ? nothing.subarray(0, wanted) : left.subarray(0, wanted);
@@ -104,8 +101,8 @@ function lay({ pid, regions, path, index, sums, bytes }: LayJob): number {
         done += part.length / pageBytes;
       }
     }
-    if (read !== bytes || left.length > 0) throw new Error(damaged);
-    return bytes;
+    if (read !== pages.bytes || left.length > 0) throw new Error(damaged);
+    return read;
   } finally {
     closeSync(mem);
     closeSync(file);
@@ -124,16 +121,6 @@ function placeOf(regions: readonly MemoryRegion[], page: number): { address: num
 
 function readFully(file: number, into: NodeJS.ArrayBufferView, position: number): void {
   if (readSome(file, into, position) !== into.byteLength) throw new Error('the VM’s memory ends too early');
-}
-
-function readSome(file: number, into: NodeJS.ArrayBufferView, position: number): number {
-  let got = 0;
-  while (got < into.byteLength) {
-    const bytes = readSync(file, into, got, into.byteLength - got, position + got);
-    if (bytes === 0) break;
-    got += bytes;
-  }
-  return got;
 }
 
 function writeFully(file: number, from: Buffer, position: number): void {
