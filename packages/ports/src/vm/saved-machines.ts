@@ -1,6 +1,6 @@
 import type { Machine, RuntimeFacts } from './machine.ts';
 
-/** What a save keeps. */
+/** The wishes of a save. */
 export interface SaveRequest {
   /** Names the saved machine: 1..64 of `a-z`, `0-9` and `-`. The same id twice is the same saved machine. */
   readonly id: string;

@@ -29,7 +29,7 @@ export interface SaveWork extends Omit<SuspendWork, 'facts' | 'writeData'> {
   readonly clockTimeoutMs: number;
 }
 
-/** What the VM left behind as it stood still. */
+/** The parts that the VM left behind as it stood still. */
 interface Left {
   readonly layers: readonly string[];
   readonly memory: { readonly pages: SavedPages; readonly plugged: Plugged } | null;
@@ -171,7 +171,7 @@ async function saveMemory(
   return { pages: await thread.run<SavedPages>(job, signal), plugged: has };
 }
 
-/** What the guest knows to be on its disk is there all the same when it does not answer. */
+/** Data that the guest knows to be on its disk is there all the same when it does not answer. */
 async function syncGuest({ guest, log, record }: SaveWork): Promise<void> {
   await guest.sync(false, { timeoutMs: syncTimeoutMs * guest.pace }).catch((error: unknown) => {
     log.warn({ agent_id: record.agentId, err: error }, 'a disk is saved although its guest did not write it out');

@@ -42,7 +42,7 @@ export interface SavedDraft extends SnapshotDraft {
   readonly clearListing: () => Promise<void>;
 }
 
-/** What a draft becomes, with its layers linked and its memory written. */
+/** The facts of a draft that becomes a saved machine, with its layers and its memory. */
 export interface SavedContents extends Pick<
   SavedManifest,
   'id' | 'agentId' | 'executionId' | 'templateId' | 'machine' | 'facts'
