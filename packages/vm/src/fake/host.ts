@@ -81,6 +81,8 @@ export interface FakeSaved extends Pick<SavedMachine, 'id' | 'agentId' | 'execut
   readonly facts: RuntimeFacts | null;
   readonly listing: string | null;
   readonly savedAt: Date;
+  /** When it got its id. */
+  readonly madeAt: Date;
   /** Why it is not as it was saved; null while it is. */
   damaged: string | null;
 }
@@ -189,6 +191,7 @@ export class FakeHost {
       facts: vm.snapshot?.facts ?? facts,
       listing: listed === undefined || vm.phase !== 'running' ? null : listingOf(vm.guest, listed),
       savedAt: new Date(),
+      madeAt: new Date(),
       damaged: null,
     };
     this.saved.set(id, saved);
@@ -319,12 +322,10 @@ export class FakeHost {
   }
 }
 
-const pathIn = (name: string, folder: string): string => `/${name}`.slice(folder.length).replace(/^\//, '');
-
 /** The listing of a fake guest's files, whose names are plain, below a folder. */
 function listingOf({ files }: FakeGuest, folder: string): string {
   const names = [...files.keys()].filter((name) => `/${name}`.startsWith(folder)).sort();
-  return names.map((name) => `f ${files.get(name)!.length} 0 ${pathIn(name, folder)}\0`).join('');
+  return names.map((name) => `f ${files.get(name)!.length} 0 /${name}\n`).join('');
 }
 
 export function copyOf(guest: FakeGuest): FakeGuest {

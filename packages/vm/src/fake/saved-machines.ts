@@ -36,7 +36,7 @@ export abstract class FakeSavedMachines implements SavedMachines {
   async findSaved(id: string): Promise<SavedMachine | null> {
     const saved = this.host.saved.get(id);
     if (!saved) return null;
-    const { files: _files, listing: _listing, damaged: _damaged, memory, ...rest } = saved;
+    const { files: _files, listing: _listing, damaged: _damaged, madeAt: _madeAt, memory, ...rest } = saved;
     const loads = memory !== null && !this.host.isForeign ? 'memory' : 'disk';
     const { bytes, diskBytes } = savingOf(saved);
     return { ...rest, memory: memory !== null, loads, bytes, diskBytes };
@@ -56,7 +56,8 @@ export abstract class FakeSavedMachines implements SavedMachines {
   }
 
   async copySaved(from: string, to: string): Promise<void> {
-    if (!this.host.saved.has(to)) this.host.saved.set(to, { ...this.host.savedOf(from), id: to });
+    if (this.host.saved.has(to)) return;
+    this.host.saved.set(to, { ...this.host.savedOf(from), id: to, madeAt: new Date() });
   }
 
   async dropSaved(id: string): Promise<void> {
@@ -64,7 +65,7 @@ export abstract class FakeSavedMachines implements SavedMachines {
   }
 
   async collectSaved(keep: ReadonlySet<string>, savedBefore: Date): Promise<readonly string[]> {
-    const gone = [...this.host.saved.values()].filter(({ id, savedAt }) => !keep.has(id) && savedAt < savedBefore);
+    const gone = [...this.host.saved.values()].filter(({ id, madeAt }) => !keep.has(id) && madeAt < savedBefore);
     for (const { id } of gone) this.host.saved.delete(id);
     return gone.map(({ id }) => id);
   }
