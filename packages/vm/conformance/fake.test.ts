@@ -4,6 +4,7 @@ import {
   createFakeDriver,
   failAt,
   fakeBackupSteps,
+  fakeSaveSteps,
   fakeSnapshotSteps,
   fakeSteps,
   fakeSuspendSteps,
@@ -20,6 +21,7 @@ const steps: Readonly<Record<Call['do'], readonly FakeStep[]>> = {
   start: fakeSnapshotSteps,
   suspend: fakeSuspendSteps,
   backUp: fakeBackupSteps,
+  save: fakeSaveSteps,
 };
 const moments = (call: Call['do']): Moment[] => steps[call].map((name, at) => ({ name: `before ${name}`, at }));
 
@@ -39,6 +41,7 @@ function openFake(): DriverHarness {
       start: moments('start'),
       suspend: moments('suspend'),
       backUp: moments('backUp'),
+      save: moments('save'),
     },
     killDuring: (call, moment) => killDuring(host, call, moment),
     async damageSnapshot(agentId) {
@@ -46,9 +49,17 @@ function openFake(): DriverHarness {
       if (!snapshot) throw new Error(`${agentId} has no snapshot`);
       snapshot.damaged = !snapshot.damaged;
     },
+    async damageSaved(id, part) {
+      const saved = host.savedOf(id);
+      saved.damaged = saved.damaged === null ? `its ${part}` : null;
+    },
     async whileDiskIsFull(work) {
       const usual = host.behaviour;
-      host.behaviour = failAt('save', 'disk_full');
+      const [suspends, saves] = [failAt('save', 'disk_full'), failAt('keep', 'disk_full')];
+      host.behaviour = async (...at) => {
+        await suspends(...at);
+        await saves(...at);
+      };
       await work();
       host.behaviour = usual;
     },
@@ -86,6 +97,8 @@ function probe(host: FakeHost, address: string): GuestProbe {
     readFile: async (name) => vm().guest.files.get(name) ?? null,
     remember: async (name, text) => void vm().guest.memory.set(name, text),
     recall: async (name) => vm().guest.memory.get(name) ?? null,
+    identity: async () => [vm().agentId, vm().credential ?? ''],
+    acts: async () => !vm().still,
     print: async (text) => host.print(vm().agentId, text),
     browserDisk: async () => (vm().seesBrowser ? browserText : ''),
     clock: async () => Date.now(),

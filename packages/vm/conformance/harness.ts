@@ -1,4 +1,4 @@
-import type { CarriedData, Machine, RuntimeFacts, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
+import type { CarriedData, Machine, RuntimeFacts, SaveRequest, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
 
 /** The suite's needs beside the port: a look into guests, and means to break things. */
 export interface DriverHarness {
@@ -18,7 +18,9 @@ export interface DriverHarness {
   killDuring(call: Call, moment: Moment): Promise<void>;
   /** Flips one bit of the agent's snapshot: of its `memory`, its `devices` or its manifest. */
   damageSnapshot(agentId: string, part: SnapshotPart): Promise<void>;
-  /** Runs `work` while the disk that VMs lie on has no room. */
+  /** Flips one bit of that part of a saved machine, or flips it back. */
+  damageSaved(id: string, part: SavedPart): Promise<void>;
+  /** Runs `work` while the disk that VMs and saved machines lie on has no room. */
   whileDiskIsFull(work: () => Promise<void>): Promise<void>;
   /** Everything that this host holds of VMs outside their folders, one line each: processes, namespaces, control groups. */
   holdings(): Promise<string[]>;
@@ -32,6 +34,12 @@ export type Call =
   /** A `create` from an existing snapshot. */
   | { readonly do: 'start'; readonly request: VmRequest }
   | { readonly do: 'suspend'; readonly agentId: string; readonly executionId: string; readonly facts: RuntimeFacts }
+  | {
+      readonly do: 'save';
+      readonly agentId: string;
+      readonly executionId: string;
+      readonly request: SaveRequest;
+    }
   | {
       readonly do: 'backUp';
       readonly agentId: string;
@@ -48,6 +56,8 @@ export function make(driver: VmDriver, call: Call): Promise<unknown> {
       return driver.create(call.request, signal);
     case 'suspend':
       return driver.suspend(call.agentId, call.executionId, call.facts, signal);
+    case 'save':
+      return driver.save(call.agentId, call.executionId, call.request, signal);
     case 'backUp':
       return driver.backUp(call.agentId, call.executionId, call.kept, signal);
   }
@@ -55,6 +65,9 @@ export function make(driver: VmDriver, call: Call): Promise<unknown> {
 
 export const snapshotParts = ['memory', 'devices', 'manifest'] as const;
 export type SnapshotPart = (typeof snapshotParts)[number];
+
+export const savedParts = ['manifest', 'pages', 'devices', 'listing', 'top layer', 'bottom layer'] as const;
+export type SavedPart = (typeof savedParts)[number];
 
 export interface Moment {
   readonly name: string;
@@ -77,6 +90,10 @@ export interface GuestProbe {
   /** Keeps a text in its memory alone. */
   remember(name: string, text: string): Promise<void>;
   recall(name: string): Promise<string | null>;
+  /** Values that no two guests share: its names, its randomness, the credential of its host. */
+  identity(): Promise<readonly string[]>;
+  /** Whether its processes run. Its daemon answers and reads files also where they stand still. */
+  acts(): Promise<boolean>;
   /** Prints on its console. */
   print(text: string): Promise<void>;
   /** The text that the browser's disk begins with (`browserText`); empty while the guest sees zeroes. */

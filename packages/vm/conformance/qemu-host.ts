@@ -15,7 +15,7 @@ import { createHostNetwork } from '../src/qemu/network/index.ts';
 import type { HostNetwork } from '../src/qemu/network/index.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
 import { RunDirectory } from '../src/qemu/saved/run-directory.ts';
-import { wantedAccelerator, watchingLog } from './accelerator.ts';
+import { patience, wantedAccelerator, watchingLog } from './accelerator.ts';
 import { baseImage, sharedCacheDir } from './base-image.ts';
 import { browserSerial } from '../src/qemu/machine/browser-device.ts';
 import { browserText } from './harness.ts';
@@ -176,6 +176,10 @@ const findBrowserDisk = `for disk in /sys/block/vd*; do
   if [ "$(cat $disk/serial)" = ${browserSerial} ]; then head -c 64 "/dev/$(basename "$disk")" | tr -d '\\000'; fi
 done`;
 
+const identityOf = 'uname -n; cat /etc/machine-id /run/lodge/generation /proc/sys/kernel/random/uuid';
+/** Bound until a command has run in a guest whose processes run. */
+const actsWithinMs = 5_000;
+
 export function probeGuest(
   { dataDir }: Pick<QemuHostSettings, 'dataDir'>,
   { address }: { readonly address: string },
@@ -193,8 +197,13 @@ export function probeGuest(
     if (exitCode !== 0) throw new Error(stderr);
   };
   const read = async (path: string): Promise<string | null> => {
-    const { exitCode, stdout } = await run(['cat', path]);
-    return exitCode === 0 ? stdout : null;
+    return guest.readFile(path).then(
+      (bytes) => Buffer.from(bytes).toString('utf8'),
+      (error: unknown) => {
+        if (error instanceof GuestError && error.status === 404) return null;
+        throw error;
+      },
+    );
   };
   return {
     admits: (credential) =>
@@ -220,6 +229,21 @@ export function probeGuest(
     readFile: (name) => read(`/srv/${name}`),
     remember: (name, text) => write(`/dev/shm/${name}`, text),
     recall: (name) => read(`/dev/shm/${name}`),
+    async identity() {
+      const { stdout } = await run(['sh', '-c', identityOf]);
+      return stdout.trim().split('\n');
+    },
+    async acts() {
+      // A process that begins while the others are frozen waits with them.
+      const command = { argv: ['true'], user: 'root', timeoutMs: 300_000 } as const;
+      return guest.exec(command, { timeoutMs: actsWithinMs * patience }).then(
+        () => true,
+        (error: unknown) => {
+          if (error instanceof GuestError && error.status === null) return false;
+          throw error;
+        },
+      );
+    },
     async print(text) {
       // The command ends when the last byte has left the guest.
       const drain = "perl -MPOSIX -e 'POSIX::tcdrain(1)'";

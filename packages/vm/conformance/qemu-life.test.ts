@@ -160,7 +160,7 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     }
   });
 
-  test(`${copies} clones, and as many starts from one snapshot, draw no random value twice and have names of their own`, async () => {
+  test(`${copies} clones, and as many starts from one snapshot and from one saved machine, draw no random value twice and have names of their own`, async () => {
     const clone = async (name: string): Promise<Sample> => {
       const made = await driver.create({ ...request('e1', 'clone'), agentId: name }, never);
       const sample = await draw(guestAt(name, made));
@@ -178,6 +178,7 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     // The folder of the last one, which is put back as it was saved before each start.
     const folder = join(settings.dataDir, 'vms', 'last');
     const kept = join(settings.dataDir, 'kept');
+    await driver.save('last', 'e1', { id: 'copies', memory: true, facts: {} }, never);
     await driver.suspend('last', 'e1', {}, never);
     await run('cp', ['-a', folder, kept]);
     const starts: Sample[] = [];
@@ -188,7 +189,16 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
       await run('cp', ['-a', kept, folder]);
     }
     await driver.remove('last', { keepDisk: false });
-    assertNothingInCommon(clones, starts);
+    const forks: Sample[] = [];
+    for (const name of names) {
+      const fork = await driver.create({ ...request('e1', { saved: 'copies', memory: true }), agentId: name }, never);
+      forks.push(await draw(guestAt(name, fork)));
+      await driver.remove(name, { keepDisk: false });
+    }
+    await driver.dropSaved('copies');
+    assertNothingInCommon(clones, starts, forks);
+    const idsOf = (samples: readonly Sample[]) => samples.map((sample) => [sample.hostname, sample.machineId]);
+    assert.deepEqual(idsOf(forks), idsOf(clones));
     for (const { hostname, machineId } of starts)
       assert.deepEqual({ hostname, machineId }, { hostname: 'last', machineId: clones.at(-1)!.machineId });
   });

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { open, stat } from 'node:fs/promises';
+import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -10,7 +10,8 @@ import { findProcesses } from '../src/qemu/host/process.ts';
 import type { FoundProcess } from '../src/qemu/host/process.ts';
 import { formOf } from '@lodge/testkit/forms';
 import { baseImage } from './base-image.ts';
-import type { Call, DriverHarness, Moment } from './harness.ts';
+import type { SavedManifest } from '../src/qemu/saved/machine/manifest.ts';
+import type { Call, DriverHarness, Moment, SavedPart } from './harness.ts';
 import {
   destroyHost,
   driverOf,
@@ -24,11 +25,13 @@ import type { QemuHostSettings } from './qemu-host.ts';
 import { describeVmDriver } from './suite.ts';
 
 /**
- * Milliseconds after the call began. For a suspend, after the guest is frozen and its pages are being written, because the
+ * Milliseconds after the call began. For a suspend or a save, after the guest is frozen and its pages are being written, because the
  * time until then depends on the machine's other work. A moment below 0 comes before that, while the guest's processes are
  * being frozen.
  */
 const moments = (...ats: number[]): Moment[] => ats.map((at) => ({ name: `${at} ms`, at }));
+
+const atItsEnd: Moment = { name: 'its end', at: Infinity };
 
 async function openQemu(): Promise<DriverHarness> {
   const settings = await newHostSettings();
@@ -46,10 +49,12 @@ async function openQemu(): Promise<DriverHarness> {
       create: formOf({ short: moments(0, 60, 200), long: moments(0, 5, 15, 30, 60, 100, 200, 400) }),
       start: formOf({ short: moments(80, 300), long: moments(0, 30, 80, 120, 160, 200, 300, 500) }),
       suspend: formOf({ short: moments(-1, 0), long: moments(-1, 0, 3, 10, 25, 50, 80, 130) }),
-      backUp: [...formOf({ short: moments(0), long: moments(-1, 0, 150) }), { name: 'its end', at: Infinity }],
+      backUp: [...formOf({ short: moments(0), long: moments(-1, 0, 150) }), atItsEnd],
+      save: [...formOf({ short: moments(0), long: moments(-1, 0, 3, 10, 25, 50, 80, 130, 200) }), atItsEnd],
     },
     killDuring: (call, { at }) => killDuring(settings, call, at),
     damageSnapshot: (agentId, part) => flipBit(join(settings.dataDir, 'vms', agentId, 'snapshot', part)),
+    damageSaved: async (id, part) => flipBit(await partOf(join(settings.dataDir, 'saved', id), part)),
     // There is room for the devices' state, and not for the memory.
     whileDiskIsFull: (work) => whileVmsAreFull(settings, 4 << 20, work),
     holdings: () => holdingsOf(settings),
@@ -79,19 +84,34 @@ async function killDuring(settings: QemuHostSettings, call: Call, afterMs: numbe
     once(child.stdout, 'data'),
     gone.then(() => Promise.reject(new Error('the control plane ended by itself'))),
   ]);
-  if ((call.do === 'suspend' || call.do === 'backUp') && afterMs >= 0) {
-    const folder = join(settings.dataDir, 'vms', call.agentId);
-    const backup = `${folder}.aside`;
-    const begun = [join(folder, 'snapshot.new', 'devices'), join(folder, 'snapshot'), backup];
-    await oneOf(afterMs === Infinity ? [backup] : begun, gone);
-  }
+  if (afterMs >= 0) await oneOf(signsOf(settings, call, afterMs === Infinity), gone);
   if (afterMs > 0 && afterMs < Infinity) await sleep(afterMs);
   child.kill('SIGKILL');
   await gone;
 }
 
-/** Resolves once one of these exists and is not empty. */
+/** The files that show that the call has frozen the guest, or that it has ended; none where its moments begin at once. */
+function signsOf({ dataDir }: QemuHostSettings, call: Call, ended: boolean): readonly string[] {
+  switch (call.do) {
+    case 'save': {
+      const saved = join(dataDir, 'saved', call.request.id);
+      return ended ? [saved] : [join(`${saved}.new`, 'devices'), saved];
+    }
+    case 'suspend':
+    case 'backUp': {
+      const folder = join(dataDir, 'vms', call.agentId);
+      const backup = `${folder}.aside`;
+      return ended ? [backup] : [join(folder, 'snapshot.new', 'devices'), join(folder, 'snapshot'), backup];
+    }
+    case 'create':
+    case 'start':
+      return [];
+  }
+}
+
+/** Resolves once one of these exists and is not empty, at once without any. */
 async function oneOf(paths: readonly string[], gone: Promise<unknown>): Promise<void> {
+  if (paths.length === 0) return;
   let ended = false;
   void gone.then(() => (ended = true));
   const isThere = (path: string): Promise<boolean> =>
@@ -103,6 +123,15 @@ async function oneOf(paths: readonly string[], gone: Promise<unknown>): Promise<
     if (ended) throw new Error('the control plane ended by itself');
     await sleep(1);
   }
+}
+
+/** The file of a saved machine's part. The manifest's first line is its sum. */
+async function partOf(folder: string, part: SavedPart): Promise<string> {
+  if (part === 'manifest' || part === 'devices' || part === 'listing') return join(folder, part);
+  const [, json] = (await readFile(join(folder, 'manifest'), 'utf8')).split('\n');
+  const { layers, memory } = JSON.parse(json!) as SavedManifest;
+  const names = { pages: memory!.pages.file, 'top layer': layers[0]!.name, 'bottom layer': layers.at(-1)!.name };
+  return join(folder, names[part]);
 }
 
 /** Flips a bit of the byte in the middle. */

@@ -10,6 +10,7 @@ import type { DriverHarness } from './harness.ts';
 import { backupTests } from './suite-backup.ts';
 import { credentialTests } from './suite-credential.ts';
 import { machineTests } from './suite-machine.ts';
+import { savedTests } from './suite-saved.ts';
 import { suspensionTests } from './suite-suspension.ts';
 import { never, observed, rejectsWith, World } from './world.ts';
 
@@ -112,7 +113,10 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       await world.driver.remove('over-it', { keepDisk: true });
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a disk lies over it');
       assert.deepEqual(await world.driver.getTemplate(other.id), other);
+      await world.driver.save('over-it', over.executionId, { id: 'over-it', memory: false, facts: {} }, never);
       await removeAll();
+      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a saved machine lies over it');
+      await world.driver.dropSaved('over-it');
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [other.id]);
       assert.equal(await world.driver.getTemplate(other.id), null);
       await rejectsWith(create(request('over-it', { template: other })), 'template_missing');
@@ -307,6 +311,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
     machineTests(world);
     suspensionTests(world);
     backupTests(world);
+    savedTests(world);
     credentialTests(world);
 
     test('the host’s memory is told', async () => {

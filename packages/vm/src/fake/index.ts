@@ -2,6 +2,7 @@ export * from './driver.ts';
 export {
   failAt,
   fakeBackupSteps,
+  fakeSaveSteps,
   fakeSnapshotSteps,
   fakeSteps,
   fakeSuspendSteps,
