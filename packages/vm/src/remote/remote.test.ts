@@ -79,6 +79,7 @@ async function eventually(holds: () => boolean): Promise<void> {
 
 const machine = { ...sizes.small };
 const create = { agentId, executionId, machine, templateId: 't1', from: 'clone', egress: null };
+const save = { agentId, executionId, id: 's1', memory: true, facts: {} };
 const data = { folders: ['/workspace'], except: [] };
 
 const refused: readonly (readonly [method: unknown, args: unknown, why: RegExp])[] = [
@@ -116,6 +117,8 @@ const refused: readonly (readonly [method: unknown, args: unknown, why: RegExp])
   ['create', { ...create, templateId: '../t' }, /create\.templateId must be/],
   ['create', { ...create, template: { id: 't1', rootDisk: '/etc/shadow' } }, /create has another field/],
   ['create', { ...create, from: 'file' }, /create\.from must be one of/],
+  ['create', { ...create, from: { saved: '../t', memory: true } }, /create\.from\.saved must be/],
+  ['create', { ...create, from: { saved: 's1' } }, /create\.from\.memory must be/],
   ['create', { ...create, machine: { ...machine, vcpus: 0.5 } }, /create\.machine\.vcpus must be/],
   ['create', { ...create, machine: { ...machine, memoryMib: 1e300 } }, /create\.machine\.memoryMib must be/],
   ['create', { ...create, machine: { ...machine, kernel: '/k' } }, /create\.machine has another field/],
@@ -129,6 +132,12 @@ const refused: readonly (readonly [method: unknown, args: unknown, why: RegExp])
   ['setEgress', { agentId, rules: { mode: 'allowlist', allow: ['a'.repeat(257)] } }, /allow\[0\] must be text/],
   ['setEgress', { agentId, rules: { mode: 'public', allow: ['a.example'] } }, /setEgress\.rules has an entry/],
   ['suspend', { agentId, executionId, facts: 'none' }, /suspend\.facts must be an object/],
+  ['save', { ...save, id: 's1/../../etc' }, /save\.id must be/],
+  ['save', { ...save, listed: '/a/../../etc' }, /save\.listed must be an absolute/],
+  ['dropSaved', { id: '..' }, /dropSaved\.id must be/],
+  ['copySaved', { from: 's1', to: 'S2' }, /copySaved\.to must be/],
+  ['collectSaved', { keep: ['s1', '../s2'], savedBefore: 1 }, /collectSaved\.keep\[1\] must be/],
+  ['collectSaved', { keep: [], savedBefore: 'now' }, /collectSaved\.savedBefore must be/],
   ['carryOver', { agentId, executionId, data: { ...data, folders: ['workspace'] } }, /rs\[0\] must be an absolute/],
   [
     'carryOver',
@@ -163,13 +172,19 @@ test('what a call may hold reaches the driver as it is', async () => {
   here.write(callOf(1, 'create', { ...create, egress: rules }));
   here.write(callOf(2, 'setEgress', { agentId, rules: publicEgress }));
   here.write(callOf(3, 'carryOver', { agentId, executionId, data }));
-  await eventually(() => replies.size === 3);
+  here.write(callOf(4, 'create', { ...create, from: { saved: 's1', memory: true }, still: true }));
+  here.write(callOf(5, 'save', { ...save, listed: '/workspace' }));
+  here.write(callOf(6, 'collectSaved', { keep: ['s1'], savedBefore: 1000 }));
+  await eventually(() => replies.size === 6);
   const template = { id: 't1', imageId: '', facts: {} };
   const signalFree = asked.map((call) => call.filter((each) => !(each instanceof AbortSignal)));
   assert.deepEqual(signalFree, [
     ['create', { agentId, executionId, machine, from: 'clone', template, egress: rules }],
     ['setEgress', agentId, publicEgress],
     ['carryOver', agentId, executionId, data],
+    ['create', { agentId, executionId, machine, from: { saved: 's1', memory: true }, template, still: true }],
+    ['save', agentId, executionId, { id: 's1', memory: true, facts: {}, listed: '/workspace' }],
+    ['collectSaved', new Set(['s1']), new Date(1000)],
   ]);
 });
 
