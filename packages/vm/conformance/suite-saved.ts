@@ -65,10 +65,11 @@ export function savedTests(world: World): void {
     const kept = { memory: true, loads: 'memory', facts: { at: 1 }, bytes: first.bytes };
     assert.deepEqual(found, { ...about, ...kept, machine: wanted.machine });
     assert.equal((await world.driver.findSaved('disk'))?.loads, 'disk');
-    const lines = (await world.driver.readListing('first'))!.trimEnd().split('\n');
+    const listing = (await world.driver.readListing('first'))!.split('\0');
+    assert.equal(listing.at(-1), '', 'each record has its end');
     assert.ok(
-      lines.some((line) => /^f 7 \d+(\.\d+)? \//.test(line) && line.endsWith(` ${home}/one`)),
-      lines.join('\n'),
+      listing.some((record) => /^f 7 \d+(\.\d+)? one$/.test(record)),
+      listing.join('\n'),
     );
     assert.equal(await world.driver.readListing('second'), null);
     for (const id of ['first', 'second', 'disk']) assert.equal(await world.driver.checkSaved(id, never), null, id);

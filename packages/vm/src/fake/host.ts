@@ -324,8 +324,9 @@ export class FakeHost {
 
 /** The listing of a fake guest's files, whose names are plain, below a folder. */
 function listingOf({ files }: FakeGuest, folder: string): string {
-  const names = [...files.keys()].filter((name) => `/${name}`.startsWith(folder)).sort();
-  return names.map((name) => `f ${files.get(name)!.length} 0 /${name}\n`).join('');
+  const within = folder.endsWith('/') ? folder : `${folder}/`;
+  const found = [...files].filter(([name]) => `/${name}`.startsWith(within));
+  return found.map(([name, text]) => `f ${text.length} 0 ${`/${name}`.slice(within.length)}\0`).join('');
 }
 
 export function copyOf(guest: FakeGuest): FakeGuest {
