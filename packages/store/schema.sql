@@ -121,6 +121,12 @@ CREATE TABLE agents (
   confirmations jsonb,
   host_access jsonb,
   browser boolean NOT NULL DEFAULT false,
+  next_from text,
+  next_memory boolean NOT NULL DEFAULT false,
+  forked_from jsonb,
+  snapshots jsonb NOT NULL DEFAULT '{"keep": 10, "every": null, "keep_days": 30, "every_turns": null}'::jsonb,
+  turn_note text,
+  turns integer NOT NULL DEFAULT 0,
   CONSTRAINT agents_pkey PRIMARY KEY (id),
   CONSTRAINT agents_confirmations_check CHECK ((jsonb_typeof(confirmations -> 'rules'::text) = 'array'::text) IS NOT FALSE),
   CONSTRAINT agents_deleted_was_wanted CHECK (deleted_at IS NULL OR desired = 'deleted'::text),
@@ -128,6 +134,7 @@ CREATE TABLE agents (
   CONSTRAINT agents_egress_check CHECK ((((egress ->> 'mode'::text) = ANY (ARRAY['public'::text, 'allowlist'::text, 'none'::text])) AND jsonb_typeof(egress -> 'allow'::text) = 'array'::text) IS TRUE),
   CONSTRAINT agents_env_check CHECK ((jsonb_typeof(env) = 'object'::text AND octet_length(env::text) <= 2000000) IS TRUE),
   CONSTRAINT agents_error_has_reason CHECK (status <> 'error'::text OR status_reason_code IS NOT NULL),
+  CONSTRAINT agents_forked_from_check CHECK (jsonb_typeof(forked_from) = 'object'::text),
   CONSTRAINT agents_generation_check CHECK (generation > 0),
   CONSTRAINT agents_host_access_check CHECK (jsonb_typeof(host_access) = 'object'::text),
   CONSTRAINT agents_id_check CHECK (id ~ '^[a-z][a-z0-9]{11}$'::text),
@@ -142,20 +149,24 @@ CREATE TABLE agents (
   CONSTRAINT agents_machine_whole CHECK (num_nulls(machine_vcpus, machine_memory_mib, machine_disk_gib) = ANY (ARRAY[0, 3])),
   CONSTRAINT agents_members_check CHECK (jsonb_typeof(members) = 'array'::text),
   CONSTRAINT agents_metadata_check CHECK (jsonb_typeof(metadata) = 'object'::text),
-  CONSTRAINT agents_operation_cause_check CHECK (operation_cause = ANY (ARRAY['request'::text, 'idle'::text, 'memory'::text, 'message'::text, 'health'::text, 'limit'::text, 'disk'::text])),
-  CONSTRAINT agents_operation_kind_check CHECK (operation_kind = ANY (ARRAY['start'::text, 'resume'::text, 'pause'::text, 'stop'::text, 'restart'::text, 'upgrade'::text])),
+  CONSTRAINT agents_operation_cause_check CHECK (operation_cause = ANY (ARRAY['request'::text, 'idle'::text, 'memory'::text, 'message'::text, 'health'::text, 'limit'::text, 'disk'::text, 'plan'::text])),
+  CONSTRAINT agents_operation_kind_check CHECK (operation_kind = ANY (ARRAY['start'::text, 'resume'::text, 'pause'::text, 'stop'::text, 'restart'::text, 'upgrade'::text, 'snapshot'::text, 'restore'::text])),
   CONSTRAINT agents_operation_whole CHECK (num_nulls(operation_kind, operation_cause, operation_started_at) = ANY (ARRAY[0, 3])),
   CONSTRAINT agents_packages_check CHECK ((jsonb_typeof(packages -> 'apt'::text) = 'array'::text AND jsonb_typeof(packages -> 'pip'::text) = 'array'::text AND jsonb_typeof(packages -> 'npm'::text) = 'array'::text) IS TRUE),
   CONSTRAINT agents_size_check CHECK (size = ANY (ARRAY['small'::text, 'medium'::text, 'large'::text, 'xlarge'::text])),
+  CONSTRAINT agents_snapshots_check CHECK (jsonb_typeof(snapshots) = 'object'::text),
   CONSTRAINT agents_spend_limit_check CHECK (jsonb_typeof(spend_limit) = 'object'::text),
   CONSTRAINT agents_status_check CHECK (status = ANY (ARRAY['provisioning'::text, 'running'::text, 'paused'::text, 'stopped'::text, 'error'::text])),
   CONSTRAINT agents_status_reason_code_check CHECK (status_reason_code = ANY (ARRAY['waiting_for_template'::text, 'snapshot_failed'::text, 'upgrade_failed'::text, 'provisioning_timeout'::text, 'provisioning_failed'::text, 'insufficient_capacity'::text, 'gateway_unhealthy'::text, 'config_invalid'::text, 'vm_crashed'::text, 'out_of_memory'::text, 'disk_full'::text, 'host_disk_full'::text, 'resume_failed'::text])),
   CONSTRAINT agents_status_reason_whole CHECK (num_nulls(status_reason_code, status_reason_message, status_reason_at) = ANY (ARRAY[0, 3])),
   CONSTRAINT agents_stop_after_seconds_check CHECK (stop_after_seconds >= 0),
+  CONSTRAINT agents_turn_note_check CHECK (char_length(turn_note) >= 1 AND char_length(turn_note) <= 1000),
+  CONSTRAINT agents_turns_check CHECK (turns >= 0),
   CONSTRAINT agents_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
 );
 CREATE INDEX agents_labels ON agents USING gin (labels jsonb_path_ops) WHERE deleted_at IS NULL;
 CREATE INDEX agents_live ON agents USING btree (account_id, created_at, id) WHERE deleted_at IS NULL;
+CREATE INDEX agents_next_from ON agents USING btree (next_from) WHERE next_from IS NOT NULL;
 CREATE UNIQUE INDEX agents_vm_address ON agents USING btree (vm_address, host) NULLS NOT DISTINCT WHERE deleted_at IS NULL AND vm_address IS NOT NULL;
 
 CREATE TABLE agent_holds (
@@ -1185,6 +1196,50 @@ CREATE TABLE skill_pieces (
   CONSTRAINT skill_pieces_pkey PRIMARY KEY (version_id, file, piece),
   CONSTRAINT skill_pieces_version_id_fkey FOREIGN KEY (version_id) REFERENCES skill_versions(id) ON DELETE CASCADE
 );
+
+CREATE TABLE snapshots (
+  id text NOT NULL,
+  account_id text NOT NULL,
+  agent_id text NOT NULL,
+  host text,
+  kind text NOT NULL,
+  name text,
+  note text,
+  status text NOT NULL DEFAULT 'saving'::text,
+  memory boolean NOT NULL,
+  loads text NOT NULL DEFAULT 'disk'::text,
+  runtime_kind text NOT NULL,
+  runtime_version text,
+  size text NOT NULL,
+  template_id text,
+  bytes bigint NOT NULL DEFAULT 0,
+  disk_bytes bigint NOT NULL DEFAULT 0,
+  pinned boolean NOT NULL DEFAULT false,
+  expires_at timestamp(3) with time zone,
+  error text,
+  error_code text,
+  turns integer NOT NULL,
+  created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  CONSTRAINT snapshots_pkey PRIMARY KEY (id),
+  CONSTRAINT snapshots_bytes_check CHECK (bytes >= 0),
+  CONSTRAINT snapshots_disk_bytes_check CHECK (disk_bytes >= 0),
+  CONSTRAINT snapshots_error_code_check CHECK (error_code = ANY (ARRAY['agent_busy'::text, 'insufficient_capacity'::text])),
+  CONSTRAINT snapshots_error_has_reason CHECK ((status <> ALL (ARRAY['failed'::text, 'damaged'::text])) OR error IS NOT NULL),
+  CONSTRAINT snapshots_id_check CHECK (id ~ '^[a-z][a-z0-9]{11}$'::text),
+  CONSTRAINT snapshots_kind_check CHECK (kind = ANY (ARRAY['named'::text, 'auto'::text, 'fork'::text, 'before_restore'::text, 'before_upgrade'::text])),
+  CONSTRAINT snapshots_loads_check CHECK (loads = ANY (ARRAY['memory'::text, 'disk'::text])),
+  CONSTRAINT snapshots_memory_loads CHECK (loads = 'disk'::text OR memory),
+  CONSTRAINT snapshots_name_check CHECK (char_length(name) >= 1 AND char_length(name) <= 100),
+  CONSTRAINT snapshots_note_check CHECK (char_length(note) <= 2000),
+  CONSTRAINT snapshots_size_check CHECK (size = ANY (ARRAY['small'::text, 'medium'::text, 'large'::text, 'xlarge'::text])),
+  CONSTRAINT snapshots_status_check CHECK (status = ANY (ARRAY['saving'::text, 'ready'::text, 'failed'::text, 'damaged'::text])),
+  CONSTRAINT snapshots_turns_check CHECK (turns >= 0),
+  CONSTRAINT snapshots_account_id_fkey FOREIGN KEY (account_id) REFERENCES accounts(id)
+);
+CREATE INDEX snapshots_by_account ON snapshots USING btree (account_id, created_at DESC, id DESC);
+CREATE INDEX snapshots_by_agent ON snapshots USING btree (agent_id, created_at DESC, id DESC);
+CREATE INDEX snapshots_by_expiry ON snapshots USING btree (expires_at) WHERE expires_at IS NOT NULL;
+CREATE UNIQUE INDEX snapshots_saving ON snapshots USING btree (agent_id) WHERE status = 'saving'::text;
 
 CREATE TABLE spend_windows (
   scope text NOT NULL,

@@ -81,6 +81,10 @@ export const errorCodes = {
     status: 409,
     meaning: 'Another change of the agent is under way; try again once it has ended.',
   },
+  agent_busy: {
+    status: 409,
+    meaning: 'The agent is at work and did not end its turn in time; Retry-After says when to try again.',
+  },
   agent_not_resumable: { status: 409, meaning: 'The agent is in error: it can be started or restarted, not resumed.' },
   agent_outdated: { status: 409, meaning: 'The agent runs on an image from before this was there; upgrade it.' },
   file_conflict: {

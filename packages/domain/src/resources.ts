@@ -13,6 +13,8 @@ import { scheduleErrors } from './schedules/errors.ts';
 import { scheduleEvents } from './schedules/events.ts';
 import { skillErrors } from './skills/errors.ts';
 import { skillEvents } from './skills/events.ts';
+import { snapshotErrors } from './snapshots/errors.ts';
+import { snapshotEvents } from './snapshots/events.ts';
 import { webhookErrors } from './webhooks/errors.ts';
 
 export const resourceErrors = {
@@ -24,6 +26,7 @@ export const resourceErrors = {
   ...connectionErrors,
   ...webhookErrors,
   ...skillErrors,
+  ...snapshotErrors,
 } as const;
 
 export const resourceEvents = {
@@ -34,4 +37,5 @@ export const resourceEvents = {
   ...confirmationEvents,
   ...skillEvents,
   ...browserEvents,
+  ...snapshotEvents,
 } as const;

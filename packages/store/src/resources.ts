@@ -11,6 +11,7 @@ import { llmTables } from './llm/resource.ts';
 import { logTables } from './logs/resource.ts';
 import { scheduleTables } from './schedules/resource.ts';
 import { skillTables } from './skills/resource.ts';
+import { snapshotTables } from './snapshots/resource.ts';
 import { webhookTables } from './webhooks/resource.ts';
 import { workTables } from './work/resource.ts';
 
@@ -27,6 +28,7 @@ export const storedResources = [
   logTables,
   scheduleTables,
   skillTables,
+  snapshotTables,
   webhookTables,
   workTables,
 ] as const;

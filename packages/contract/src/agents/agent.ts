@@ -7,7 +7,7 @@ import {
   keepAwakeModes,
   runtimeKinds,
   sizeNames,
-  verbs,
+  operationKinds,
 } from '@lodge/domain';
 import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
@@ -91,7 +91,7 @@ const Disk = Type.Object(
 );
 
 const Transition = Type.Object(
-  { kind: oneOf(verbs), started_at: Timestamp },
+  { kind: oneOf(operationKinds), started_at: Timestamp },
   { additionalProperties: false, description: 'The change of the machine that is under way; null when none is.' },
 );
 

@@ -1,5 +1,5 @@
 import type { AgentStatus } from './agent.ts';
-import type { Verb } from './operation.ts';
+import type { OperationKind } from './operation.ts';
 
 /** Machine sizes (service specification, section 2.3). `diskGib` is the size of the guest's root disk. */
 export const sizes = {
@@ -15,7 +15,7 @@ export const defaultSize: SizeName = 'medium';
 
 /** An agent holds memory in these statuses, and in any other status while one of these operations is in progress. */
 export const statusesWithMemory: readonly AgentStatus[] = ['provisioning', 'running', 'paused'];
-export const operationsToMemory: readonly Verb[] = ['start', 'resume', 'restart'];
+export const operationsToMemory: readonly OperationKind[] = ['start', 'resume', 'restart'];
 
 /**
  * Returns the larger of the requested size and the machine's size. A machine that was made smaller may not have returned its

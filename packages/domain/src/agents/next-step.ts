@@ -50,6 +50,7 @@ export interface VmFacts {
  * - `freeze`, `thaw`: stop and resume its vCPUs; `halted` when they stand still already because the host's disk is full.
  * - `suspend`: stop the agent; disk and memory are kept together, everything else is freed.
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
+ * - `save`: save the machine as it is; the agent stays as it was.
  * - `upgrade`: back the VM up, and make another from the newest template in its place.
  * - `roll-back`: restore the backup as the agent, because the upgrade failed.
  * - `drop-backup`: free the backup, because the upgrade is done.
@@ -73,6 +74,7 @@ export type Step =
   | { readonly do: 'thaw' }
   | { readonly do: 'suspend' }
   | { readonly do: 'restart'; readonly unhealthy: boolean }
+  | { readonly do: 'save' }
   | { readonly do: 'upgrade' }
   | { readonly do: 'roll-back' }
   | { readonly do: 'drop-backup' }
@@ -121,6 +123,10 @@ function towardsWanted(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
       return towardsRestarted(agent, vm, now);
     case 'upgrade':
       return towardsUpgraded(agent, vm, now);
+    case 'snapshot':
+      return towardsSaved(agent, vm, now);
+    case 'restore':
+      return { do: 'record-status', status: agent.status };
   }
 }
 
@@ -228,6 +234,22 @@ function towardsUpgraded(agent: AgentFacts, vm: VmFacts | null, now: Date): Step
   const own = ownState(agent, vm);
   if (own === 'running' || own === 'paused') return { do: 'upgrade' };
   return own === 'suspended' ? { do: 'restore' } : afterDeath(agent, vm, now);
+}
+
+function towardsSaved(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
+  switch (agent.status) {
+    case 'provisioning':
+      return { do: 'record-status', status: agent.status };
+    case 'running':
+    case 'paused': {
+      const own = ownState(agent, vm);
+      if (own === 'running' || own === 'paused' || own === 'suspended') return { do: 'save' };
+      return afterDeath(agent, vm, now);
+    }
+    case 'stopped':
+    case 'error':
+      return { do: 'save' };
+  }
 }
 
 function begin(agent: AgentFacts): Step {

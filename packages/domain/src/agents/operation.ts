@@ -4,13 +4,17 @@ import type { AgentStatus } from './agent.ts';
 export const verbs = ['start', 'resume', 'pause', 'stop', 'restart', 'upgrade'] as const;
 export type Verb = (typeof verbs)[number];
 
+/** The operations of an agent's machine: those of the verbs, and a save and a restore, which have routes of their own. */
+export const operationKinds = [...verbs, 'snapshot', 'restore'] as const;
+export type OperationKind = (typeof operationKinds)[number];
+
 /** The causes of an operation. */
-export const operationCauses = ['request', 'idle', 'memory', 'message', 'health', 'limit', 'disk'] as const;
+export const operationCauses = ['request', 'idle', 'memory', 'message', 'health', 'limit', 'disk', 'plan'] as const;
 export type OperationCause = (typeof operationCauses)[number];
 
 /** The one change of an agent's machine in progress. It is in the agent's row from its admission to its end. */
 export interface Operation {
-  readonly kind: Verb;
+  readonly kind: OperationKind;
   readonly cause: OperationCause;
   readonly startedAt: Date;
 }
@@ -32,7 +36,7 @@ export type AdmissionRefusal = 'agent_transitioning' | 'agent_not_running' | 'ag
  * - `join`: the same operation is in progress; the caller waits for it.
  */
 export type Admission =
-  | { readonly do: 'begin'; readonly kind: Verb }
+  | { readonly do: 'begin'; readonly kind: OperationKind }
   | { readonly do: 'join' }
   | { readonly do: 'nothing' }
   | { readonly do: 'refuse'; readonly code: AdmissionRefusal };
@@ -85,13 +89,15 @@ export const operationGoals: Readonly<Record<Verb | 'create', AgentStatus>> = {
 };
 
 /** Goals for joining: a start and a resume in progress are joined by either verb. */
-const goalOf: Readonly<Record<Verb, string>> = {
+const goalOf: Readonly<Record<OperationKind, string>> = {
   start: 'running',
   resume: 'running',
   pause: 'paused',
   stop: 'stopped',
   restart: 'restarted',
   upgrade: 'upgraded',
+  snapshot: 'saved',
+  restore: 'restored',
 };
 
 /** Decides about a verb. Pure: the same facts give the same admission. A delete is always admitted and not decided here. */
@@ -103,4 +109,14 @@ export function admit(verb: Verb, { status, operation, isNewest = false }: Admis
   const rule = table[verb][status];
   if (rule === 'begin') return { do: 'begin', kind: verb };
   return rule === 'nothing' ? { do: 'nothing' } : { do: 'refuse', code: rule };
+}
+
+/**
+ * Decides about a save of the agent's machine. It can be saved while it runs, is paused or is stopped, and without its memory
+ * also in `error`, where only its disk is left.
+ */
+export function admitSave({ status, operation }: AdmissionFacts, memory: boolean): Admission {
+  if (operation !== null || status === 'provisioning') return { do: 'refuse', code: 'agent_transitioning' };
+  if (status === 'error' && memory) return { do: 'refuse', code: 'agent_not_running' };
+  return { do: 'begin', kind: 'snapshot' };
 }

@@ -1,7 +1,7 @@
 /** Events of an agent's machine. */
 import type { StatusReasonCode } from '../agents/agent.ts';
 import type { EgressMode } from '../egress.ts';
-import type { OperationCause, Verb } from '../agents/operation.ts';
+import type { OperationCause, OperationKind } from '../agents/operation.ts';
 import type { SizeName } from '../agents/capacity.ts';
 import type { VmDeathCode } from '../agents/vm-death.ts';
 import { kind, quiet, told } from './kind.ts';
@@ -95,8 +95,8 @@ const said = (sentence: string, meaning: string | null = null) =>
   kind<NoData>({ level: 'warn', public: meaning, sentence: () => sentence });
 
 export const lifecycleEvents = {
-  'agent.operation_begun': quiet<{ readonly kind: Verb; readonly cause: OperationCause }>(),
-  'agent.operation_ended': told<{ readonly kind: Verb | null; readonly cause: OperationCause | null }>(
+  'agent.operation_begun': quiet<{ readonly kind: OperationKind; readonly cause: OperationCause }>(),
+  'agent.operation_ended': told<{ readonly kind: OperationKind | null; readonly cause: OperationCause | null }>(
     'An operation had nothing left to do: the agent is as it was.',
   ),
   'agent.waiting': kind<{ readonly runtime: string; readonly step: string }>({

@@ -28,6 +28,8 @@ export function because(cause: OperationCause | null): string {
       return 'for a message';
     case 'health':
       return 'because its gateway did not answer';
+    case 'plan':
+      return 'by its plan';
     case 'limit':
       return 'because its spend limit is reached';
     case 'disk':

@@ -1,5 +1,5 @@
 import { Refusal, admit } from '@lodge/domain';
-import type { AdmissionRefusal, StatusReasonCode, Verb } from '@lodge/domain';
+import type { AdmissionRefusal, OperationKind, StatusReasonCode, Verb } from '@lodge/domain';
 import type { ChangeNote } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { beginOperation } from './decisions.ts';
@@ -71,7 +71,7 @@ export function canUpgrade(
 const isHere = ({ holder }: AgentsDeps, { host }: AgentRow): boolean => host === null || host === holder;
 
 /** Whether the verb makes one more agent run. */
-function isRunningAfter(verb: Verb, { status }: AgentRow): boolean {
+function isRunningAfter(verb: OperationKind, { status }: AgentRow): boolean {
   return verb !== 'stop' && verb !== 'pause' && status !== 'running' && status !== 'provisioning';
 }
 
@@ -83,7 +83,7 @@ function refusal(code: AdmissionRefusal, { id, operation }: AgentRow): Refusal {
   return new Refusal(code, refusalMessage(code, operation?.kind), { agentId: id });
 }
 
-function refusalMessage(code: AdmissionRefusal, underWay: Verb | undefined): string {
+function refusalMessage(code: AdmissionRefusal, underWay: OperationKind | undefined): string {
   switch (code) {
     case 'agent_transitioning':
       return underWay === undefined

@@ -1,4 +1,4 @@
-import type { AgentStatus, Verb } from '@lodge/domain';
+import type { AgentStatus, OperationKind, Verb } from '@lodge/domain';
 import type { Agents } from './agents.ts';
 import type { BrowserShown, ChangeNote } from '@lodge/ports';
 import { VmError } from '@lodge/ports';
@@ -141,7 +141,7 @@ function isSettledAt(row: AgentRow | null, wanted: AgentStatus = 'running'): boo
 }
 
 /** Operations that leave an agent in this status while they run. */
-const keeps: Readonly<Partial<Record<Verb, AgentStatus>>> = {
+const keeps: Readonly<Partial<Record<OperationKind, AgentStatus>>> = {
   start: 'running',
   resume: 'running',
   pause: 'paused',

@@ -3,18 +3,28 @@
  * operation.
  */
 import { operationGoals } from '@lodge/domain';
-import type { OperationCause } from '@lodge/domain';
+import type { EventType, OperationCause } from '@lodge/domain';
 import type { EndedOperation } from '@lodge/ports';
 import type { Transited } from '@lodge/store/agents';
+
+/** Events that say that an operation without a goal of its own is done. */
+const doneBy: Readonly<Record<'snapshot' | 'restore', string>> = {
+  snapshot: 'snapshot.created',
+  restore: 'agent.restored',
+};
 
 /**
  * Returns the operation that ended with the transition, or null. A create ends when the agent first runs, or is in `error`.
  */
-export function endedBy(row: Transited): EndedOperation | null {
+export function endedBy(row: Transited, event: EventType): EndedOperation | null {
   const { oldStatus, oldAcknowledged, oldKind, oldCause, status, reason, seconds } = row;
   const ended = (kind: EndedOperation['kind'], cause: OperationCause): EndedOperation => {
     // A failed upgrade leaves the agent running too, with a reason.
-    const outcome = status === operationGoals[kind] && reason === null ? 'ok' : 'failed';
+    const isDone =
+      kind === 'snapshot' || kind === 'restore'
+        ? doneBy[kind] === event
+        : status === operationGoals[kind] && reason === null;
+    const outcome = isDone ? 'ok' : 'failed';
     return { kind, cause, outcome, seconds: Math.max(0, seconds) };
   };
   if (oldKind !== null) return row.kind === null ? ended(oldKind, oldCause!) : null;

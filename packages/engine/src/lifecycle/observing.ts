@@ -2,13 +2,14 @@
 import type { EndedOperation } from '@lodge/ports';
 import { hideAgent, leaseOf, writeFacts, writeTransition } from '@lodge/store/agents';
 import type { Observation } from '@lodge/store/agents';
-import type { Database } from '@lodge/store/database';
+import type { Database, Transaction } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
+import { endSaves, failSave } from '../saved/ends.ts';
 import { endedBy } from './ended-operations.ts';
 
 /**
  * Writes facts if `generation` is still the agent's and `holder` has the lease. Otherwise nothing is written: the caller's
- * decision is void. `ended` is the operation that ended with it.
+ * decision is void. `ended` is the operation that ended with it. `also` writes into other tables in the transaction of an event.
  */
 export async function observeAgent(
   database: Database,
@@ -16,6 +17,7 @@ export async function observeAgent(
   generation: number,
   holder: string,
   { event, ...facts }: Observation,
+  also?: (trx: Transaction) => Promise<void>,
 ): Promise<{ readonly written: boolean; readonly ended: EndedOperation | null }> {
   const place = { id, generation, lease: leaseOf(database, holder) };
   if (event === undefined) {
@@ -24,17 +26,23 @@ export async function observeAgent(
   return database.transaction(async (trx) => {
     const row = await writeTransition(trx, place, facts);
     if (row === undefined) return { written: false, ended: null };
-    const ended = endedBy(row);
+    await also?.(trx);
+    const ended = endedBy(row, event.type);
+    // No snapshot is being saved once the operation that saves it has ended, however it did.
+    if (ended?.kind === 'snapshot' || ended?.kind === 'restore') {
+      await failSave(trx, { accountId: row.accountId, agentId: id }, event.type);
+    }
     await appendEvent(trx, { ...event, accountId: row.accountId, agentId: id, by: null }, ended);
     return { written: true, ended };
   });
 }
 
-/** Removes secrets and hides the agent, once nothing of its VM is left on any host. */
+/** Removes secrets and hides the agent with its snapshots, once nothing of its VM is left on any host. */
 export async function finishDelete(database: Database, id: string, holder: string): Promise<void> {
   await database.transaction(async (trx) => {
     const accountId = await hideAgent(trx, id, leaseOf(database, holder));
     if (accountId === null) return;
+    await endSaves(trx, { accountId, agentId: id });
     await appendEvent(trx, { type: 'agent.removed', data: {}, accountId, agentId: id, by: null });
   });
 }

@@ -1,4 +1,4 @@
-import type { EventData, EventLevel, EventType, Happening, OperationCause, Verb } from '@lodge/domain';
+import type { EventData, EventLevel, EventType, Happening, OperationCause, OperationKind } from '@lodge/domain';
 import type { AuditEvent, AuditQuery } from './audit.ts';
 import type { By, EventTarget } from './by.ts';
 
@@ -56,7 +56,7 @@ export interface EventBounds {
 
 /** An ended change of an agent's machine, or its ended creation. */
 export interface EndedOperation {
-  readonly kind: Verb | 'create';
+  readonly kind: OperationKind | 'create';
   readonly cause: OperationCause;
   /** Whether the agent reached the operation's goal. */
   readonly outcome: 'ok' | 'failed';

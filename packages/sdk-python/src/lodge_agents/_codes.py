@@ -51,6 +51,7 @@ ERROR_CODES: Mapping[str, tuple[int, str]] = {
     "email_taken": (409, "invalid_request_error"),
     "agent_not_running": (409, "invalid_request_error"),
     "agent_transitioning": (409, "invalid_request_error"),
+    "agent_busy": (409, "invalid_request_error"),
     "agent_not_resumable": (409, "invalid_request_error"),
     "agent_outdated": (409, "invalid_request_error"),
     "file_conflict": (409, "invalid_request_error"),
@@ -91,4 +92,7 @@ ERROR_CODES: Mapping[str, tuple[int, str]] = {
     "skill_in_use": (409, "invalid_request_error"),
     "skill_refused": (422, "invalid_request_error"),
     "skill_source_failed": (422, "invalid_request_error"),
+    "snapshot_not_found": (404, "not_found_error"),
+    "snapshot_not_ready": (409, "invalid_request_error"),
+    "snapshot_damaged": (409, "invalid_request_error"),
 }

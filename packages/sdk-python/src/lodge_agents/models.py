@@ -1163,6 +1163,7 @@ ErrorBodyErrorCode = Literal[
     "email_taken",
     "agent_not_running",
     "agent_transitioning",
+    "agent_busy",
     "agent_not_resumable",
     "agent_outdated",
     "file_conflict",
@@ -1203,6 +1204,9 @@ ErrorBodyErrorCode = Literal[
     "skill_in_use",
     "skill_refused",
     "skill_source_failed",
+    "snapshot_not_found",
+    "snapshot_not_ready",
+    "snapshot_damaged",
 ]
 
 
@@ -1270,7 +1274,8 @@ class LodgeEvent(Reply):
     `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`,
     `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`,
     `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`, `browser.control_taken`,
-    `browser.control_released`.
+    `browser.control_released`, `snapshot.created`, `snapshot.failed`, `snapshot.updated`, `snapshot.deleted`,
+    `snapshot.damaged`.
     """
     created_at: datetime
     agent_id: str | None

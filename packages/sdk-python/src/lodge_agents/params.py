@@ -352,6 +352,11 @@ ListEventsType = Literal[
     "agent.skill_removed",
     "browser.control_taken",
     "browser.control_released",
+    "snapshot.created",
+    "snapshot.failed",
+    "snapshot.updated",
+    "snapshot.deleted",
+    "snapshot.damaged",
 ]
 
 

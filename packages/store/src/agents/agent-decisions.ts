@@ -1,5 +1,5 @@
 /** Reads and writes of decisions about one agent, under its row's lock. */
-import type { OperationCause, Verb } from '@lodge/domain';
+import type { OperationCause, OperationKind } from '@lodge/domain';
 import type { LlmKeyRow } from '@lodge/ports';
 import { sql } from 'kysely';
 import { isKeptAwake } from './agent-activity.ts';
@@ -25,7 +25,7 @@ export async function factsOfAgent(trx: Transaction, id: string): Promise<AgentF
 export async function beginOfAgent(
   trx: Transaction,
   id: string,
-  operationKind: Verb,
+  operationKind: OperationKind,
   operationCause: OperationCause,
 ): Promise<AgentRow> {
   await trx

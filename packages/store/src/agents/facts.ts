@@ -20,6 +20,8 @@ type HostFact =
   | 'skillsApplied'
   | 'skillsError'
   | 'acknowledged'
+  | 'nextFrom'
+  | 'nextMemory'
   | 'startedAt'
   | 'pausedAt'
   | 'stoppedAt'
@@ -31,6 +33,9 @@ type Written =
   | 'egressVersion'
   | 'skillsWanted'
   | 'hostAccess'
+  | 'forkedFrom'
+  | 'turnNote'
+  | 'turns'
   | 'desired'
   | 'operation'
   | 'generation'
@@ -45,7 +50,9 @@ type NewKeys = readonly Omit<LlmKeyRow, 'createdAt'>[];
 export interface NewAgent
   extends
     Pick<AgentRow, 'id' | 'accountId' | 'name' | 'runtimeKind' | 'model' | 'size' | 'lifecycle' | 'metadata'>,
-    Pick<AgentFields, Exclude<OwnField, 'name' | 'model' | 'size' | 'lifecycle' | 'metadata' | 'members'>> {
+    Pick<AgentFields, Exclude<OwnField, 'name' | 'model' | 'size' | 'lifecycle' | 'metadata' | 'members'>>,
+    /** Of an agent that is made from a snapshot. */
+    Pick<AgentFields, 'host' | 'nextFrom' | 'nextMemory' | 'forkedFrom' | 'turnNote'> {
   readonly llmKeys: NewKeys;
   /** The channels to create with the agent. */
   readonly channels?: readonly NewChannel[];

@@ -84,6 +84,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0049_confirmation_messages.sql',
     '0050_host_connections.sql',
     '0051_browser.sql',
+    '0052_snapshots.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

@@ -107,6 +107,7 @@ export interface Agents {
   egressVersion: Generated<number>;
   env: Generated<JsonColumn<domain.Variables>>;
   executionId: string | null;
+  forkedFrom: JsonColumn<domain.ForkedFrom> | null;
   generation: Generated<number>;
   host: string | null;
   hostAccess: JsonColumn<domain.HostAccess> | null;
@@ -126,8 +127,10 @@ export interface Agents {
   model: string;
   models: string[] | null;
   name: string;
+  nextFrom: string | null;
+  nextMemory: Generated<boolean>;
   operationCause: domain.OperationCause | null;
-  operationKind: domain.Verb | null;
+  operationKind: domain.OperationKind | null;
   operationStartedAt: Timestamp | null;
   packages: Generated<JsonColumn<domain.Packages>>;
   packagesApplied: Generated<string | null>;
@@ -141,6 +144,7 @@ export interface Agents {
   skillsApplied: Generated<string | null>;
   skillsError: string | null;
   skillsWanted: Generated<string>;
+  snapshots: Generated<JsonColumn<domain.SnapshotPlan>>;
   spendLimit: JsonColumn<domain.SpendLimit> | null;
   startedAt: Timestamp | null;
   status: Generated<domain.AgentStatus>;
@@ -150,6 +154,8 @@ export interface Agents {
   stopAfterSeconds: number;
   stoppedAt: Timestamp | null;
   templateId: string | null;
+  turnNote: string | null;
+  turns: Generated<number>;
   updatedAt: Timestamp;
   vmAddress: string | null;
   wakeOnMessage: boolean;
@@ -834,6 +840,31 @@ export interface SkillVersions {
   version: number;
 }
 
+export interface Snapshots {
+  accountId: string;
+  agentId: string;
+  bytes: Generated<Int8>;
+  createdAt: Generated<Timestamp>;
+  diskBytes: Generated<Int8>;
+  error: string | null;
+  errorCode: domain.SnapshotErrorCode | null;
+  expiresAt: Timestamp | null;
+  host: string | null;
+  id: string;
+  kind: domain.SnapshotKind;
+  loads: Generated<domain.SnapshotLoads>;
+  memory: boolean;
+  name: string | null;
+  note: string | null;
+  pinned: Generated<boolean>;
+  runtimeKind: domain.RuntimeKind;
+  runtimeVersion: string | null;
+  size: domain.SizeName;
+  status: Generated<domain.SnapshotStatus>;
+  templateId: string | null;
+  turns: number;
+}
+
 export interface SpendWindows {
   id: string;
   period: domain.SpendPeriod;
@@ -1049,6 +1080,7 @@ export interface DB {
   skillPieces: SkillPieces;
   skills: Skills;
   skillVersions: SkillVersions;
+  snapshots: Snapshots;
   spendWindows: SpendWindows;
   storedBytes: StoredBytes;
   usageEntries: UsageEntries;
@@ -1126,5 +1158,11 @@ export const columnsOf = {
     'confirmations',
     'host_access',
     'browser',
+    'next_from',
+    'next_memory',
+    'forked_from',
+    'snapshots',
+    'turn_note',
+    'turns',
   ],
 };

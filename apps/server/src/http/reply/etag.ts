@@ -39,6 +39,10 @@ const placed: ReadonlySet<string> = new Set<keyof AgentRow>([
   ...(['lastActiveAt', 'executionId', 'templateId', 'runtimeVersion', 'vmAddress', 'host', 'acknowledged'] as const),
   'crashes',
   'hostAccess',
+  'nextFrom',
+  'nextMemory',
+  'turnNote',
+  'turns',
 ]);
 
 /** Pairs in an order that does not depend on how they were stored. */

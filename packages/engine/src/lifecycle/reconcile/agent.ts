@@ -30,6 +30,7 @@ import { restart } from './restart.ts';
 import { restrict } from './restrict.ts';
 import { BrowsersShown, showBrowser } from './show-browser.ts';
 import { suspend } from './suspend.ts';
+import { save } from '../../saved/save.ts';
 import { dropBackup } from '../upgrade/move-in.ts';
 import { rollBack, upgrade } from '../upgrade/upgrade.ts';
 
@@ -162,6 +163,8 @@ async function takeStep(
       return suspend(pass);
     case 'restart':
       return restart(pass, step);
+    case 'save':
+      return save(pass);
     case 'upgrade':
       return upgrade(pass);
     case 'roll-back':

@@ -107,7 +107,7 @@ async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
       vmAddress: null,
       pausedAt: null,
       // An operation on the VM has come to nothing; one that makes the agent run goes on.
-      ...((agent.operation?.kind === 'pause' || agent.operation?.kind === 'upgrade') && { operation: null }),
+      ...(endsWithVm(agent) && { operation: null }),
       event,
     });
     pass.logToOperator('warn', 'VM ended unexpectedly; booting its disk');
@@ -123,6 +123,10 @@ async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
     event: { type: 'agent.starting', data: pass.because },
   });
 }
+
+/** Whether the operation is one on the VM that ended. */
+const endsWithVm = ({ operation }: AgentRow): boolean =>
+  operation !== null && ['pause', 'upgrade', 'snapshot'].includes(operation.kind);
 
 function bootFailure({ agent }: Pass): Reason {
   const kind = agent.operation?.kind;

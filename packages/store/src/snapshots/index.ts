@@ -1,0 +1,2 @@
+export * from './keeping.ts';
+export * from './snapshots.ts';
