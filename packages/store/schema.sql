@@ -1673,7 +1673,7 @@ CREATE TRIGGER agents_contents AFTER UPDATE OF deleted_at ON agents FOR EACH ROW
 
 CREATE TRIGGER agents_inserted AFTER INSERT ON agents FOR EACH ROW EXECUTE FUNCTION notify_agent_changed();
 
-CREATE TRIGGER agents_updated AFTER UPDATE ON agents FOR EACH ROW WHEN ((to_jsonb(old.*) - '{lease_holder,lease_until,last_active_at}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{lease_holder,lease_until,last_active_at}'::text[])) EXECUTE FUNCTION notify_agent_changed();
+CREATE TRIGGER agents_updated AFTER UPDATE ON agents FOR EACH ROW WHEN ((to_jsonb(old.*) - '{lease_holder,lease_until,last_active_at,turns}'::text[]) IS DISTINCT FROM (to_jsonb(new.*) - '{lease_holder,lease_until,last_active_at,turns}'::text[])) EXECUTE FUNCTION notify_agent_changed();
 
 CREATE TRIGGER api_keys_changed AFTER UPDATE ON api_keys FOR EACH ROW WHEN (old.revoked_at IS DISTINCT FROM new.revoked_at OR old.expires_at IS DISTINCT FROM new.expires_at OR old.scopes IS DISTINCT FROM new.scopes) EXECUTE FUNCTION notify_api_key_changed();
 

@@ -4,7 +4,7 @@
  * that a restart would lose: all it needs is in the store and on the host.
  */
 import { randomUUID } from 'node:crypto';
-import { defaultDisk, FairGate } from '@lodge/domain';
+import { defaultDisk, defaultSnapshotGib, FairGate } from '@lodge/domain';
 import type { DiskSettings } from '@lodge/domain';
 import { agentSettings } from './agents/agent-settings.ts';
 import type { Agents, AskedTurn } from './agents/agents.ts';
@@ -31,6 +31,7 @@ import type {
 import { allAgents } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
+import { snapshotTemplates } from '@lodge/store/snapshots';
 import { createAgentReconciler } from './lifecycle/reconcile/agent.ts';
 import { defaultBounds, pacedBounds } from './lifecycle/reconcile/deps.ts';
 import type { StepBounds } from './lifecycle/reconcile/deps.ts';
@@ -39,6 +40,8 @@ import { ReconcileLoop } from './lifecycle/reconcile/loop.ts';
 import { Installs } from './lifecycle/reconcile/installs.ts';
 import { RulesPut } from './lifecycle/reconcile/rules-put.ts';
 import { HealthWatch } from './lifecycle/supervise/health.ts';
+import type { SnapshotBounds } from './saved/begin.ts';
+import { SnapshotKeeper } from './saved/keeper.ts';
 import { createSpending } from './spend/spending.ts';
 import type { SpendingDeps } from './spend/spending.ts';
 import { createTemplates } from './templates/templates.ts';
@@ -102,6 +105,10 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<Spend
   readonly healthEveryMs?: number;
   /** How often the engine looks for idle agents; 1 s by default. */
   readonly idleEveryMs?: number;
+  /** Bounds on the snapshots of an account; `defaultSnapshotGib` by default. */
+  readonly snapshots?: SnapshotBounds;
+  /** How often the engine looks after snapshots; 10 s by default. */
+  readonly snapshotsEveryMs?: number;
   /** Looks at the machine beneath Lodge, for its owner; without it nothing is known of its weaknesses. */
   readonly hostLook?: HostLook;
   /** Called when a turn begins; returns a function to call when it has ended. */
@@ -164,6 +171,7 @@ const scanIntervalMs = 10_000;
 const deleteWaitMs = 60_000;
 const healthEveryMs = 30_000;
 const idleEveryMs = 1_000;
+const snapshotsEveryMs = 10_000;
 const collectEveryMs = 10 * 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
@@ -195,7 +203,18 @@ export function createEngine(deps: EngineDeps): Engine {
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, changes, log });
   const confirming = openConfirming(deps, (agentId) => turns.placeOf(agentId), waits);
   const { expiring } = confirming;
-  const loops = [loop, disk, idleness, relief, health, sleeper, expiring, ...askers(deps, agents, runTurn, confirming)];
+  const saved = keepSnapshots(deps, disk);
+  const loops = [
+    loop,
+    disk,
+    saved,
+    idleness,
+    relief,
+    health,
+    sleeper,
+    expiring,
+    ...askers(deps, agents, runTurn, confirming),
+  ];
   return {
     agents,
     get channels() {
@@ -226,6 +245,14 @@ export function createEngine(deps: EngineDeps): Engine {
   };
 }
 
+const keepSnapshots = (deps: EngineDeps, disk: DiskKeeper): SnapshotKeeper =>
+  new SnapshotKeeper({
+    ...deps,
+    disk,
+    bounds: deps.snapshots ?? { accountGib: defaultSnapshotGib },
+    everyMs: deps.snapshotsEveryMs ?? snapshotsEveryMs,
+  });
+
 function openInstalls(
   { packages, log }: EngineDeps,
   keepAwake: KeepAwakeLeases,
@@ -246,7 +273,11 @@ function openTemplates(deps: EngineDeps): Templates {
     ...(versionsEveryMs !== undefined && { lookEveryMs: versionsEveryMs }),
     buildTimeoutMs: deps.provisionTimeoutMs,
     collectEveryMs,
-    inUse: async () => new Set((await database.repeatable(allAgents)).flatMap(({ templateId }) => templateId ?? [])),
+    inUse: async () => {
+      const agents = await database.repeatable(allAgents);
+      const saved = await database.repeatable(snapshotTemplates);
+      return new Set([...agents.flatMap(({ templateId }) => templateId ?? []), ...saved]);
+    },
   });
 }
 

@@ -87,7 +87,7 @@ export interface Agent {
   } | null;
   /** The change of the machine that is under way; null when none is. */
   transition: {
-    kind: 'start' | 'resume' | 'pause' | 'stop' | 'restart' | 'upgrade';
+    kind: 'start' | 'resume' | 'pause' | 'stop' | 'restart' | 'upgrade' | 'snapshot' | 'restore';
     started_at: string;
   } | null;
   runtime_kind: 'runtime_a' | 'runtime_b';

@@ -1,4 +1,4 @@
-import { kind, told } from '../events/kind.ts';
+import { kind, quiet, told } from '../events/kind.ts';
 import { duration } from '../events/words.ts';
 import type { SnapshotKind } from './snapshot.ts';
 
@@ -7,6 +7,7 @@ type Of = { readonly snapshot_id: string; readonly kind: SnapshotKind };
 const named = (name: string | null): string => (name === null ? '' : ` "${name}"`);
 
 export const snapshotEvents = {
+  'snapshot.requested': quiet<Of & { readonly name: string | null }>(),
   'snapshot.created': kind<
     Of & {
       readonly name: string | null;

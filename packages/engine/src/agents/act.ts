@@ -79,7 +79,7 @@ function takesMemory(verb: Verb, { status }: AgentRow): boolean {
   return verb !== 'stop' && verb !== 'pause' && (status === 'stopped' || status === 'error');
 }
 
-function refusal(code: AdmissionRefusal, { id, operation }: AgentRow): Refusal {
+export function refusal(code: AdmissionRefusal, { id, operation }: AgentRow): Refusal {
   return new Refusal(code, refusalMessage(code, operation?.kind), { agentId: id });
 }
 

@@ -4,7 +4,7 @@ import { hideAgent, leaseOf, writeFacts, writeTransition } from '@lodge/store/ag
 import type { Observation } from '@lodge/store/agents';
 import type { Database, Transaction } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
-import { endSaves, failSave } from '../saved/ends.ts';
+import { endSaveWith, endSnapshots } from '../saved/ends.ts';
 import { endedBy } from './ended-operations.ts';
 
 /**
@@ -30,7 +30,7 @@ export async function observeAgent(
     const ended = endedBy(row, event.type);
     // No snapshot is being saved once the operation that saves it has ended, however it did.
     if (ended?.kind === 'snapshot' || ended?.kind === 'restore') {
-      await failSave(trx, { accountId: row.accountId, agentId: id }, event.type);
+      await endSaveWith(trx, { accountId: row.accountId, agentId: id }, event.type);
     }
     await appendEvent(trx, { ...event, accountId: row.accountId, agentId: id, by: null }, ended);
     return { written: true, ended };
@@ -42,7 +42,7 @@ export async function finishDelete(database: Database, id: string, holder: strin
   await database.transaction(async (trx) => {
     const accountId = await hideAgent(trx, id, leaseOf(database, holder));
     if (accountId === null) return;
-    await endSaves(trx, { accountId, agentId: id });
+    await endSnapshots(trx, { accountId, agentId: id });
     await appendEvent(trx, { type: 'agent.removed', data: {}, accountId, agentId: id, by: null });
   });
 }

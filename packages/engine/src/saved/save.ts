@@ -1,2 +1,199 @@
+/**
+ * The step `save`: the machine is saved as it is, and the agent goes on as it was.
+ *
+ *   running, with memory:  the turn in hand ends, the gateway takes no new one, the machine is saved, the gateway opens again
+ *   paused:                the machine is saved as it stands, and stays paused
+ *   stopped, error:        its machine at rest is saved, of which nothing is copied
+ *   without memory:        the disk is saved, whatever the machine does; no turn is waited for
+ *
+ * The row becomes ready, or failed, in the write that ends the operation. A kill before that write leaves the operation, and the
+ * next pass begins again: the driver saves the same id once, a machine that stands still goes on, and a gateway that is
+ * suspended joins its suspension.
+ */
+import type { SnapshotErrorCode } from '@lodge/domain';
+import { RuntimeBusy, VmError } from '@lodge/ports';
+import type { RuntimeFacts, Saving } from '@lodge/ports';
+import { endSaving, failSaving, savingOf } from '@lodge/store/snapshots';
+import type { Saved, SnapshotRow } from '@lodge/store/snapshots';
+import { LookAgain, StepFailed } from '../lifecycle/reconcile/pass.ts';
 import type { Pass } from '../lifecycle/reconcile/pass.ts';
-export async function save(_pass: Pass): Promise<void> {}
+import { goOnRestricted } from '../lifecycle/reconcile/restrict.ts';
+
+/** The outcome of a save. `why` is a public sentence. */
+export type SaveOutcome =
+  | { readonly saved: Saved; readonly stillMs: number }
+  | { readonly why: string; readonly code: SnapshotErrorCode | null };
+
+export interface SaveOptions {
+  /**
+   * A saved machine that is the agent's present one, because its next start begins from it. Without it the agent's own
+   * machine is the present one.
+   */
+  readonly present?: string | null;
+}
+
+export async function save(pass: Pass): Promise<void> {
+  const { agent, deps, id } = pass;
+  const row = await deps.database.repeatable((db) => savingOf(db, id));
+  if (row === undefined) {
+    const event = { type: 'agent.operation_ended', data: { kind: 'snapshot', ...pass.because } } as const;
+    await pass.observe({ operation: null, event });
+    return;
+  }
+  const atRest = agent.status === 'stopped' || agent.status === 'error';
+  const outcome = await savePresent(pass, row, { present: atRest ? agent.nextFrom : null });
+  const of = { snapshot_id: row.id, kind: row.kind, name: row.name };
+  if ('why' in outcome) {
+    const { why, code } = outcome;
+    await pass.observe({ operation: null, event: { type: 'snapshot.failed', data: { ...of, why } } }, async (trx) => {
+      await failSaving(trx, id, why, code);
+    });
+    return;
+  }
+  const { saved, stillMs } = outcome;
+  const data = { ...of, memory: saved.memory, still_ms: Math.round(stillMs), ...pass.took };
+  await pass.observe({ operation: null, event: { type: 'snapshot.created', data } }, async (trx) => {
+    await endSaving(trx, row.id, saved);
+  });
+  pass.logToOperator('info', 'agent saved', { bytes: saved.bytes, ...data });
+}
+
+/**
+ * Saves the agent's present machine under the row's id, and lets the agent go on as it was. Writes nothing. May be repeated.
+ * Throws `LookAgain` when the VM ended meanwhile.
+ */
+export async function savePresent(
+  pass: Pass,
+  row: Pick<SnapshotRow, 'id' | 'memory'>,
+  { present = null }: SaveOptions = {},
+): Promise<SaveOutcome> {
+  if (present !== null) return copyPresent(pass, row, present);
+  const isAwake = pass.agent.status === 'running';
+  const giveRoomBack = row.memory ? await holdRoom(pass) : () => undefined;
+  if (giveRoomBack === null) return noRoom;
+  try {
+    return await (isAwake && row.memory ? saveAwake(pass, row) : saveAsItStands(pass, row));
+  } finally {
+    giveRoomBack();
+  }
+}
+
+const noRoom = { why: 'The host has no room for it.', code: 'insufficient_capacity' } as const;
+const busy = { why: 'The agent was at work and did not end that in time.', code: 'agent_busy' } as const;
+const failed = (why: string) => ({ why, code: null });
+
+/** Reserves room for the VM's memory, which a save does not exceed by much. Null when there is none. */
+async function holdRoom({ deps, id }: Pass): Promise<(() => void) | null> {
+  const usage = await deps.driver.usage(id);
+  return deps.disk.holdRoom(usage?.memoryMib ?? 0);
+}
+
+/** Saves a running VM between two turns. */
+async function saveAwake(pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): Promise<SaveOutcome> {
+  const { deps, runtime, guest } = pass;
+  const template = await pass.template();
+  if (template === null) return failed('The template that its disk was made from is gone.');
+  // A save that was cut short left it frozen.
+  if (pass.vm?.state === 'paused' && !(await goOn(pass))) return failed('Its machine did not go on.');
+  let facts: RuntimeFacts;
+  try {
+    facts = await pass.within(deps.bounds.saveQuiesceMs, (signal) => runtime.suspend(guest, template.facts, signal));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    await checkStillThere(pass, error);
+    pass.logToOperator('warn', 'runtime not suspended for a snapshot', { err: error.cause });
+    if (error.cause instanceof RuntimeBusy) return busy;
+    await openGateway(pass, template.facts);
+    return error.timedOut ? busy : failed('Its gateway did not get ready for it.');
+  }
+  const outcome = await saveWith(pass, row, facts);
+  await openGateway(pass, facts);
+  return outcome;
+}
+
+/** Saves a VM that is frozen or at rest, or the disk of one that runs. */
+async function saveAsItStands(pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): Promise<SaveOutcome> {
+  const template = await pass.template();
+  if (template === null) return failed('The template that its disk was made from is gone.');
+  return saveWith(pass, row, template.facts);
+}
+
+async function saveWith(
+  pass: Pass,
+  { id, memory }: Pick<SnapshotRow, 'id' | 'memory'>,
+  facts: RuntimeFacts,
+): Promise<SaveOutcome> {
+  const { deps, agent } = pass;
+  // A snapshot of memory outlives the incarnation that it was made of.
+  const executionId = pass.vm?.executionId ?? agent.executionId ?? '';
+  let saving: Saving;
+  try {
+    const request = { id, memory, facts, listed: workspaceFolder };
+    saving = await pass.inSlot('save', () =>
+      pass.within(deps.bounds.snapshotMs, (signal) => deps.driver.save(agent.id, executionId, request, signal)),
+    );
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    if (agent.status === 'running' || agent.status === 'paused') await checkStillThere(pass, error);
+    pass.logToOperator('warn', 'VM not saved', { err: error.cause });
+    if (error.isVm('disk_full')) return noRoom;
+    if (error.isVm('gone') || error.isVm('disk_missing')) return failed('Its disk is not on this host.');
+    return failed(error.timedOut ? 'It took too long.' : 'Its machine could not be saved.');
+  }
+  return outcomeOf(pass, id, saving.ms);
+}
+
+/** The folder of a guest whose listing is kept with a snapshot. */
+export const workspaceFolder = '/workspace';
+
+/** Names the saved machine that the agent's next start begins from once more. */
+async function copyPresent(pass: Pass, { id }: Pick<SnapshotRow, 'id'>, present: string): Promise<SaveOutcome> {
+  try {
+    await pass.within(pass.deps.bounds.snapshotMs, () => pass.deps.driver.copySaved(present, id));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    pass.logToOperator('warn', 'saved machine not copied', { err: error.cause });
+    return error.isVm('disk_full') ? noRoom : failed('The snapshot that it starts from next is gone.');
+  }
+  return outcomeOf(pass, id, 0);
+}
+
+async function outcomeOf({ deps, agent }: Pass, id: string, stillMs: number): Promise<SaveOutcome> {
+  const found = await deps.driver.findSaved(id);
+  if (found === null) return failed('Its machine could not be saved.');
+  const { memory, loads, bytes, diskBytes, templateId } = found;
+  const runtimeVersion = deps.templates.versionOf(templateId) ?? agent.runtimeVersion;
+  return { saved: { memory, loads, bytes, diskBytes, templateId, runtimeVersion }, stillMs };
+}
+
+async function goOn(pass: Pass): Promise<boolean> {
+  try {
+    await pass.within(pass.deps.bounds.thawMs, () => goOnRestricted(pass.deps, pass.agent));
+    return true;
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    await checkStillThere(pass, error);
+    pass.logToOperator('warn', 'VM not resumed for a snapshot', { err: error.cause });
+    return false;
+  }
+}
+
+/** Opens the gateway. One that stays closed is found by the supervision of gateways, which restarts the agent. */
+async function openGateway(pass: Pass, facts: RuntimeFacts): Promise<void> {
+  const { deps, runtime, guest, settings } = pass;
+  try {
+    await pass.within(deps.bounds.thawMs, (signal) => runtime.resume(guest, facts, settings, signal));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    await checkStillThere(pass, error);
+    pass.logToOperator('warn', 'gateway not opened after a snapshot', { err: error.cause });
+  }
+}
+
+async function checkStillThere(pass: Pass, { cause }: StepFailed): Promise<void> {
+  if (!(await pass.stillThere())) throw new LookAgain(cause);
+}
+
+/** Whether the error says that a saved machine is no more as it was saved, or no more at all. */
+export const isDamage = (error: unknown): boolean =>
+  error instanceof VmError && (error.code === 'saved_damaged' || error.code === 'saved_missing');

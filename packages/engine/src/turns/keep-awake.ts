@@ -47,12 +47,12 @@ export class KeepAwakeLeases {
    * Adds a user and returns the agent once it is kept awake. Returns null when there is no such agent. Then there is no
    * lease, and neither is there one when it rejects.
    */
-  async take(id: string): Promise<AgentRow | null> {
+  async take(id: string, options: { readonly turn?: boolean } = {}): Promise<AgentRow | null> {
     const entry = this.entry(id);
     entry.count += 1;
     try {
       if (entry.tail) await entry.tail;
-      const row = await takeKeepAwake(this.database, id, this.holder, ttlMs);
+      const row = await takeKeepAwake(this.database, id, this.holder, ttlMs, options);
       if (row === null) this.drop(id);
       return row;
     } catch (error) {

@@ -6,6 +6,7 @@
 import { Refusal } from '@lodge/domain';
 import type { LiveAgent, UseOptions } from '../agents/agents.ts';
 import type { ChatEndpoint, ChatTurn, WebEndpoint, WebPage } from '@lodge/ports';
+import { countTurn } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import { act, isAtRest } from '../agents/act.ts';
 import { awaitAgent } from '../agents/await-agent.ts';
@@ -41,8 +42,10 @@ export class Uses {
   async use(accountId: string, id: string, options: UseOptions): Promise<LiveAgent> {
     await this.checkOwner(accountId, id);
     const deadline = Date.now() + options.timeoutMs;
-    let row = await this.deps.keepAwake.take(id);
+    const turn = options.message === true;
+    let row = await this.deps.keepAwake.take(id, { turn });
     if (row === null) throw notFound(id);
+    const isCounted = !turn || isLive(row);
     try {
       let awaitedSkills = options.message !== true;
       for (let wakes = 0; !isLive(row) || (!awaitedSkills && awaitsSkills(row!));) {
@@ -62,6 +65,7 @@ export class Uses {
         row = await this.awaitRest(id, deadline, options.signal);
         if (row !== null && row.status === 'error' && wakes > 0) throw notAwake(row);
       }
+      if (!isCounted) await countTurn(this.deps.database, id);
       return await this.live(row!);
     } catch (error) {
       this.deps.keepAwake.drop(id);

@@ -254,7 +254,7 @@ class AgentStatusReason(Reply):
 class AgentTransition(Reply):
     """The change of the machine that is under way; null when none is."""
 
-    kind: Literal["start", "resume", "pause", "stop", "restart", "upgrade"] | str
+    kind: Literal["start", "resume", "pause", "stop", "restart", "upgrade", "snapshot", "restore"] | str
     started_at: datetime
 
 

@@ -19,19 +19,21 @@ const activeAgent = agentJson('active');
  * Takes a keep-awake lease for `holder` until `ttlMs` from now by the database's clock, and returns the row as it is then.
  * Waits for a decision in progress, so either the decision sees the lease, or the returned row shows the operation. There is
  * one lease per agent and holder, and taking it again prolongs it. Null when there is no such agent. One statement, because
- * it is on the path of every chat.
+ * it is on the path of every chat. `turn` counts a turn of the agent, if it can begin at once.
  */
 export async function takeKeepAwake(
   database: Database,
   id: string,
   holder: string,
   ttlMs: number,
+  { turn = false }: { readonly turn?: boolean } = {},
 ): Promise<AgentRow | null> {
   if (!agentIdPattern.test(id)) return null;
   const { rows } = await database.repeatable((db) =>
     sql<{ agent: AgentJson }>`
       with active as (
-        update agents set last_active_at = greatest(last_active_at, clock_timestamp())
+        update agents set last_active_at = greatest(last_active_at, clock_timestamp()),
+          turns = turns + case when ${turn} and status = 'running' and operation_kind is null then 1 else 0 end
         where id = ${id} and deleted_at is null
         returning *
       ), held as (
@@ -43,6 +45,11 @@ export async function takeKeepAwake(
     `.execute(db),
   );
   return rows[0] ? toAgentRow(rows[0].agent) : null;
+}
+
+/** Counts a turn that had to wait for its agent. */
+export async function countTurn(database: Database, id: string): Promise<void> {
+  await database.repeatable((db) => sql`update agents set turns = turns + 1 where id = ${id}`.execute(db));
 }
 
 /** Prolongs leases. It recreates one that expired because its process stood still for long. */

@@ -1,4 +1,11 @@
-export { endKeepAwake, evictableAgents, idleAgents, prolongKeepAwake, takeKeepAwake } from './agent-activity.ts';
+export {
+  countTurn,
+  endKeepAwake,
+  evictableAgents,
+  idleAgents,
+  prolongKeepAwake,
+  takeKeepAwake,
+} from './agent-activity.ts';
 export { countAgents, holders, othersRunning, readCommitted, sizesHeld } from './agent-capacity.ts';
 export { beginOfAgent, deleteKeys, factsOfAgent, insertKeys, markDeleted, writeAgent } from './agent-decisions.ts';
 export type { AgentRow } from './agent-row.ts';

@@ -1,7 +1,7 @@
 import type { StoredResource } from '../database/stored-resource.ts';
 
 export const snapshotTables = {
-  topics: [],
+  topics: ['snapshot_gone'],
   sealed: [],
   columns: {
     'snapshots.error_code': 'domain.SnapshotErrorCode',

@@ -57,6 +57,8 @@ export const defaultBounds = {
   /** Until the running turn has ended and the guest's disk is written out. */
   quiesceMs: 90_000,
   snapshotMs: 180_000,
+  /** Until the running turn has ended for a snapshot that is not a stop. */
+  saveQuiesceMs: 30_000,
   /** From a snapshot to a running agent. */
   restoreMs: 120_000,
   /** Until a runtime has ended for a restart. */

@@ -5,6 +5,7 @@ import type { AgentRuntime, AgentSettings, GuestAddress, Template, VmObservation
 import { observeAgent } from '../observing.ts';
 import type { AgentRow, Observation } from '@lodge/store/agents';
 import { VmError } from '@lodge/ports';
+import type { Transaction } from '@lodge/store/database';
 import { appendLogFrom } from '@lodge/store/logs';
 import { guestOf } from '../../agents/guest-of.ts';
 import { settingsDigest } from '../../agents/settings.ts';
@@ -116,10 +117,10 @@ export class Pass {
     return vm?.executionId === this.agent.executionId && holdsExecution.has(vm?.state);
   }
 
-  /** Writes facts. Rejects with `Overtaken` when they are void. */
-  async observe(facts: Observation): Promise<void> {
+  /** Writes facts, and with an event what `also` writes. Rejects with `Overtaken` when they are void. */
+  async observe(facts: Observation, also?: (trx: Transaction) => Promise<void>): Promise<void> {
     const { database, holder, onOperationEnded } = this.deps;
-    const { written, ended } = await observeAgent(database, this.id, this.agent.generation, holder, facts);
+    const { written, ended } = await observeAgent(database, this.id, this.agent.generation, holder, facts, also);
     if (ended !== null) onOperationEnded?.(ended);
     if (!written) throw new Overtaken();
     if (facts.status !== undefined) this.written = facts.status;

@@ -58,3 +58,12 @@ alter table agents
   -- Turns that were begun.
   add column turns integer not null default 0 check (turns >= 0);
 create index agents_next_from on agents (next_from) where next_from is not null;
+
+-- As before, but that turns are counted wakes nobody.
+drop trigger agents_updated on agents;
+create trigger agents_updated after update on agents for each row
+  when (
+    (to_jsonb(old) - '{lease_holder,lease_until,last_active_at,turns}'::text[])
+    is distinct from (to_jsonb(new) - '{lease_holder,lease_until,last_active_at,turns}'::text[])
+  )
+  execute function notify_agent_changed();

@@ -1,0 +1,194 @@
+/**
+ * Keeps the snapshots of this host: makes those that agents' plans ask for, deletes those whose time has come, and frees the
+ * machines that nobody needs any more. A round takes no input: it looks at rows, clock and host.
+ *
+ *   row, no machine       the snapshot is damaged
+ *   machine, no row       freed, unless it was saved while the round was looking, or an agent's next start begins from it
+ *   row that is being saved, and no operation that saves it      failed
+ *
+ * One of them is read whole every hour, so that rot is found while an older one is still there.
+ */
+import { randomInt } from 'node:crypto';
+import { Refusal, failedSnapshotDays, makeAgentId } from '@lodge/domain';
+import type { Log, VmDriver } from '@lodge/ports';
+import type { Store } from '@lodge/store';
+import type { Database } from '@lodge/store/database';
+import {
+  dueSnapshots,
+  findSnapshot,
+  keptMachines,
+  lockSnapshot,
+  oldestAutomatic,
+  plannedAgents,
+  readySnapshots,
+  strandedSaves,
+  writeSnapshot,
+} from '@lodge/store/snapshots';
+import type { SnapshotRow } from '@lodge/store/snapshots';
+import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
+import { Rounds } from '../periodic.ts';
+import { beginSave } from './begin.ts';
+import type { SnapshotBounds } from './begin.ts';
+import { dropRow, failSave } from './ends.ts';
+import { noteDamage } from './usable.ts';
+
+export interface SnapshotKeeperDeps extends Pick<Store, 'changes'> {
+  readonly database: Database;
+  readonly driver: Pick<VmDriver, 'findSaved' | 'checkSaved' | 'collectSaved'>;
+  readonly disk: Pick<DiskKeeper, 'isShort'>;
+  readonly log: Log;
+  readonly holder: string;
+  readonly bounds: SnapshotBounds;
+  readonly everyMs: number;
+}
+
+const maxPlansAtATime = 4;
+/** After an automatic save that failed, the agent is left alone for so long. */
+const planPauseSeconds = 10 * 60;
+const compareEveryMs = 60 * 60_000;
+const pageSize = 100;
+
+export class SnapshotKeeper extends Rounds {
+  private readonly deps: SnapshotKeeperDeps;
+  private comparedAt = -Infinity;
+  /** The snapshot that was read last. */
+  private readLast = '';
+  private unsubscribe: (() => void) | undefined;
+  private collecting: Promise<void> | null = null;
+
+  constructor(deps: SnapshotKeeperDeps) {
+    super({ everyMs: deps.everyMs, log: deps.log, failed: 'snapshots not looked after; it will be repeated' });
+    this.deps = deps;
+  }
+
+  override start(): void {
+    super.start();
+    this.unsubscribe = this.deps.changes.on('snapshot_gone', () => {
+      this.collect().catch((error: unknown) =>
+        this.deps.log.warn({ err: error }, 'a deleted snapshot is not freed yet; it will be repeated'),
+      );
+    });
+  }
+
+  override async stop(): Promise<void> {
+    this.unsubscribe?.();
+    await super.stop();
+    await this.collecting?.catch(() => undefined);
+  }
+
+  protected async round(signal: AbortSignal): Promise<void> {
+    await this.failStranded();
+    await this.deleteDue();
+    await this.collect();
+    await this.savePlanned();
+    if (performance.now() - this.comparedAt < compareEveryMs) return;
+    await this.compare(signal);
+    await this.readOne(signal);
+    this.comparedAt = performance.now();
+  }
+
+  /** Frees saved machines that nobody needs. */
+  private collect(): Promise<void> {
+    this.collecting ??= this.collectNow().finally(() => {
+      this.collecting = null;
+    });
+    return this.collecting;
+  }
+
+  private async collectNow(): Promise<void> {
+    const { database, driver, log } = this.deps;
+    const savedBefore = new Date();
+    const keep = await database.repeatable(keptMachines);
+    const freed = await driver.collectSaved(keep, savedBefore);
+    if (freed.length > 0) log.info({ snapshots: freed }, 'saved machines freed');
+  }
+
+  private async failStranded(): Promise<void> {
+    const { database, holder } = this.deps;
+    for (const { accountId, agentId } of await database.repeatable((db) => strandedSaves(db, holder))) {
+      await database.transaction(async (trx) => {
+        const stranded = await strandedSaves(trx, holder);
+        if (!stranded.some((row) => row.agentId === agentId)) return;
+        await failSave(trx, { accountId, agentId }, 'The save was cut short.');
+      });
+    }
+  }
+
+  private async deleteDue(): Promise<void> {
+    const { database, disk, holder } = this.deps;
+    for (const { id, accountId, why } of await database.repeatable((db) =>
+      dueSnapshots(db, holder, failedSnapshotDays),
+    )) {
+      await this.drop(accountId, id, why);
+    }
+    if (!disk.isShort) return;
+    // One each round: the next look says whether that was enough.
+    for (const { id, accountId } of await database.repeatable((db) => oldestAutomatic(db, holder, 1))) {
+      await this.drop(accountId, id, 'disk');
+    }
+  }
+
+  private async drop(accountId: string, id: string, why: 'expired' | 'retention' | 'disk'): Promise<void> {
+    await this.deps.database.transaction(async (trx) => {
+      const row = await lockSnapshot(trx, accountId, id);
+      if (row === undefined || row.status === 'saving') return;
+      // Its owner has changed it since the look.
+      const isKept = why === 'expired' ? row.expiresAt === null || row.expiresAt > new Date() : row.pinned;
+      if (!isKept || row.status === 'failed') await dropRow(trx, row, why);
+    });
+  }
+
+  private async savePlanned(): Promise<void> {
+    const { database, disk, holder, bounds, log } = this.deps;
+    if (disk.isShort) return;
+    const look = { host: holder, pauseSeconds: planPauseSeconds, limit: maxPlansAtATime };
+    for (const { id: agentId, accountId } of await database.repeatable((db) => plannedAgents(db, look))) {
+      const place = { accountId, agentId, snapshotId: makeAgentId(randomInt) };
+      try {
+        await beginSave(
+          database,
+          place,
+          { kind: 'auto', memory: true },
+          { cause: 'plan', bounds, isWanted: ({ row, isKeptAwake }) => row.operation === null && !isKeptAwake },
+        );
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        log.debug({ agent_id: agentId, code: error.code }, 'no automatic snapshot now');
+      }
+    }
+  }
+
+  /** Compares the rows with the host's machines. */
+  private async compare(signal: AbortSignal): Promise<void> {
+    const { database, driver, holder } = this.deps;
+    for (let after = ''; !signal.aborted;) {
+      const rows = await database.repeatable((db) => readySnapshots(db, holder, after, pageSize));
+      for (const row of rows) {
+        const found = await driver.findSaved(row.id);
+        if (found === null) await this.noteMissing(row);
+        else if (found.loads !== row.loads && !(found.loads === 'memory' && !row.memory)) {
+          await database.transaction((trx) => writeSnapshot(trx, row.id, { loads: found.loads }));
+        }
+      }
+      if (rows.length < pageSize) return;
+      after = rows.at(-1)!.id;
+    }
+  }
+
+  private async noteMissing({ accountId, id }: SnapshotRow): Promise<void> {
+    const { database } = this.deps;
+    // It may have been deleted since the look.
+    const still = await database.repeatable((db) => findSnapshot(db, accountId, id));
+    if (still !== undefined) await noteDamage(database, still, 'its machine is not on this host.');
+  }
+
+  /** Reads one snapshot whole. */
+  private async readOne(signal: AbortSignal): Promise<void> {
+    const { database, driver, holder } = this.deps;
+    const [row] = await database.repeatable((db) => readySnapshots(db, holder, this.readLast, 1));
+    this.readLast = row?.id ?? '';
+    if (row === undefined) return;
+    const damage = await driver.checkSaved(row.id, signal);
+    if (damage !== null) await noteDamage(database, row, 'a part of it is not as it was saved.');
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * Snapshots, as their owners see them. Each use-case of one agent refuses with `agent_not_found` where the account has no such
+ * agent; each of one snapshot with `snapshot_not_found` where the account has no such snapshot.
+ */
+import { Refusal, agentIdPattern, maxSnapshots } from '@lodge/domain';
+import type { SnapshotKind } from '@lodge/domain';
+import type { ActorNote } from '@lodge/ports';
+import type { Store } from '@lodge/store';
+import { databaseTime, notify } from '@lodge/store/database';
+import type { Database } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
+import { findSnapshot, lockSnapshot, snapshotBytes, snapshotPage, writeSnapshot } from '@lodge/store/snapshots';
+import type { SnapshotRow } from '@lodge/store/snapshots';
+import type { Agents } from '../agents/agents.ts';
+import { awaitAgent } from '../agents/await-agent.ts';
+import { beginSave } from './begin.ts';
+import type { NewSnapshot, SnapshotBounds, SnapshotPlace } from './begin.ts';
+import { dropRow } from './ends.ts';
+import { noSnapshot } from './usable.ts';
+
+export interface SnapshotsDeps extends Pick<Store, 'changes'> {
+  readonly database: Database;
+  readonly agents: Pick<Agents, 'get'>;
+  readonly bounds: SnapshotBounds;
+}
+
+/** A change of a snapshot; fields that are left out stay as they are. */
+export interface SnapshotChange {
+  readonly name?: string | null | undefined;
+  readonly note?: string | null | undefined;
+  readonly pinned?: boolean | undefined;
+  readonly expiresAt?: Date | null | undefined;
+}
+
+export interface SnapshotQuery {
+  readonly agentId?: string;
+  readonly kind?: SnapshotKind;
+  readonly before?: { readonly createdAt: Date; readonly id: string };
+  readonly limit: number;
+}
+
+/** A client that waits for an agent to end its turn tries again after so long. */
+const busyRetrySeconds = 10;
+
+export type Snapshots = ReturnType<typeof createSnapshots>;
+
+export function createSnapshots(deps: SnapshotsDeps) {
+  const { database, agents, bounds } = deps;
+  const get = async (accountId: string, id: string): Promise<SnapshotRow> => {
+    const row = agentIdPattern.test(id)
+      ? await database.repeatable((db) => findSnapshot(db, accountId, id))
+      : undefined;
+    if (row === undefined) throw noSnapshot();
+    return row;
+  };
+  return {
+    get,
+    /** Begins to save the agent under this id. Refuses as `beginSave` does, or with `invalid_request`. */
+    async create(place: SnapshotPlace, input: Omit<NewSnapshot, 'kind'>, note?: ActorNote): Promise<SnapshotRow> {
+      await agents.get(place.accountId, place.agentId);
+      await checkExpiry(database, input.expiresAt);
+      const row = await beginSave(database, place, { ...input, kind: 'named' }, { cause: 'request', bounds, note });
+      return row!;
+    },
+    /**
+     * Waits until the snapshot is no longer being saved, `timeoutMs` passed or `signal` aborted, and returns it. Refuses with the
+     * reason when the save failed.
+     */
+    async awaitSaved(row: SnapshotRow, timeoutMs: number, signal: AbortSignal): Promise<SnapshotRow> {
+      const isOver = (agent: { readonly operation: { readonly kind: string } | null } | null) =>
+        agent === null || (agent.operation?.kind !== 'snapshot' && agent.operation?.kind !== 'restore');
+      await awaitAgent(deps, row.agentId, isOver, timeoutMs, signal);
+      const now = await get(row.accountId, row.id);
+      if (now.status === 'failed') throw saveFailure(now);
+      return now;
+    },
+    /** Newest first. */
+    async ofAgent(accountId: string, agentId: string, query: SnapshotQuery): Promise<readonly SnapshotRow[]> {
+      await agents.get(accountId, agentId);
+      return database.repeatable((db) => snapshotPage(db, { ...query, accountId, agentId }));
+    },
+    /** Those of all agents, newest first. */
+    list: (accountId: string, query: SnapshotQuery): Promise<readonly SnapshotRow[]> =>
+      database.repeatable((db) => snapshotPage(db, { ...query, accountId })),
+    async update(accountId: string, id: string, change: SnapshotChange, note?: ActorNote): Promise<SnapshotRow> {
+      await get(accountId, id);
+      await checkExpiry(database, change.expiresAt);
+      return database.transaction(async (trx) => {
+        const row = await lockSnapshot(trx, accountId, id);
+        if (row === undefined) throw noSnapshot();
+        const fields = changedFields(row, change);
+        if (fields.length === 0) return row;
+        const changed = await writeSnapshot(trx, id, change);
+        const { agentId, kind } = row;
+        const data = { snapshot_id: id, kind, fields };
+        await writeNote(trx, { accountId, agentId }, { type: 'snapshot.updated', data }, note);
+        return changed;
+      });
+    },
+    /** Deletes a snapshot; its machine is freed soon after. Refuses with `snapshot_not_ready` while it is being saved. */
+    async remove(accountId: string, id: string, note?: ActorNote): Promise<void> {
+      await get(accountId, id);
+      await database.transaction(async (trx) => {
+        const row = await lockSnapshot(trx, accountId, id);
+        if (row === undefined) throw noSnapshot();
+        if (row.status === 'saving') {
+          throw new Refusal('snapshot_not_ready', 'The snapshot is being saved. Delete it once that has ended.', {
+            retryAfterSeconds: 5,
+          });
+        }
+        await notify(trx, id, 'snapshot_gone');
+        await dropRow(trx, row, 'request', note);
+      });
+    },
+    /** The bounds on an account's snapshots, and what it has. */
+    async standing(accountId: string) {
+      const bytes = await database.repeatable((db) => snapshotBytes(db, accountId));
+      return { perAgent: maxSnapshots, gib: bounds.accountGib, usedGib: bytes / 2 ** 30 };
+    },
+  };
+}
+
+async function checkExpiry(database: Database, expiresAt: Date | null | undefined): Promise<void> {
+  if (!expiresAt) return;
+  const now = await database.repeatable(databaseTime);
+  if (expiresAt <= now) throw new Refusal('invalid_request', 'expires_at must be in the future.');
+}
+
+function changedFields(row: SnapshotRow, { name, note, pinned, expiresAt }: SnapshotChange): string[] {
+  return [
+    ...(name !== undefined && name !== row.name ? ['name'] : []),
+    ...(note !== undefined && note !== row.note ? ['note'] : []),
+    ...(pinned !== undefined && pinned !== row.pinned ? ['pinned'] : []),
+    ...(expiresAt !== undefined && expiresAt?.getTime() !== row.expiresAt?.getTime() ? ['expires_at'] : []),
+  ];
+}
+
+function saveFailure({ error, errorCode, agentId }: SnapshotRow): Refusal {
+  const message = `The snapshot was not saved: ${error ?? 'its machine could not be saved.'}`;
+  switch (errorCode) {
+    case 'agent_busy':
+      return new Refusal('agent_busy', message, { agentId, retryAfterSeconds: busyRetrySeconds });
+    case 'insufficient_capacity':
+      return new Refusal('insufficient_capacity', message, { agentId });
+    case null:
+      return new Refusal('internal_error', message, { agentId });
+  }
+}
