@@ -1,6 +1,7 @@
 /** The table of tests/e2e/bad-input.test.ts. */
 import { channelRequests } from './bad-channel-requests.ts';
 import { scheduleRequests } from './bad-schedule-requests.ts';
+import { snapshotRequests } from './bad-snapshot-requests.ts';
 import { hookRequests } from './bad-hook-requests.ts';
 import { confirmationRequests } from './bad-confirmation-requests.ts';
 import { skillRequests } from './bad-skill-requests.ts';
@@ -360,6 +361,7 @@ export const badRequests: readonly BadRequest[] = [
   ...lifecycleRequests,
   ...channelRequests,
   ...scheduleRequests,
+  ...snapshotRequests,
   ...hookRequests,
   ...confirmationRequests,
   ...skillRequests,

@@ -60,7 +60,16 @@ async function addSkill(): Promise<string> {
 
 /** Everything of the owner's. */
 async function contents(): Promise<string> {
-  const ofAccount = ['agents', 'api_keys', 'events', 'idempotency_keys', 'agent_visits', 'confirmations', 'skills'];
+  const ofAccount = [
+    'agents',
+    'api_keys',
+    'events',
+    'idempotency_keys',
+    'agent_visits',
+    'confirmations',
+    'skills',
+    'snapshots',
+  ];
   const tables = [
     ...ofAccount,
     'llm_call_contents',
@@ -114,6 +123,8 @@ const bodies: Readonly<Record<string, object>> = {
   'POST /v1/confirmations/{confirmation}': { decision: 'allow' },
   'POST /v1/agents/{id}/schedules': { name: 'S', every: '1h', prompt: 'x' },
   'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },
+  'POST /v1/agents/{id}/snapshots': {},
+  'PATCH /v1/snapshots/{snapshot}': { name: 'mine' },
   'POST /v1/agents/{id}/hooks': { name: 'H' },
   'POST /v1/fingerprints': { values: [{ for: 'llm_key', value: 'x' }] },
   'POST /v1/mcp': { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'list_agents' } },

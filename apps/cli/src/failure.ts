@@ -124,6 +124,7 @@ const hints: Readonly<Record<string, string>> = {
   member_not_found: '`lodge members list AGENT` shows its members.',
   channel_not_found: '`lodge channels list AGENT` shows its channels.',
   connection_not_found: '`lodge connections list AGENT` shows its connections.',
+  snapshot_not_found: '`lodge snapshots list` shows them.',
   schedule_not_found: '`lodge schedules list AGENT` shows its schedules.',
   hook_not_found: '`lodge hooks list AGENT` shows its hooks.',
   webhook_not_found: '`lodge webhooks list` shows your webhooks.',

@@ -225,6 +225,7 @@ function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
     defaultModel: config.defaultModel,
     maxAgentsPerAccount: config.maxAgents,
     maxRunningPerAccount: config.maxRunning,
+    snapshots: { accountGib: config.maxSnapshotGib },
     memory: { reservedMib: config.memoryReservedMib, overcommit: config.memoryOvercommit },
     disk: { reservedMib: config.diskReservedMib, floorMib: config.diskFloorMib, overcommit: config.diskOvercommit },
     loopBounds: { calls: config.turnCalls, same: config.sameCalls },

@@ -18,6 +18,7 @@ import { Hooks } from './resources/hooks.ts';
 import { Members } from './resources/members.ts';
 import { Messages } from './resources/messages.ts';
 import { Schedules } from './resources/schedules.ts';
+import { Snapshots } from './resources/snapshots.ts';
 import { Service } from './resources/service.ts';
 import { OAuth, Secrets } from './resources/sign-in.ts';
 import { Terminals } from './resources/machine/terminal.ts';
@@ -48,6 +49,7 @@ export class Lodge {
   readonly messages: Messages;
   readonly connections: Connections;
   readonly schedules: Schedules;
+  readonly snapshots: Snapshots;
   readonly hooks: Hooks;
   readonly webhooks: Webhooks;
   readonly skills: Skills;
@@ -84,6 +86,7 @@ export class Lodge {
     this.messages = new Messages(http);
     this.connections = new Connections(http);
     this.schedules = new Schedules(http);
+    this.snapshots = new Snapshots(http);
     this.hooks = new Hooks(http);
     this.webhooks = new Webhooks(http);
     this.skills = new Skills(http);

@@ -132,6 +132,7 @@ export interface Agent {
   models: string[] | null;
   /** Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account. */
   peers: string[];
+  snapshots: SnapshotPlan;
   /** Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`. */
   labels: Record<string, string>;
   /** Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`. */
@@ -954,6 +955,17 @@ export interface CreateAgent {
   models?: readonly string[] | null | undefined;
   /** Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all. None by default. */
   peers?: readonly string[] | null | undefined;
+  /** When snapshots of the agent are made by themselves, and how long those are kept. Replaces the plan as a whole: what is left out has its default, and by default none are made. */
+  snapshots?: {
+    /** One after so many turns, once the agent is quiet; null: turns do not count. */
+    every_turns?: number | null | undefined;
+    /** One when this time has passed since the last snapshot, once the agent is quiet and had a turn: minutes, hours or days, from `5m` to `366d`; null: time does not count. */
+    every?: string | null | undefined;
+    /** Most automatic ones; the oldest go first. */
+    keep?: number | undefined;
+    /** Days after which an automatic one is deleted. */
+    keep_days?: number | undefined;
+  } | null | undefined;
   /** Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its identity. Null, or nothing but white space: none. */
   instructions?: string | null | undefined;
   /** For runtime_b alone. */
@@ -1054,6 +1066,18 @@ export interface CreateSchedule {
   } | undefined;
   /** False: an agent that does not run is left asleep, and the time is `skipped`. */
   wake?: boolean | undefined;
+}
+
+export interface CreateSnapshot {
+  name?: string | null | undefined;
+  /** Free text. */
+  note?: string | null | undefined;
+  /** False: the disk alone is saved, and no turn is waited for. */
+  memory?: boolean | undefined;
+  /** True: it outlives its agent. */
+  pinned?: boolean | undefined;
+  /** It is deleted then; null: it is kept. */
+  expires_at?: string | null | undefined;
 }
 
 export interface CreateWebhook {
@@ -1211,6 +1235,12 @@ export interface DeletedPort {
 
 export interface DeletedSchedule {
   object: 'schedule.deleted';
+  id: string;
+  deleted: true;
+}
+
+export interface DeletedSnapshot {
+  object: 'snapshot.deleted';
   id: string;
   deleted: true;
 }
@@ -1666,6 +1696,13 @@ export interface Limits {
       limit: number;
       used: number;
     };
+  };
+  snapshots: {
+    /** Most snapshots of an agent. */
+    per_agent: number;
+    /** Most gibibytes that all of them hold. */
+    limit_gb: number;
+    used_gb: number;
   };
   rates: {
     /** GET and HEAD, per key. */
@@ -2540,6 +2577,60 @@ export interface SkillVersionList {
   next_cursor: string | null;
 }
 
+export interface Snapshot {
+  object: 'snapshot';
+  id: string;
+  agent_id: string;
+  name: string | null;
+  /** Free text. */
+  note: string | null;
+  /** `named`: somebody asked for it. `auto`: the agent has a plan for `snapshots`. The others were made by what they name. */
+  kind: 'named' | 'auto' | 'fork' | 'before_restore' | 'before_upgrade';
+  /** `failed`: it was not saved, and `error` says why. `damaged`: it is shown and never loaded. */
+  status: 'saving' | 'ready' | 'failed' | 'damaged';
+  /** Whether it has the memory of the machine, and not its disk alone. */
+  memory: boolean;
+  /** How an agent starts from it: `disk` where it has no memory, or this host cannot take it. */
+  loads: 'memory' | 'disk';
+  /** The software in the machine, in the version that it had there. */
+  runtime: {
+    name: string;
+    version: string | null;
+  };
+  size: 'small' | 'medium' | 'large' | 'xlarge';
+  /** Bytes of memory. */
+  bytes: number;
+  /** Bytes of its disk, which later snapshots may share. */
+  disk_bytes: number;
+  /** True: it outlives its agent. */
+  pinned: boolean;
+  /** It is deleted then; null: it is kept. */
+  expires_at: string | null;
+  /** The reason why it is not ready. */
+  error: string | null;
+  created_at: string;
+}
+
+export interface SnapshotList {
+  object: 'list';
+  data: Snapshot[];
+  has_more: boolean;
+  /** Give it as `cursor` for the next page. */
+  next_cursor: string | null;
+}
+
+/** When snapshots of the agent are made by themselves, and how long those are kept. */
+export interface SnapshotPlan {
+  /** One after so many turns, once the agent is quiet; null: turns do not count. */
+  every_turns: number | null;
+  /** One when this time has passed since the last snapshot, once the agent is quiet and had a turn: minutes, hours or days, from `5m` to `366d`; null: time does not count. */
+  every: string | null;
+  /** Most automatic ones; the oldest go first. */
+  keep: number;
+  /** Days after which an automatic one is deleted. */
+  keep_days: number;
+}
+
 export interface SpendLimit {
   /** Most in a day (UTC), in US dollars; null: no bound. */
   daily_usd?: string | null;
@@ -2722,6 +2813,17 @@ export interface UpdateAgent {
   models?: readonly string[] | null | undefined;
   /** Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all. Replaces the list; null: none. */
   peers?: readonly string[] | null | undefined;
+  /** Replaces the plan as a whole: what is left out has its default. Null: no snapshots are made by themselves. */
+  snapshots?: {
+    /** One after so many turns, once the agent is quiet; null: turns do not count. */
+    every_turns?: number | null | undefined;
+    /** One when this time has passed since the last snapshot, once the agent is quiet and had a turn: minutes, hours or days, from `5m` to `366d`; null: time does not count. */
+    every?: string | null | undefined;
+    /** Most automatic ones; the oldest go first. */
+    keep?: number | undefined;
+    /** Days after which an automatic one is deleted. */
+    keep_days?: number | undefined;
+  } | null | undefined;
   /** Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its identity. Null, or nothing but white space: none. */
   instructions?: string | null | undefined;
   /** Whether it has a browser in its machine. It needs room: runtime_a from the size `medium` on, runtime_b from the size `small` on. */
@@ -2765,6 +2867,17 @@ export interface UpdateSchedule {
   } | undefined;
   /** False: an agent that does not run is left asleep, and the time is `skipped`. */
   wake?: boolean | undefined;
+}
+
+/** Only what is given changes. */
+export interface UpdateSnapshot {
+  name?: string | null | undefined;
+  /** Free text. */
+  note?: string | null | undefined;
+  /** True: it outlives its agent. */
+  pinned?: boolean | undefined;
+  /** It is deleted then; null: it is kept. */
+  expires_at?: string | null | undefined;
 }
 
 export interface UpdateWebhook {
@@ -4368,6 +4481,88 @@ export interface Operations {
     };
     body: undefined;
     reply: HookMessageList;
+    stream: never;
+  };
+  /** POST /v1/agents/{id}/snapshots: Save an agent as a snapshot */
+  createSnapshot: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: {
+      /** `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both are sent. */
+      wait?: boolean | undefined;
+    };
+    body: CreateSnapshot;
+    reply: Snapshot;
+    stream: never;
+  };
+  /** GET /v1/agents/{id}/snapshots: List the snapshots of an agent */
+  listAgentSnapshots: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: {
+      /** Snapshots per page. */
+      limit?: number | undefined;
+      /** `next_cursor` of the page before. */
+      cursor?: string | undefined;
+      /** Only those of this kind. */
+      kind?: 'named' | 'auto' | 'fork' | 'before_restore' | 'before_upgrade' | undefined;
+    };
+    body: undefined;
+    reply: SnapshotList;
+    stream: never;
+  };
+  /** GET /v1/snapshots: List snapshots */
+  listSnapshots: {
+    path: unknown;
+    query: {
+      /** Snapshots per page. */
+      limit?: number | undefined;
+      /** `next_cursor` of the page before. */
+      cursor?: string | undefined;
+      /** Only those of this kind. */
+      kind?: 'named' | 'auto' | 'fork' | 'before_restore' | 'before_upgrade' | undefined;
+      /** Only those of this agent, which may be deleted. */
+      agent_id?: string | undefined;
+    };
+    body: undefined;
+    reply: SnapshotList;
+    stream: never;
+  };
+  /** GET /v1/snapshots/{snapshot}: Read a snapshot */
+  getSnapshot: {
+    path: {
+      /** The snapshot's id. */
+      snapshot: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: Snapshot;
+    stream: never;
+  };
+  /** PATCH /v1/snapshots/{snapshot}: Change a snapshot */
+  updateSnapshot: {
+    path: {
+      /** The snapshot's id. */
+      snapshot: string;
+    };
+    query: unknown;
+    body: UpdateSnapshot;
+    reply: Snapshot;
+    stream: never;
+  };
+  /** DELETE /v1/snapshots/{snapshot}: Delete a snapshot */
+  deleteSnapshot: {
+    path: {
+      /** The snapshot's id. */
+      snapshot: string;
+    };
+    query: unknown;
+    body: undefined;
+    reply: DeletedSnapshot;
     stream: never;
   };
   /** POST /v1/agents/{id}/responses: Have an agent respond */

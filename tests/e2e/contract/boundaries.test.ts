@@ -52,6 +52,7 @@ before(async () => {
     webhook: await made('POST', '/webhooks', { url: 'https://example.com/', events: ['*'], enabled: false }),
     hook: await made('POST', `${agent}/hooks`, { name: 'H' }),
     schedule: await made('POST', `${agent}/schedules`, { name: 'S', every: '1h', prompt: 'x' }),
+    snapshot: 'none',
     skill: 'none',
     confirmation: 'none',
     port: '3000',

@@ -93,6 +93,7 @@ async function records(): Promise<Values> {
     confirmation: 'none',
     hook: idOf(hook),
     token: hook.body.url.split('/').at(-1),
+    snapshot: await at('POST', `${agent}/snapshots`, {}),
     schedule: await at('POST', `${agent}/schedules`, { name: 'S', every: '1h', prompt: 'x' }),
     port: '3000',
     path: 'project/notes',

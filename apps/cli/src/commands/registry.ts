@@ -71,6 +71,12 @@ export const groups: readonly Group[] = [
     load: () => import('./agents/schedules.ts'),
   },
   {
+    name: 'snapshots',
+    heading: 'Agents',
+    summary: 'machines of agents as they were',
+    load: () => import('./agents/snapshots.ts'),
+  },
+  {
     name: 'hooks',
     heading: 'Agents',
     summary: "third parties' requests as messages to an agent",

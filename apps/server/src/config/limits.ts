@@ -1,4 +1,5 @@
 /** Settings of how clients reach the API and how much they may ask of it. */
+import { defaultSnapshotGib } from '@lodge/domain';
 import { file, integer, optional, required } from '@lodge/ports/settings';
 import { addressRanges, origins } from './values.ts';
 
@@ -19,6 +20,13 @@ export const limitSettings = {
     '20',
     'Most agents of an account that run at once; paused and stopped ones do not count.',
     integer(1, 2 ** 14),
+  ),
+  maxSnapshotGib: required(
+    'LODGE_MAX_SNAPSHOT_GIB',
+    'GiB, 1..1000000',
+    String(defaultSnapshotGib),
+    'Most GiB that the snapshots of an account hold; an agent may have 50.',
+    integer(1, 1_000_000),
   ),
   rateReads: perMinute('LODGE_RATE_READS', '600', 'Requests that only read, of one API key.'),
   rateWrites: perMinute('LODGE_RATE_WRITES', '120', 'Requests that change something, of one API key.'),

@@ -9,6 +9,7 @@ import { ports } from './ports.ts';
 import type { Core } from './resource.ts';
 import { schedules } from './schedules.ts';
 import { skills } from './skills.ts';
+import { snapshots } from './snapshots.ts';
 import { visits } from './visits.ts';
 import { webhooks } from './webhooks.ts';
 
@@ -26,6 +27,7 @@ const resources = {
   agentSkills,
   schedules,
   hooks,
+  snapshots,
 } as const;
 
 type Resources = typeof resources;

@@ -47,6 +47,14 @@ export const Limits = Type.Object(
       },
       { additionalProperties: false },
     ),
+    snapshots: Type.Object(
+      {
+        per_agent: Type.Integer({ description: 'Most snapshots of an agent.' }),
+        limit_gb: Type.Integer({ description: 'Most gibibytes that all of them hold.' }),
+        used_gb: Type.Number({ minimum: 0 }),
+      },
+      { additionalProperties: false },
+    ),
     rates: Type.Object(
       {
         reads: rate('GET and HEAD, per key.'),

@@ -15,6 +15,7 @@ import { EgressInput } from './egress.ts';
 import { ChannelsInput, VerifyQuery } from './channel-input.ts';
 import { ConfirmationRulesInput } from './confirmation-rules.ts';
 import { PackagesInput } from './packages.ts';
+import { SnapshotPlanInput } from './snapshots.ts';
 import { VariablesInput } from './variables.ts';
 import { Instructions } from './instructions.ts';
 import { goesWith, withRules } from '../rules.ts';
@@ -131,6 +132,7 @@ export const CreateAgent = Type.Object(
     confirmations: Type.Optional(nullable(ConfirmationRulesInput)),
     models: Type.Optional(nullable(modelNames())),
     peers: Type.Optional(nullable(peerIds(' None by default.'))),
+    snapshots: Type.Optional(nullable(SnapshotPlanInput)),
     ...ownTexts,
     dashboard: Type.Optional(Type.Boolean({ description: `For ${kindsWith.dashboard} alone.`, default: false })),
     browser: Type.Optional(Type.Boolean({ description: browserMeaning, default: false })),

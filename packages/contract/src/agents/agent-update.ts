@@ -12,6 +12,7 @@ import {
 import { EgressInput } from './egress.ts';
 import { ConfirmationRulesInput } from './confirmation-rules.ts';
 import { PackagesInput } from './packages.ts';
+import { SnapshotPlanInput } from './snapshots.ts';
 import { VariablesInput } from './variables.ts';
 import { kindsWith, sizeNames } from '@lodge/domain';
 import { Lifecycle } from './agent.ts';
@@ -106,6 +107,13 @@ export const UpdateAgent = Type.Object(
     ),
     models: Type.Optional(nullable(modelNames(' Replaces the list.'))),
     peers: Type.Optional(nullable(peerIds(' Replaces the list; null: none.'))),
+    snapshots: Type.Optional(
+      nullable({
+        ...SnapshotPlanInput,
+        description:
+          'Replaces the plan as a whole: what is left out has its default. Null: no snapshots are made by themselves.',
+      }),
+    ),
     ...ownTexts,
     browser: Type.Optional(nullable(Type.Boolean({ description: browserMeaning }))),
     dashboard: Type.Optional(nullable(Type.Boolean({ description: `For ${kindsWith.dashboard} alone.` }))),

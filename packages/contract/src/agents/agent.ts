@@ -13,6 +13,7 @@ import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
 import { ConfirmationRules } from './confirmation-rules.ts';
 import { Packages } from './packages.ts';
+import { SnapshotPlan } from './snapshots.ts';
 import { Variables } from './variables.ts';
 import { SecretFingerprint } from '../fingerprints.ts';
 import { Labels, Metadata, Timestamp, listOf, nullable, oneOf, patterns } from '../text.ts';
@@ -147,6 +148,7 @@ export const Agent = Type.Object(
       description: 'Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account.',
       examples: [['*']],
     }),
+    snapshots: SnapshotPlan,
     labels: Labels,
     metadata: Metadata,
     created_at: Timestamp,

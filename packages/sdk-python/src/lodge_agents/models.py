@@ -83,6 +83,7 @@ __all__ = [
     "DeletedMember",
     "DeletedPort",
     "DeletedSchedule",
+    "DeletedSnapshot",
     "DeviceAuthorization",
     "DeviceRequest",
     "Disk",
@@ -122,6 +123,7 @@ __all__ = [
     "LimitsRatesCreates",
     "LimitsRatesReads",
     "LimitsSizes",
+    "LimitsSnapshots",
     "LimitsSpend",
     "Link",
     "LlmCall",
@@ -162,6 +164,9 @@ __all__ = [
     "SkillSource",
     "SkillVersion",
     "SkillVersionFile",
+    "Snapshot",
+    "SnapshotPlan",
+    "SnapshotRuntime",
     "SpendLimit",
     "Token",
     "ToolStep",
@@ -381,6 +386,21 @@ class ConfirmationRules(Reply):
     """Time until an undecided confirmation is closed, of 5 minutes to 30 days."""
 
 
+class SnapshotPlan(Reply):
+    """When snapshots of the agent are made by themselves, and how long those are kept."""
+
+    every_turns: int | None
+    """One after so many turns, once the agent is quiet; null: turns do not count."""
+    every: str | None
+    """One when this time has passed since the last snapshot, once the agent is quiet and had a turn: minutes,
+    hours or days, from `5m` to `366d`; null: time does not count.
+    """
+    keep: int
+    """Most automatic ones; the oldest go first."""
+    keep_days: int
+    """Days after which an automatic one is deleted."""
+
+
 class Agent(Reply):
     object: Literal["agent"]
     id: str
@@ -427,6 +447,7 @@ class Agent(Reply):
     """Models that it may call beside its own and its members'; null: any."""
     peers: list[str]
     """Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account."""
+    snapshots: SnapshotPlan
     labels: dict[str, str]
     """Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`."""
     metadata: dict[str, str]
@@ -1084,6 +1105,12 @@ class DeletedSchedule(Reply):
     deleted: bool
 
 
+class DeletedSnapshot(Reply):
+    object: Literal["snapshot.deleted"]
+    id: str
+    deleted: bool
+
+
 class DeviceAuthorization(Reply):
     device_code: str = Field(repr=False)
     """For the token endpoint alone. Whoever has it gets the key."""
@@ -1541,6 +1568,14 @@ class LimitsQuotas(Reply):
     """Those that run or are on their way to it; paused ones do not count."""
 
 
+class LimitsSnapshots(Reply):
+    per_agent: int
+    """Most snapshots of an agent."""
+    limit_gb: int
+    """Most gibibytes that all of them hold."""
+    used_gb: float
+
+
 class LimitsRatesReads(Reply):
     """GET and HEAD, per key."""
 
@@ -1592,6 +1627,7 @@ class LimitsSizes(Reply):
 class Limits(Reply):
     object: Literal["limits"]
     quotas: LimitsQuotas
+    snapshots: LimitsSnapshots
     rates: LimitsRates
     spend: LimitsSpend | None
     """Null for a key without the scope `usage:read`."""
@@ -2052,6 +2088,46 @@ class SkillVersion(Reply):
     bytes: int
     """The size of all its files."""
     files: list[SkillVersionFile]
+    created_at: datetime
+
+
+class SnapshotRuntime(Reply):
+    """The software in the machine, in the version that it had there."""
+
+    name: str
+    version: str | None
+
+
+class Snapshot(Reply):
+    object: Literal["snapshot"]
+    id: str
+    agent_id: str
+    name: str | None
+    note: str | None
+    """Free text."""
+    kind: Literal["named", "auto", "fork", "before_restore", "before_upgrade"] | str
+    """`named`: somebody asked for it. `auto`: the agent has a plan for `snapshots`. The others were made by what
+    they name.
+    """
+    status: Literal["saving", "ready", "failed", "damaged"] | str
+    """`failed`: it was not saved, and `error` says why. `damaged`: it is shown and never loaded."""
+    memory: bool
+    """Whether it has the memory of the machine, and not its disk alone."""
+    loads: Literal["memory", "disk"] | str
+    """How an agent starts from it: `disk` where it has no memory, or this host cannot take it."""
+    runtime: SnapshotRuntime
+    """The software in the machine, in the version that it had there."""
+    size: Literal["small", "medium", "large", "xlarge"] | str
+    bytes: int
+    """Bytes of memory."""
+    disk_bytes: int
+    """Bytes of its disk, which later snapshots may share."""
+    pinned: bool
+    """True: it outlives its agent."""
+    expires_at: datetime | None
+    """It is deleted then; null: it is kept."""
+    error: str | None
+    """The reason why it is not ready."""
     created_at: datetime
 
 

@@ -30,6 +30,7 @@ __all__ = [
     "CreateAgentLifecycle",
     "CreateAgentLlmKey",
     "CreateAgentPackages",
+    "CreateAgentSnapshots",
     "CreateHookDeliver",
     "CreateHookSignature",
     "CreateScheduleDeliver",
@@ -209,6 +210,23 @@ class CreateAgentConfirmations(TypedDict, total=False):
     """
     expires: str
     """Time until an undecided confirmation is closed, of 5 minutes to 30 days."""
+
+
+class CreateAgentSnapshots(TypedDict, total=False):
+    """When snapshots of the agent are made by themselves, and how long those are kept. Replaces the plan as a
+    whole: what is left out has its default, and by default none are made.
+    """
+
+    every_turns: int | None
+    """One after so many turns, once the agent is quiet; null: turns do not count."""
+    every: str | None
+    """One when this time has passed since the last snapshot, once the agent is quiet and had a turn: minutes,
+    hours or days, from `5m` to `366d`; null: time does not count.
+    """
+    keep: int
+    """Most automatic ones; the oldest go first."""
+    keep_days: int
+    """Days after which an automatic one is deleted."""
 
 
 class UpdateAgentLlmKey(TypedDict, total=False):

@@ -17,11 +17,12 @@ export default function limits(command: Command, on: On): void {
   );
 }
 
-function limitFields(out: Output, { quotas, rates, spend, sizes }: Limits): string {
+function limitFields(out: Output, { quotas, snapshots, rates, spend, sizes }: Limits): string {
   const used = ({ used, limit }: { readonly used: number; readonly limit: number }): string => `${used} of ${limit}`;
   return out.fields([
     ['agents', used(quotas.agents)],
     ['running agents', used(quotas.running_agents)],
+    ['snapshots', `${snapshots.used_gb} of ${snapshots.limit_gb} GiB, ${snapshots.per_agent} an agent`],
     ...spendPairs(spend),
     ['reads', `${rates.reads.per_minute} a minute`],
     ['writes', `${rates.writes.per_minute} a minute`],

@@ -30,6 +30,7 @@ export function registerOpenApi(app: App): void {
           description: "Calls of agents that wait for somebody's yes, and questions to their owners.",
         },
         { name: 'Skills', description: 'Folders of instructions and scripts that agents can be given.' },
+        { name: 'Snapshots', description: 'Machines of agents as they were, to go back to and to begin from.' },
         { name: 'Usage', description: 'What agents used and what it cost.' },
         { name: 'Files', description: "Read and change what is in an agent's workspace." },
         { name: 'Shell', description: "Run commands in an agent's machine, and open terminals on it." },

@@ -48,6 +48,7 @@ class AsyncResources:
         self.secrets = made.AsyncSecretsOperations(client)
         self.service = made.AsyncServiceOperations(client)
         self.skills = AsyncSkills(client)
+        self.snapshots = made.AsyncSnapshotsOperations(client)
         self.terminal = AsyncTerminals(client)
         self.uploads = AsyncUploads(client)
         self.usage = AsyncUsage(client)

@@ -49,6 +49,7 @@ from ..models import (
     DeletedMember,
     DeletedPort,
     DeletedSchedule,
+    DeletedSnapshot,
     DeviceAuthorization,
     DeviceRequest,
     ExecResult,
@@ -83,6 +84,7 @@ from ..models import (
     Skill,
     SkillDeleted,
     SkillVersion,
+    Snapshot,
     Token,
     TotpBegun,
     Upload,
@@ -123,6 +125,7 @@ class AgentsOperations(Resource):
         confirmations: params.CreateAgentConfirmations | None | NotGiven = NOT_GIVEN,
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        snapshots: params.CreateAgentSnapshots | None | NotGiven = NOT_GIVEN,
         instructions: str | None | NotGiven = NOT_GIVEN,
         dashboard: bool | NotGiven = NOT_GIVEN,
         browser: bool | NotGiven = NOT_GIVEN,
@@ -168,6 +171,8 @@ class AgentsOperations(Resource):
                 for; under a spend limit, any with a known price.
             peers: Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all. None
                 by default.
+            snapshots: When snapshots of the agent are made by themselves, and how long those are kept.
+                Replaces the plan as a whole: what is left out has its default, and by default none are made.
             instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
                 identity. Null, or nothing but white space: none.
             dashboard: For runtime_b alone.
@@ -200,6 +205,7 @@ class AgentsOperations(Resource):
                     "confirmations": confirmations,
                     "models": models,
                     "peers": peers,
+                    "snapshots": snapshots,
                     "instructions": instructions,
                     "dashboard": dashboard,
                     "browser": browser,
@@ -308,6 +314,7 @@ class AgentsOperations(Resource):
         egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
         models: Sequence[str] | None | NotGiven = NOT_GIVEN,
         peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        snapshots: params.CreateAgentSnapshots | None | NotGiven = NOT_GIVEN,
         instructions: str | None | NotGiven = NOT_GIVEN,
         browser: bool | None | NotGiven = NOT_GIVEN,
         dashboard: bool | None | NotGiven = NOT_GIVEN,
@@ -347,6 +354,8 @@ class AgentsOperations(Resource):
                 for; under a spend limit, any with a known price. Replaces the list.
             peers: Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all.
                 Replaces the list; null: none.
+            snapshots: Replaces the plan as a whole: what is left out has its default. Null: no snapshots are
+                made by themselves.
             instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
                 identity. Null, or nothing but white space: none.
             browser: Whether it has a browser in its machine. It needs room: runtime_a from the size `medium`
@@ -376,6 +385,7 @@ class AgentsOperations(Resource):
                     "egress": egress,
                     "models": models,
                     "peers": peers,
+                    "snapshots": snapshots,
                     "instructions": instructions,
                     "browser": browser,
                     "dashboard": dashboard,
@@ -3300,6 +3310,187 @@ class HooksOperations(Resource):
             ),
             options,
         )
+
+
+class SnapshotsOperations(Resource):
+    def create(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        name: str | None | NotGiven = NOT_GIVEN,
+        note: str | None | NotGiven = NOT_GIVEN,
+        memory: bool | NotGiven = NOT_GIVEN,
+        pinned: bool | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Snapshot:
+        """Save an agent as a snapshot.
+
+        The machine is saved as it is, memory and disk, and goes on. A running agent ends its turn first,
+        within 30 s (else 409 `agent_busy`); messages that come meanwhile wait. A paused agent stays paused;
+        of a stopped one nothing is copied. With `memory` false the disk alone is saved and no turn is waited
+        for; an agent in `error` has no more than that. When the save fails, the agent is as it was.
+
+        The reply comes when it is saved: 201. When that takes longer than the lifecycle wait (60 s unless set
+        otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the snapshot in `saving`:
+        poll it then.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+            note: Free text.
+            memory: False: the disk alone is saved, and no turn is waited for.
+            pinned: True: it outlives its agent.
+            expires_at: It is deleted then; null: it is kept.
+        """
+        return self._client.call(
+            Snapshot,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/snapshots",
+                query={"wait": wait},
+                body={
+                    "name": name,
+                    "note": note,
+                    "memory": memory,
+                    "pinned": pinned,
+                    "expires_at": expires_at,
+                },
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
+    def agent(
+        self,
+        agent_id: str,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        kind: Literal["named", "auto", "fork", "before_restore", "before_upgrade"] | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Pages[Snapshot]:
+        """List the snapshots of an agent.
+
+        Newest first.
+
+        Scope: `agents:read`.
+
+        Args:
+            agent_id: The agent's id.
+            limit: Snapshots per page.
+            cursor: `next_cursor` of the page before.
+            kind: Only those of this kind.
+        """
+        return self._client.pages(
+            Snapshot,
+            Call(
+                "GET",
+                f"/agents/{segment(agent_id)}/snapshots",
+                query={"limit": limit, "cursor": cursor, "kind": kind},
+            ),
+            options,
+        )
+
+    def list(
+        self,
+        *,
+        limit: int | NotGiven = NOT_GIVEN,
+        cursor: str | NotGiven = NOT_GIVEN,
+        kind: Literal["named", "auto", "fork", "before_restore", "before_upgrade"] | NotGiven = NOT_GIVEN,
+        agent_id: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Pages[Snapshot]:
+        """List snapshots.
+
+        Those of all agents of the account, and pinned ones of agents that were deleted. Newest first.
+
+        Scope: `agents:read`.
+
+        Args:
+            limit: Snapshots per page.
+            cursor: `next_cursor` of the page before.
+            kind: Only those of this kind.
+            agent_id: Only those of this agent, which may be deleted.
+        """
+        return self._client.pages(
+            Snapshot,
+            Call(
+                "GET",
+                "/snapshots",
+                query={"limit": limit, "cursor": cursor, "kind": kind, "agent_id": agent_id},
+            ),
+            options,
+        )
+
+    def get(
+        self,
+        snapshot: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> Snapshot:
+        """Read a snapshot.
+
+        Scope: `agents:read`.
+
+        Args:
+            snapshot: The snapshot's id.
+        """
+        return self._client.call(Snapshot, Call("GET", f"/snapshots/{segment(snapshot)}"), options)
+
+    def update(
+        self,
+        snapshot: str,
+        *,
+        name: str | None | NotGiven = NOT_GIVEN,
+        note: str | None | NotGiven = NOT_GIVEN,
+        pinned: bool | NotGiven = NOT_GIVEN,
+        expires_at: datetime | str | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Snapshot:
+        """Change a snapshot.
+
+        Its name, note, pin and expiry. What was saved never changes.
+
+        Scope: `agents:write`.
+
+        Args:
+            snapshot: The snapshot's id.
+            note: Free text.
+            pinned: True: it outlives its agent.
+            expires_at: It is deleted then; null: it is kept.
+        """
+        return self._client.call(
+            Snapshot,
+            Call(
+                "PATCH",
+                f"/snapshots/{segment(snapshot)}",
+                body={"name": name, "note": note, "pinned": pinned, "expires_at": expires_at},
+            ),
+            options,
+        )
+
+    def delete(
+        self,
+        snapshot: str,
+        *,
+        options: RequestOptions | None = None,
+    ) -> DeletedSnapshot:
+        """Delete a snapshot.
+
+        Agents that were started from it go on.
+
+        Scope: `agents:write`.
+
+        Args:
+            snapshot: The snapshot's id.
+        """
+        return self._client.call(DeletedSnapshot, Call("DELETE", f"/snapshots/{segment(snapshot)}"), options)
 
 
 class ResponsesOperations(Resource):

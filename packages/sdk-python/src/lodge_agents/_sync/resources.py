@@ -48,6 +48,7 @@ class Resources:
         self.secrets = made.SecretsOperations(client)
         self.service = made.ServiceOperations(client)
         self.skills = Skills(client)
+        self.snapshots = made.SnapshotsOperations(client)
         self.terminal = Terminals(client)
         self.uploads = Uploads(client)
         self.usage = Usage(client)

@@ -14,7 +14,16 @@ import type { AgentRow } from '@lodge/store/agents';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { channelInputs } from '../channels/input.ts';
 import type { ChannelNeeds } from '../channels/shared.ts';
-import { confirmationsOf, egressOf, instructionsOf, packagesOf, sizeOf, trimName, variablesOf } from './fields.ts';
+import {
+  confirmationsOf,
+  egressOf,
+  instructionsOf,
+  packagesOf,
+  sizeOf,
+  snapshotsOf,
+  trimName,
+  variablesOf,
+} from './fields.ts';
 import { agentHeaders, agentPath, agentReply } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import { clientGone } from '../../pipeline/client-gone.ts';
@@ -118,6 +127,7 @@ function inputOf(body: CreateAgent): CreateAgentInput {
     packages: packagesOf(body.packages),
     confirmations: confirmationsOf(body.confirmations ?? null),
     peers: body.peers ?? [],
+    snapshots: snapshotsOf(body.snapshots),
   };
 }
 

@@ -2,6 +2,7 @@
 import {
   Refusal,
   channelNamed,
+  checkedSnapshotPlan,
   checkedEgress,
   checkedPackages,
   checkedVariables,
@@ -9,8 +10,8 @@ import {
 } from '@lodge/domain';
 import { domainToASCII } from 'node:url';
 import { maxInstructionBytes } from '@lodge/contract';
-import type { ConfirmationRulesInput, EgressInput, PackagesInput } from '@lodge/contract';
-import type { Confirmations, EgressRules, Packages, SizeName, Variables } from '@lodge/domain';
+import type { ConfirmationRulesInput, EgressInput, PackagesInput, SnapshotPlanInput } from '@lodge/contract';
+import type { Confirmations, EgressRules, Packages, SizeName, SnapshotPlan, Variables } from '@lodge/domain';
 import type { FastifyRequest } from 'fastify';
 
 /**
@@ -54,6 +55,10 @@ function inAscii(entry: string): string {
 
 /** Packages in their stored form. Refuses with the field's name. */
 export const packagesOf = (given: PackagesInput | null | undefined): Packages => checkedPackages(given ?? {});
+
+/** The plan for snapshots in its stored form. Refuses with the field's name. */
+export const snapshotsOf = (given: SnapshotPlanInput | null | undefined): SnapshotPlan =>
+  checkedSnapshotPlan(given ?? {});
 
 /** Variables in their stored form. Refuses with the field's name. */
 export const variablesOf = (given: Variables | null | undefined): Variables => checkedVariables(given ?? {});

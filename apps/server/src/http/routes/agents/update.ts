@@ -2,7 +2,16 @@ import { Agent, AgentParams, IfMatchHeaders, UpdateAgent } from '@lodge/contract
 import { defaultLifecycle, defaultSize } from '@lodge/domain';
 import type { Lifecycle } from '@lodge/domain';
 import type { UpdateAgentInput } from '@lodge/engine';
-import { confirmationsOf, egressOf, instructionsOf, packagesOf, sizeOf, trimName, variablesOf } from './fields.ts';
+import {
+  confirmationsOf,
+  egressOf,
+  instructionsOf,
+  packagesOf,
+  sizeOf,
+  snapshotsOf,
+  trimName,
+  variablesOf,
+} from './fields.ts';
 import { agentHeaders, agentReply, checkAgentId } from '../../reply/agent-record.ts';
 import { changeNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
@@ -69,6 +78,7 @@ function inputOf(body: UpdateAgent): UpdateAgentInput {
     packages: body.packages === undefined ? undefined : packagesOf(body.packages),
     confirmations: body.confirmations === undefined ? undefined : confirmationsOf(body.confirmations),
     peers: body.peers === null ? [] : body.peers,
+    snapshots: body.snapshots === undefined ? undefined : snapshotsOf(body.snapshots),
   };
 }
 

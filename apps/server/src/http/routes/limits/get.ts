@@ -2,7 +2,7 @@ import { Limits } from '@lodge/contract';
 import type { App } from '../../app-types.ts';
 import { maxBodyBytes } from '../../pipeline/json-body.ts';
 import { spendLimitRecord, spendStanding } from '../../reply/spend-limit.ts';
-import type { Agents } from '@lodge/engine';
+import type { Agents, Snapshots } from '@lodge/engine';
 import type { LimitSettings } from '../../pipeline/limits/limits.ts';
 
 const schema = {
@@ -18,9 +18,10 @@ const maxFileBytes = 64 * 1024 * 1024;
 interface Needs {
   readonly agents: Pick<Agents, 'count'>;
   readonly limits?: LimitSettings;
+  readonly snapshots: Pick<Snapshots, 'standing'>;
 }
 
-export function limitsRoute(app: App, { agents, limits }: Needs): void {
+export function limitsRoute(app: App, { agents, limits, snapshots }: Needs): void {
   if (!limits) return;
   const { rates, quotas, spend } = limits;
   app.route({
@@ -29,12 +30,17 @@ export function limitsRoute(app: App, { agents, limits }: Needs): void {
     schema,
     handler: async (request) => {
       const { accountId, scopes } = request.principal;
-      const used = await agents.count(accountId);
+      const [used, saved] = await Promise.all([agents.count(accountId), snapshots.standing(accountId)]);
       return {
         object: 'limits' as const,
         quotas: {
           agents: { limit: quotas.agents, used: used.all },
           running_agents: { limit: quotas.running, used: used.running },
+        },
+        snapshots: {
+          per_agent: saved.perAgent,
+          limit_gb: saved.gib,
+          used_gb: Number(saved.usedGib.toFixed(2)),
         },
         rates: {
           reads: { per_minute: rates.reads },

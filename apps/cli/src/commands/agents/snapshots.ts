@@ -1,0 +1,151 @@
+/** `lodge snapshots`: machines of agents as they were. */
+import type { Snapshot } from '@lodge/sdk';
+import type { Command } from 'commander';
+import { Option } from 'commander';
+import { agentIdOf } from '../../agent-of.ts';
+import { agentArgument } from '../../arguments.ts';
+import { examples } from '../../examples.ts';
+import { usageError } from '../../failure.ts';
+import { limitOption, pageOf, showList } from '../../gathered.ts';
+import type { ListOptions } from '../../gathered.ts';
+import type { On } from '../../run.ts';
+import { cell } from '../../terminal/output.ts';
+import type { Output } from '../../terminal/output.ts';
+import { confirm } from '../../terminal/prompt.ts';
+import { safeLine } from '../../terminal/safe.ts';
+import { ago, bytes, yesNo } from '../../terminal/words.ts';
+import { given } from '../../values.ts';
+
+interface SnapshotSettings {
+  readonly name?: string;
+  readonly note?: string;
+  readonly pinned?: 'yes' | 'no';
+  readonly expires?: string;
+}
+
+const snapshotArgument = ['<snapshot>', 'id of the snapshot'] as const;
+
+export default function snapshots(command: Command, on: On): void {
+  defineReads(command, on);
+  defineWrites(command, on);
+}
+
+function defineReads(command: Command, on: On): void {
+  const list = command
+    .command('list')
+    .alias('ls')
+    .argument('[agent]', 'id or name of the agent; without it those of all agents')
+    .addOption(limitOption())
+    .description('List snapshots, newest first.');
+  examples(list, ['lodge snapshots list ada', 'show what ada can go back to']).action(
+    on(async (run, { limit }: ListOptions, agent: string | undefined) => {
+      const lodge = await run.lodge();
+      const query = { limit: pageOf(limit) };
+      const found =
+        agent === undefined
+          ? lodge.snapshots.list(query, run.call)
+          : lodge.snapshots.agent(await agentIdOf(run, agent), query, run.call);
+      await showList<Snapshot>(
+        run,
+        found,
+        limit,
+        [
+          { title: 'id', value: ({ id }) => id, keep: true },
+          { title: 'agent', value: ({ agent_id: id }) => id },
+          { title: 'name', value: ({ name }) => name },
+          { title: 'kind', value: ({ kind }) => kind },
+          { title: 'status', value: ({ status }) => status },
+          { title: 'loads', value: ({ loads }) => loads },
+          { title: 'size', value: (each) => bytes(each.bytes + each.disk_bytes), align: 'right' },
+          { title: 'saved', value: (each) => ago(each.created_at) },
+        ],
+        'There are no snapshots.',
+      );
+    }),
+  );
+  const show = command
+    .command('show')
+    .argument(...snapshotArgument)
+    .description('Show one snapshot.');
+  examples(show, ['lodge snapshots show s4k8m2q9t1ab', 'show how it is']).action(
+    on(async (run, _options: object, id: string) => {
+      const lodge = await run.lodge();
+      const found = await lodge.snapshots.get(id, run.call);
+      run.out.result(found, () => snapshotFields(run.out, found));
+    }),
+  );
+}
+
+const withSettings = (command: Command): Command =>
+  command
+    .option('--name <name>', 'a name for it')
+    .option('--note <text>', 'a note of your own')
+    .addOption(new Option('--pinned <yes or no>', 'whether it outlives its agent').choices(['yes', 'no']))
+    .option('--expires <time>', 'when it is deleted, such as 2027-01-31T09:00:00Z');
+
+const settingsOf = ({ name, note, pinned, expires }: SnapshotSettings) =>
+  given({ name, note, pinned: pinned === undefined ? undefined : pinned === 'yes', expires_at: expires });
+
+function defineWrites(command: Command, on: On): void {
+  const create = withSettings(
+    command
+      .command('create')
+      .argument(...agentArgument)
+      .option('--disk-only', 'save the disk alone, without waiting for a turn')
+      .description('Save an agent as it is.'),
+  );
+  examples(create, ['lodge snapshots create ada --name "before the move"', 'save memory and disk of ada']).action(
+    on(async (run, options: SnapshotSettings & { readonly diskOnly?: true }, agent: string) => {
+      const id = await agentIdOf(run, agent);
+      const lodge = await run.lodge();
+      const body = { ...settingsOf(options), ...(options.diskOnly && { memory: false }) };
+      const made = await lodge.snapshots.create(id, body, run.call);
+      run.out.result(made, () => snapshotFields(run.out, made));
+    }),
+  );
+  const update = withSettings(
+    command
+      .command('update')
+      .argument(...snapshotArgument)
+      .description('Change name, note, pin or expiry of a snapshot.'),
+  );
+  examples(update, ['lodge snapshots update s4k8m2q9t1ab --pinned yes', 'keep it beyond its agent']).action(
+    on(async (run, options: SnapshotSettings, id: string) => {
+      const body = settingsOf(options);
+      if (Object.keys(body).length === 0) throw usageError('Nothing to change was given.');
+      const lodge = await run.lodge();
+      const changed = await lodge.snapshots.update(id, body, run.call);
+      run.out.result(changed, () => snapshotFields(run.out, changed));
+    }),
+  );
+  const remove = command
+    .command('delete')
+    .alias('rm')
+    .argument(...snapshotArgument)
+    .description('Delete a snapshot.');
+  examples(remove, ['lodge snapshots delete s4k8m2q9t1ab', 'delete it, after a question']).action(
+    on(async (run, _options: object, id: string) => {
+      if (!run.isYes) await confirm(run, `Delete the snapshot ${safeLine(id)}?`);
+      const lodge = await run.lodge();
+      const deleted = await lodge.snapshots.delete(id, run.call);
+      run.out.result(deleted, () => `Deleted ${safeLine(id)}.\n`);
+    }),
+  );
+}
+
+const snapshotFields = (out: Output, snapshot: Snapshot): string =>
+  out.fields([
+    ['id', cell(snapshot.id)],
+    ['agent', cell(snapshot.agent_id)],
+    ['name', cell(snapshot.name)],
+    ['note', cell(snapshot.note)],
+    ['kind', cell(snapshot.kind)],
+    ['status', cell(snapshot.status)],
+    ['error', cell(snapshot.error)],
+    ['loads', cell(snapshot.loads)],
+    ['runtime', cell(`${snapshot.runtime.name} ${snapshot.runtime.version ?? ''}`.trim())],
+    ['size', cell(`${snapshot.size}, ${bytes(snapshot.bytes)} of memory, ${bytes(snapshot.disk_bytes)} of disk`)],
+    ['pinned', yesNo(snapshot.pinned)],
+    ['expires', cell(snapshot.expires_at)],
+    ['saved', ago(snapshot.created_at)],
+  ]);

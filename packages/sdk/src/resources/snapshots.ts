@@ -1,0 +1,43 @@
+import type { Pages } from '../http/page.ts';
+import { agentPath, pathOf } from '../http/url.ts';
+import type { CallOptions, WithQuery } from '../options.ts';
+import type { CreateSnapshot, DeletedSnapshot, Snapshot, SnapshotList, UpdateSnapshot } from '../types.ts';
+import { Resource } from './resource.ts';
+import type { QueryOf } from './resource.ts';
+
+/** The service waits 60 s for a machine, unless its operator says otherwise. */
+const waitMs = 150_000;
+
+/** Machines of agents as they were. */
+export class Snapshots extends Resource {
+  /** Saves an agent. The reply comes once that is done, or after a minute as it is then; `wait: false` does not wait. */
+  create(
+    agentId: string,
+    body: CreateSnapshot = {},
+    options?: WithQuery<QueryOf<'createSnapshot'>>,
+  ): Promise<Snapshot> {
+    return this.postJson(agentPath(agentId, 'snapshots'), body, options, { slowMs: waitMs });
+  }
+
+  /** Those of an agent, newest first. */
+  agent(agentId: string, query?: QueryOf<'listAgentSnapshots'>, options?: CallOptions): Pages<SnapshotList> {
+    return this.pagesOf(agentPath(agentId, 'snapshots'), options, query);
+  }
+
+  /** Those of all agents, newest first. */
+  list(query?: QueryOf<'listSnapshots'>, options?: CallOptions): Pages<SnapshotList> {
+    return this.pagesOf(pathOf('snapshots'), options, query);
+  }
+
+  get(snapshot: string, options?: CallOptions): Promise<Snapshot> {
+    return this.getJson(pathOf('snapshots', snapshot), options);
+  }
+
+  update(snapshot: string, body: UpdateSnapshot, options?: CallOptions): Promise<Snapshot> {
+    return this.sendJson('PATCH', pathOf('snapshots', snapshot), options, { body });
+  }
+
+  delete(snapshot: string, options?: CallOptions): Promise<DeletedSnapshot> {
+    return this.sendJson('DELETE', pathOf('snapshots', snapshot), options);
+  }
+}

@@ -1,0 +1,54 @@
+/** Rows of snapshots in the table of tests/e2e/bad-input.test.ts. */
+import { get, invalid, noAgent, noScope } from './bad-request.ts';
+import type { BadRequest } from './bad-request.ts';
+
+const base = '/v1/agents/{id}/snapshots';
+const noSnapshot = { status: 404, type: 'not_found_error', code: 'snapshot_not_found' } as const;
+
+const post = (title: string, json: object, names: BadRequest['names']): BadRequest => ({
+  title: `make a snapshot with ${title}`,
+  path: base,
+  json,
+  ...invalid,
+  ...(names !== undefined && { names }),
+});
+const plan = (title: string, snapshots: unknown, names: string): BadRequest => ({
+  title: `plan snapshots ${title}`,
+  method: 'PATCH',
+  path: '/v1/agents/{id}',
+  json: { snapshots },
+  ...invalid,
+  names,
+});
+
+export const snapshotRequests: readonly BadRequest[] = [
+  post('a blank name', { name: '  ' }, 'name'),
+  post('a long name', { name: 'x'.repeat(101) }, 'name'),
+  post('a name that is a number', { name: 7 }, 'name'),
+  post('a long note', { note: 'x'.repeat(2001) }, 'note'),
+  post('memory that is a text', { memory: 'yes' }, 'memory'),
+  post('an unknown field', { memry: true }, 'memry'),
+  post('an expiry that has passed', { expires_at: '2020-01-01T00:00:00Z' }, 'expires_at'),
+  post('an expiry that is none', { expires_at: 'tomorrow' }, 'expires_at'),
+  { ...post('a key that may only read', {}, 'agents:write'), ...noScope, key: 'read' },
+  { title: 'make a snapshot of no agent', path: '/v1/agents/aaaaaaaaaaaa/snapshots', json: {}, ...noAgent },
+  get('snapshots of no agent', '/v1/agents/aaaaaaaaaaaa/snapshots', noAgent),
+  get('snapshots of an unknown kind', '/v1/snapshots?kind=mine', { ...invalid, names: 'kind' }),
+  get('a page of snapshots by no cursor', '/v1/snapshots?cursor=x', { ...invalid, names: 'cursor' }),
+  get('a snapshot that there is not', '/v1/snapshots/aaaaaaaaaaaa', noSnapshot),
+  get('a snapshot by what is no id', '/v1/snapshots/%00', noSnapshot),
+  {
+    title: 'change no snapshot',
+    method: 'PATCH',
+    path: '/v1/snapshots/aaaaaaaaaaaa',
+    json: { name: 'x' },
+    ...noSnapshot,
+  },
+  { title: 'delete no snapshot', method: 'DELETE', path: '/v1/snapshots/aaaaaaaaaaaa', ...noSnapshot },
+  plan('every 0 turns', { every_turns: 0 }, 'snapshots.every_turns'),
+  plan('every 101 turns', { every_turns: 101 }, 'snapshots.every_turns'),
+  plan('every minute', { every: '1m' }, 'snapshots.every'),
+  plan('every now and then', { every: 'often' }, 'snapshots.every'),
+  plan('and keep none', { keep: 0 }, 'snapshots.keep'),
+  plan('of an unknown kind', { at: 'night' }, 'at'),
+];
