@@ -203,18 +203,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, changes, log });
   const confirming = openConfirming(deps, (agentId) => turns.placeOf(agentId), waits);
   const { expiring } = confirming;
-  const saved = keepSnapshots(deps, disk);
-  const loops = [
-    loop,
-    disk,
-    saved,
-    idleness,
-    relief,
-    health,
-    sleeper,
-    expiring,
-    ...askers(deps, agents, runTurn, confirming),
-  ];
+  const watches = [idleness, relief, health, sleeper, expiring];
+  const loops = [loop, disk, keepSnapshots(deps, disk), ...watches, ...askers(deps, agents, runTurn, confirming)];
   return {
     agents,
     get channels() {

@@ -1,6 +1,4 @@
 /** Words and bounds of snapshots: machines at rest that an account keeps. */
-import { Refusal } from '../refusal.ts';
-import { everyMsOf } from '../schedules/timing.ts';
 
 /**
  * The reason why a snapshot exists. `named`: somebody asked for it. `auto`: the agent's own plan. `fork`, `before_restore` and
@@ -45,17 +43,8 @@ export interface SnapshotPlan {
 export const maxSnapshotTurns = 100;
 export const maxKeptSnapshots = 50;
 export const maxSnapshotDays = 366;
-const minEveryMs = 5 * 60_000;
 
 export const defaultSnapshotPlan: SnapshotPlan = { every_turns: null, every: null, keep: 10, keep_days: 30 };
-
-/** Completes a plan. Refuses with the field's name. */
-export function checkedSnapshotPlan(given: Partial<SnapshotPlan>): SnapshotPlan {
-  const plan = { ...defaultSnapshotPlan, ...given };
-  const everyMs = plan.every === null ? minEveryMs : everyMsOf(plan.every);
-  if (everyMs !== null && everyMs >= minEveryMs) return plan;
-  throw new Refusal('invalid_request', 'snapshots.every must be minutes, hours or days from 5m to 366d, such as 1h.');
-}
 
 /** Origin of an agent that was made from a snapshot. Its names are those of the API. */
 export interface ForkedFrom {

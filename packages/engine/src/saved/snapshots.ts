@@ -12,6 +12,7 @@ import { writeNote } from '@lodge/store/events';
 import { findSnapshot, lockSnapshot, snapshotBytes, snapshotPage, writeSnapshot } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import type { Agents } from '../agents/agents.ts';
+import type { AgentRow } from '@lodge/store/agents';
 import { awaitAgent } from '../agents/await-agent.ts';
 import { beginSave } from './begin.ts';
 import type { NewSnapshot, SnapshotBounds, SnapshotPlace } from './begin.ts';
@@ -44,81 +45,82 @@ const busyRetrySeconds = 10;
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
 
-export function createSnapshots(deps: SnapshotsDeps) {
-  const { database, agents, bounds } = deps;
-  const get = async (accountId: string, id: string): Promise<SnapshotRow> => {
-    const row = agentIdPattern.test(id)
-      ? await database.repeatable((db) => findSnapshot(db, accountId, id))
-      : undefined;
-    if (row === undefined) throw noSnapshot();
-    return row;
-  };
-  return {
-    get,
-    /** Begins to save the agent under this id. Refuses as `beginSave` does, or with `invalid_request`. */
-    async create(place: SnapshotPlace, input: Omit<NewSnapshot, 'kind'>, note?: ActorNote): Promise<SnapshotRow> {
-      await agents.get(place.accountId, place.agentId);
-      await checkExpiry(database, input.expiresAt);
-      const row = await beginSave(database, place, { ...input, kind: 'named' }, { cause: 'request', bounds, note });
-      return row!;
-    },
-    /**
-     * Waits until the snapshot is no longer being saved, `timeoutMs` passed or `signal` aborted, and returns it. Refuses with the
-     * reason when the save failed.
-     */
-    async awaitSaved(row: SnapshotRow, timeoutMs: number, signal: AbortSignal): Promise<SnapshotRow> {
-      const isOver = (agent: { readonly operation: { readonly kind: string } | null } | null) =>
-        agent === null || (agent.operation?.kind !== 'snapshot' && agent.operation?.kind !== 'restore');
-      await awaitAgent(deps, row.agentId, isOver, timeoutMs, signal);
-      const now = await get(row.accountId, row.id);
-      if (now.status === 'failed') throw saveFailure(now);
-      return now;
-    },
-    /** Newest first. */
-    async ofAgent(accountId: string, agentId: string, query: SnapshotQuery): Promise<readonly SnapshotRow[]> {
-      await agents.get(accountId, agentId);
-      return database.repeatable((db) => snapshotPage(db, { ...query, accountId, agentId }));
-    },
-    /** Those of all agents, newest first. */
-    list: (accountId: string, query: SnapshotQuery): Promise<readonly SnapshotRow[]> =>
-      database.repeatable((db) => snapshotPage(db, { ...query, accountId })),
-    async update(accountId: string, id: string, change: SnapshotChange, note?: ActorNote): Promise<SnapshotRow> {
-      await get(accountId, id);
-      await checkExpiry(database, change.expiresAt);
-      return database.transaction(async (trx) => {
-        const row = await lockSnapshot(trx, accountId, id);
-        if (row === undefined) throw noSnapshot();
-        const fields = changedFields(row, change);
-        if (fields.length === 0) return row;
-        const changed = await writeSnapshot(trx, id, change);
-        const { agentId, kind } = row;
-        const data = { snapshot_id: id, kind, fields };
-        await writeNote(trx, { accountId, agentId }, { type: 'snapshot.updated', data }, note);
-        return changed;
-      });
-    },
-    /** Deletes a snapshot; its machine is freed soon after. Refuses with `snapshot_not_ready` while it is being saved. */
-    async remove(accountId: string, id: string, note?: ActorNote): Promise<void> {
-      await get(accountId, id);
-      await database.transaction(async (trx) => {
-        const row = await lockSnapshot(trx, accountId, id);
-        if (row === undefined) throw noSnapshot();
-        if (row.status === 'saving') {
-          throw new Refusal('snapshot_not_ready', 'The snapshot is being saved. Delete it once that has ended.', {
-            retryAfterSeconds: 5,
-          });
-        }
-        await notify(trx, id, 'snapshot_gone');
-        await dropRow(trx, row, 'request', note);
-      });
-    },
-    /** The bounds on an account's snapshots, and what it has. */
-    async standing(accountId: string) {
-      const bytes = await database.repeatable((db) => snapshotBytes(db, accountId));
-      return { perAgent: maxSnapshots, gib: bounds.accountGib, usedGib: bytes / 2 ** 30 };
-    },
-  };
+export const createSnapshots = (deps: SnapshotsDeps) => ({ ...reads(deps), ...writes(deps) });
+
+async function getSnapshot({ database }: Pick<SnapshotsDeps, 'database'>, accountId: string, id: string) {
+  const row = agentIdPattern.test(id) ? await database.repeatable((db) => findSnapshot(db, accountId, id)) : undefined;
+  if (row === undefined) throw noSnapshot();
+  return row;
 }
+
+const reads = (deps: SnapshotsDeps) => ({
+  get: (accountId: string, id: string): Promise<SnapshotRow> => getSnapshot(deps, accountId, id),
+  /**
+   * Waits until the snapshot is no longer being saved, `timeoutMs` passed or `signal` aborted, and returns it. Refuses with the
+   * reason when the save failed.
+   */
+  async awaitSaved({ id, accountId, agentId }: SnapshotRow, timeoutMs: number, signal: AbortSignal) {
+    await awaitAgent(deps, agentId, (agent) => agent === null || !isSaving(agent), timeoutMs, signal);
+    const row = await getSnapshot(deps, accountId, id);
+    if (row.status === 'failed') throw saveFailure(row);
+    return row;
+  },
+  /** Newest first. */
+  async ofAgent(accountId: string, agentId: string, query: SnapshotQuery): Promise<readonly SnapshotRow[]> {
+    await deps.agents.get(accountId, agentId);
+    return deps.database.repeatable((db) => snapshotPage(db, { ...query, accountId, agentId }));
+  },
+  /** Those of all agents, newest first. */
+  list: (accountId: string, query: SnapshotQuery): Promise<readonly SnapshotRow[]> =>
+    deps.database.repeatable((db) => snapshotPage(db, { ...query, accountId })),
+  /** The bounds on an account's snapshots, and what it has. */
+  async standing(accountId: string) {
+    const bytes = await deps.database.repeatable((db) => snapshotBytes(db, accountId));
+    return { perAgent: maxSnapshots, gib: deps.bounds.accountGib, usedGib: bytes / 2 ** 30 };
+  },
+});
+
+const isSaving = ({ operation }: AgentRow): boolean => operation?.kind === 'snapshot' || operation?.kind === 'restore';
+
+const writes = ({ database, agents, bounds }: SnapshotsDeps) => ({
+  /** Begins to save the agent under this id. Refuses as `beginSave` does, or with `invalid_request`. */
+  async create(place: SnapshotPlace, input: Omit<NewSnapshot, 'kind'>, note?: ActorNote): Promise<SnapshotRow> {
+    await agents.get(place.accountId, place.agentId);
+    await checkExpiry(database, input.expiresAt);
+    const row = await beginSave(database, place, { ...input, kind: 'named' }, { cause: 'request', bounds, note });
+    return row!;
+  },
+  async update(accountId: string, id: string, change: SnapshotChange, note?: ActorNote): Promise<SnapshotRow> {
+    await getSnapshot({ database }, accountId, id);
+    await checkExpiry(database, change.expiresAt);
+    return database.transaction(async (trx) => {
+      const row = await lockSnapshot(trx, accountId, id);
+      if (row === undefined) throw noSnapshot();
+      const fields = changedFields(row, change);
+      if (fields.length === 0) return row;
+      const changed = await writeSnapshot(trx, id, change);
+      const { agentId, kind } = row;
+      const data = { snapshot_id: id, kind, fields };
+      await writeNote(trx, { accountId, agentId }, { type: 'snapshot.updated', data }, note);
+      return changed;
+    });
+  },
+  /** Deletes a snapshot; its machine is freed soon after. Refuses with `snapshot_not_ready` while it is being saved. */
+  async remove(accountId: string, id: string, note?: ActorNote): Promise<void> {
+    await getSnapshot({ database }, accountId, id);
+    await database.transaction(async (trx) => {
+      const row = await lockSnapshot(trx, accountId, id);
+      if (row === undefined) throw noSnapshot();
+      if (row.status === 'saving') {
+        throw new Refusal('snapshot_not_ready', 'The snapshot is being saved. Delete it once that has ended.', {
+          retryAfterSeconds: 5,
+        });
+      }
+      await notify(trx, id, 'snapshot_gone');
+      await dropRow(trx, row, 'request', note);
+    });
+  },
+});
 
 async function checkExpiry(database: Database, expiresAt: Date | null | undefined): Promise<void> {
   if (!expiresAt) return;
