@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { agentStatuses } from './agent.ts';
 import { nextStep, recentCrashes } from './next-step.ts';
 import type { AgentFacts, VmFacts } from './next-step.ts';
-import { operationCauses, verbs } from './operation.ts';
-import type { Verb } from './operation.ts';
+import { operationCauses, operationKinds } from './operation.ts';
+import type { OperationKind } from './operation.ts';
 
 const now = new Date('2026-01-01T12:00:00Z');
 const minutesAgo = (minutes: number) => new Date(now.getTime() - minutes * 60_000);
@@ -30,14 +30,14 @@ const vm = (state: VmFacts['state'], executionId = 'one', backup: string | null 
   executionId,
   backup,
 });
-const asked = (kind: Verb, facts: Partial<AgentFacts> = {}) =>
+const asked = (kind: OperationKind, facts: Partial<AgentFacts> = {}) =>
   agent({ operation: { kind, cause: 'request' }, ...facts });
 const step = (facts: AgentFacts, there: VmFacts | null) => nextStep(facts, there, now);
 
 const states = ['running', 'paused', 'unresponsive', 'dead', 'partial', 'disk-only', 'suspended'] as const;
 const everyVm = [null, ...states.flatMap((state) => [vm(state), vm(state, 'other')])];
 const everyTwo = states.flatMap((state) => [vm(state, 'two', 'one'), vm(state, 'one', 'other')]);
-const everyOperation = [null, ...verbs.flatMap((kind) => operationCauses.map((cause) => ({ kind, cause })))];
+const everyOperation = [null, ...operationKinds.flatMap((kind) => operationCauses.map((cause) => ({ kind, cause })))];
 
 /** Yields every combination of facts once. */
 function* everything(
@@ -261,4 +261,16 @@ test('an upgrade begins with the agent’s own VM, and one that died meanwhile i
 
 test('what was restored from an upgrade is started from its snapshot', () => {
   assert.equal(step(agent({ status: 'provisioning' }), vm('suspended')).do, 'restore');
+});
+
+test('a save is of whatever is there, at rest too; a VM that died meanwhile is started first', () => {
+  for (const status of ['running', 'paused'] as const) {
+    for (const state of ['running', 'paused', 'suspended'] as const)
+      assert.deepEqual(step(asked('snapshot', { status }), vm(state)), { do: 'save' });
+    assert.deepEqual(step(asked('snapshot', { status }), vm('dead')), { do: 'boot', crashed: true });
+    assert.deepEqual(step(asked('snapshot', { status }), vm('unresponsive')), { do: 'nothing' });
+  }
+  for (const status of ['stopped', 'error'] as const)
+    for (const there of [vm('suspended'), vm('disk-only'), null])
+      assert.deepEqual(step(asked('snapshot', { status }), there), { do: 'save' });
 });

@@ -6,8 +6,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { agentStatuses } from './agent.ts';
 import type { AgentStatus } from './agent.ts';
-import { admit, operationCauses, verbs } from './operation.ts';
-import type { Admission, Verb } from './operation.ts';
+import { admit, admitSave, operationCauses, operationKinds, verbs } from './operation.ts';
+import type { Admission, OperationKind, Verb } from './operation.ts';
 
 type Cell = 'begin' | 'nothing' | 'agent_transitioning' | 'agent_not_running' | 'agent_not_resumable';
 
@@ -44,15 +44,29 @@ test('an agent on the newest template has nothing to upgrade to, asleep or awake
 });
 
 test('while an operation is under way, the same goal is joined and any other refused, whatever the status', () => {
-  const goal = (verb: Verb) => (verb === 'resume' ? 'start' : verb);
+  const goal = (verb: OperationKind) => (verb === 'resume' ? 'start' : verb);
   for (const status of agentStatuses) {
-    for (const underWay of verbs) {
+    for (const underWay of operationKinds) {
       for (const cause of operationCauses) {
         const operation = { kind: underWay, cause, startedAt: new Date(0) };
         for (const verb of verbs) {
           const expected = goal(verb) === goal(underWay) ? 'join' : 'agent_transitioning';
           assert.equal(cell(admit(verb, { status, operation })), expected, `${verb} during ${underWay}`);
         }
+      }
+    }
+  }
+});
+
+test('a save begins while the agent runs or rests, without its memory also in error, and never beside another operation', () => {
+  for (const status of agentStatuses) {
+    for (const memory of [true, false]) {
+      const refused = status === 'provisioning' ? 'agent_transitioning' : status === 'error' && memory;
+      const expected = refused === true ? 'agent_not_running' : refused || 'begin';
+      assert.equal(cell(admitSave({ status, operation: null }, memory)), expected, `${status} ${memory}`);
+      for (const kind of operationKinds) {
+        const operation = { kind, cause: 'request', startedAt: new Date(0) } as const;
+        assert.equal(cell(admitSave({ status, operation }, memory)), 'agent_transitioning', `${status} during ${kind}`);
       }
     }
   }

@@ -1,4 +1,4 @@
-import type { AgentStatus, OperationKind, Verb } from '@lodge/domain';
+import type { AgentStatus, OperationKind } from '@lodge/domain';
 import type { Agents } from './agents.ts';
 import type { BrowserShown, ChangeNote } from '@lodge/ports';
 import { VmError } from '@lodge/ports';

@@ -145,6 +145,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     'skill_pieces',
     'skill_versions',
     'skills',
+    'snapshots',
     'spend_windows',
     'stored_bytes',
     'usage_entries',

@@ -5,7 +5,14 @@
 import { randomBytes } from 'node:crypto';
 import { createSecretBox, cryptography } from '@lodge/access';
 import { defaultLifecycle } from '@lodge/domain';
-import { createConfirmations, createEngine, createFirstAccount, createHooks, createSchedules } from '@lodge/engine';
+import {
+  createConfirmations,
+  createEngine,
+  createFirstAccount,
+  createHooks,
+  createSchedules,
+  createSnapshots,
+} from '@lodge/engine';
 import type {
   ChannelParts,
   ConfirmationParts,
@@ -17,6 +24,7 @@ import type {
   Hooks,
   ScheduleParts,
   Schedules,
+  Snapshots,
 } from '@lodge/engine';
 import type { AgentRow } from '@lodge/store/agents';
 import type { GuestSkills, SecretBox } from '@lodge/ports';
@@ -98,6 +106,7 @@ export interface Plane {
   readonly agents: Engine['agents'];
   readonly hooks: Hooks;
   readonly schedules: Schedules;
+  readonly snapshots: Snapshots;
   readonly confirmations: Confirmations;
   readonly troubles: GuestTroubles;
   /** The runtime's calls, in order. */
@@ -187,6 +196,11 @@ export async function startPlane(
   const plane: Plane = {
     hooks: createHooks({ ...core, tokens: cryptography.tokens, secrets }),
     schedules: createSchedules(core),
+    snapshots: createSnapshots({
+      ...core,
+      changes: opened.changes,
+      bounds: changes.snapshots ?? { accountGib: 100 },
+    }),
     confirmations: createConfirmations({ ...core, secrets }),
     driver,
     engine,
