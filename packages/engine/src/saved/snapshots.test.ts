@@ -6,10 +6,11 @@ import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { makeAgentId, maxSnapshots } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import { execute } from '@lodge/testkit/postgres';
-import { failAt, FakeHost, fakeSaveSteps } from '@lodge/vm/fake';
+import { failAt, FakeHost } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import type { Plane, PlaneOptions } from '../../../testkit/src/plane/plane.ts';
 
@@ -132,7 +133,7 @@ test('a turn that does not end in time is 409, and a save that fails says why; t
   await plane.end();
 });
 
-for (const step of [...fakeSaveSteps, 'after'] as const) {
+for (const step of ['still', 'keep', 'after'] as const) {
   test(`a control plane killed at ${step} of a save is followed by one that brings it to its end`, async () => {
     const { host, plane: killed, id } = await start();
     const reached = Promise.withResolvers<void>();
@@ -164,14 +165,13 @@ for (const step of [...fakeSaveSteps, 'after'] as const) {
 test('a VM that dies while it is saved leaves a failed snapshot and an agent that runs from its disk', async () => {
   const { host, plane, id } = await start();
   const reached = Promise.withResolvers<void>();
-  host.behaviour = (at, _of, signal) =>
-    at === 'keep'
-      ? (reached.resolve(), new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))))
-      : Promise.resolve();
+  const died = Promise.withResolvers<void>();
+  host.behaviour = (at) => (at === 'keep' ? (reached.resolve(), died.promise) : Promise.resolve());
   const begun = await begin(plane, id);
   await reached.promise;
   host.behaviour = () => Promise.resolve();
-  host.crash(id);
+  host.kill(id);
+  died.reject(new VmError('gone', 'it ended'));
   await until('the save has failed', async () => {
     const [row] = await list(plane, id);
     return row?.id === begun.id && row.status === 'failed';
