@@ -44,6 +44,7 @@ export const sections: readonly Section[] = [
       'docs/guides/labels',
       'docs/guides/agent-tools',
       'docs/guides/schedules',
+      'docs/guides/snapshots',
       'docs/guides/connections',
       'docs/guides/confirmations',
       'docs/guides/skills',

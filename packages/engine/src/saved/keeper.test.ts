@@ -1,4 +1,4 @@
-/** What is made and ended without being asked: automatic snapshots, retention, expiry, damage, and what a crash left. */
+/** Snapshots without a request: automatic ones, retention, expiry, damage, and the remains of a crash. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { defaultSnapshotPlan } from '@lodge/domain';
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => world.close());
 
-const sql = <Row>(text: string) => execute<Row>(world.database.connectionString, text);
+const sql = <Row extends object>(text: string) => execute<Row>(world.database.connectionString, text);
 
 async function start(plan: Partial<SnapshotPlan> = {}) {
   const host = new FakeHost();

@@ -20,7 +20,7 @@ before(async () => {
 });
 after(() => world.close());
 
-const sql = <Row>(text: string) => execute<Row>(world.database.connectionString, text);
+const sql = <Row extends object>(text: string) => execute<Row>(world.database.connectionString, text);
 const find = async (id: string): Promise<AgentRow> => (await world.store.agents.find(id))!;
 const newId = () => makeAgentId(randomInt);
 

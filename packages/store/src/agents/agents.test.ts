@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { agentStatuses, runtimeKinds, sizeNames, statusReasonCodes } from '@lodge/domain';
+import { agentStatuses, defaultSnapshotPlan, runtimeKinds, sizeNames, statusReasonCodes } from '@lodge/domain';
 import { admitAll, event, firstAccount, newAgent } from '../testing/fixture.ts';
 import { existingAgents, holders } from './index.ts';
 import { testStore } from '../testing/test-store.ts';
@@ -57,6 +57,12 @@ test('a created agent reads back as it was given, desired running and provisioni
     machine: null,
     members: [],
     channels: [],
+    snapshots: defaultSnapshotPlan,
+    nextFrom: null,
+    nextMemory: false,
+    forkedFrom: null,
+    turnNote: null,
+    turns: 0,
     settingsApplied: 'template',
     egressVersion: 1,
     egressApplied: 1,

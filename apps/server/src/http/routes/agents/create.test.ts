@@ -73,6 +73,7 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     confirmations: null,
     models: null,
     peers: [],
+    snapshots: { every_turns: null, every: null, keep: 10, keep_days: 30 },
     labels: {},
     metadata: {},
     created_at,
@@ -95,6 +96,7 @@ const asGiven = {
   env: { TZ: 'Europe/Berlin', EMPTY: '', a_9: "It's\n" },
   models: ['openai/gpt-5-mini'],
   peers: ['*'],
+  snapshots: { every_turns: 5, every: '2h', keep: 3, keep_days: 7 },
   instructions: 'Be kind.\n',
 };
 
@@ -172,6 +174,7 @@ test('400: egress and models name what is wrong by its place', async () => {
       /^egress\.allow\[3\] .*public/,
     ],
     [{ egress: { mode: 'allowlist', allow: ['::1'] } }, /^egress\.allow\[0\] is an IPv6 address/],
+    [{ snapshots: { every: '1m' } }, /^snapshots\.every must be/],
     [{ peers: ['Nobody'] }, /^peers\[0\] must be/],
     [{ peers: Array(33).fill('*') }, /^peers must have at most 32/],
     [{ models: 'p/m' }, /^models must be an array or null/],
