@@ -11,7 +11,7 @@
  * suspended joins its suspension.
  */
 import type { SnapshotErrorCode } from '@lodge/domain';
-import { RuntimeBusy, VmError } from '@lodge/ports';
+import { RuntimeBusy } from '@lodge/ports';
 import type { RuntimeFacts, Saving } from '@lodge/ports';
 import { endSaving, failSaving, savingOf } from '@lodge/store/snapshots';
 import type { Saved, SnapshotRow } from '@lodge/store/snapshots';
@@ -193,7 +193,3 @@ async function openGateway(pass: Pass, facts: RuntimeFacts): Promise<void> {
 async function checkStillThere(pass: Pass, { cause }: StepFailed): Promise<void> {
   if (!(await pass.stillThere())) throw new LookAgain(cause);
 }
-
-/** Whether the error says that a saved machine is no more as it was saved, or no more at all. */
-export const isDamage = (error: unknown): boolean =>
-  error instanceof VmError && (error.code === 'saved_damaged' || error.code === 'saved_missing');

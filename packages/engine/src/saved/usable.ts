@@ -1,34 +1,11 @@
-/** Snapshots that something begins from. */
-import { Refusal, agentIdPattern } from '@lodge/domain';
-import type { Database, Queries } from '@lodge/store/database';
+/** Refusals about snapshots, and their damage. */
+import { Refusal } from '@lodge/domain';
+import type { Database } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
-import { findSnapshot, markDamaged } from '@lodge/store/snapshots';
+import { markDamaged } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 
 export const noSnapshot = (): Refusal => new Refusal('snapshot_not_found', 'The account has no such snapshot.');
-
-/** Returns the account's snapshot, which is ready. Refuses with `snapshot_not_found`, `_not_ready` or `_damaged`. */
-export async function usableSnapshot(db: Queries, accountId: string, id: string): Promise<SnapshotRow> {
-  const row = agentIdPattern.test(id) ? await findSnapshot(db, accountId, id) : undefined;
-  if (row === undefined) throw noSnapshot();
-  checkUsable(row);
-  return row;
-}
-
-export function checkUsable({ status, error }: SnapshotRow): void {
-  switch (status) {
-    case 'ready':
-      return;
-    case 'saving':
-      throw new Refusal('snapshot_not_ready', 'The snapshot is still being saved. Try again once it is ready.', {
-        retryAfterSeconds: 5,
-      });
-    case 'failed':
-      throw new Refusal('snapshot_not_ready', `The snapshot was not saved: ${error}`);
-    case 'damaged':
-      throw new Refusal('snapshot_damaged', `The snapshot is damaged: ${error}`);
-  }
-}
 
 /** Marks a snapshot damaged, with its event; one that is not ready stays as it is. */
 export async function noteDamage(database: Database, { id }: Pick<SnapshotRow, 'id'>, why: string): Promise<void> {
