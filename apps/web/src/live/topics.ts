@@ -20,6 +20,7 @@ const table: Readonly<Record<string, Topics>> = {
   'message.': { agent: ['messages', 'channels', 'calls', 'usage'] },
   'message.retried': { account: ['audit'], agent: ['messages'] },
   'schedule.': { account: ['audit'], agent: ['schedules', 'runs', 'calls', 'usage'] },
+  'snapshot.': { account: ['limits', 'audit'] },
   'hook.': { account: ['audit'], agent: ['hooks', 'calls', 'usage'] },
   'connection.': { account: ['audit'], agent: ['connections'] },
   'confirmation.': { account: ['confirmations', 'audit'], agent: ['calls'] },

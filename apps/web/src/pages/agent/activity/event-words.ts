@@ -76,6 +76,14 @@ const named =
   (of: string, does: string, tone: Tone = 'plain'): Teller =>
   (data) =>
     why(() => `${of} “${said(data, 'name') ?? said(data, 'connection') ?? ''}” ${does}`, tone)(data);
+/** A snapshot may have no name. */
+const snapshot =
+  (does: string, tone: Tone = 'plain'): Teller =>
+  (data) => {
+    const name = said(data, 'name');
+    const detail = does === 'was deleted' ? undefined : said(data, 'why');
+    return { title: `Snapshot${name === undefined ? '' : ` “${name}”`} ${does}`, detail, tone };
+  };
 const limit =
   (title: string, tone: Tone): Teller =>
   (data) => {
@@ -219,6 +227,11 @@ const tellers: Readonly<Record<string, Teller>> = {
   'schedule.ran': named('Schedule', 'ran', 'good'),
   'schedule.failed': named('Schedule', 'failed', 'bad'),
   'schedule.missed': named('Schedule', 'left out a time', 'warning'),
+  'snapshot.created': snapshot('was saved', 'good'),
+  'snapshot.failed': snapshot('was not saved', 'warning'),
+  'snapshot.updated': snapshot('was changed'),
+  'snapshot.deleted': snapshot('was deleted'),
+  'snapshot.damaged': snapshot('is damaged', 'bad'),
   'hook.created': named('Hook', 'was made'),
   'hook.removed': named('Hook', 'was deleted'),
   'hook.received': named('Hook', 'took a message'),
@@ -238,6 +251,7 @@ const kinds: Readonly<Record<string, ActivityKind>> = {
   channel: 'messages',
   message: 'messages',
   schedule: 'schedules',
+  snapshot: 'machine',
   hook: 'hooks',
   connection: 'connections',
 };
