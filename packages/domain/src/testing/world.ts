@@ -132,6 +132,8 @@ export class World {
         return yield* this.thaw(write);
       case 'suspend':
         return yield* this.suspend(write);
+      case 'save':
+        return write({ operation: null });
       case 'restart':
         yield* this.restart(step.unhealthy, write);
         return;

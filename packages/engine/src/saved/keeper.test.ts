@@ -112,7 +112,7 @@ test('a row that nothing saves has failed, a machine without a row is freed, a r
   const { id: rotten } = await named(first, id, 'bbbbbbbbbbb2');
   const { id: stuck } = await named(first, id, 'bbbbbbbbbbb3');
   first.kill();
-  await host.saved.set('bbbbbbbbbbb9', { ...host.saved.get(lost)!, id: 'bbbbbbbbbbb9' });
+  host.saved.set('bbbbbbbbbbb9', { ...host.saved.get(lost)!, id: 'bbbbbbbbbbb9' });
   host.saved.delete(lost);
   host.saved.get(rotten)!.damaged = 'a bit was flipped';
   await sql(`update snapshots set status = 'saving' where id = '${stuck}'`);
