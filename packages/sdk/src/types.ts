@@ -85,9 +85,9 @@ export interface Agent {
     message: string;
     at: string;
   } | null;
-  /** The change of the machine that is under way; null when none is. */
+  /** The change of the machine that is under way; null when none is. A snapshot changes nothing; going back to one counts as a restart. */
   transition: {
-    kind: 'start' | 'resume' | 'pause' | 'stop' | 'restart' | 'upgrade' | 'snapshot' | 'restore';
+    kind: 'start' | 'resume' | 'pause' | 'stop' | 'restart' | 'upgrade';
     started_at: string;
   } | null;
   runtime_kind: 'runtime_a' | 'runtime_b';

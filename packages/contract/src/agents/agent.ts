@@ -7,7 +7,7 @@ import {
   keepAwakeModes,
   runtimeKinds,
   sizeNames,
-  operationKinds,
+  verbs,
 } from '@lodge/domain';
 import { SpendLimit } from '../account/spend.ts';
 import { Egress } from './egress.ts';
@@ -92,8 +92,8 @@ const Disk = Type.Object(
 );
 
 const Transition = Type.Object(
-  { kind: oneOf(operationKinds), started_at: Timestamp },
-  { additionalProperties: false, description: 'The change of the machine that is under way; null when none is.' },
+  { kind: oneOf(verbs), started_at: Timestamp },
+  { additionalProperties: false, description: 'The change of the machine that is under way; null when none is. A snapshot changes nothing; going back to one counts as a restart.' },
 );
 
 export const Agent = Type.Object(

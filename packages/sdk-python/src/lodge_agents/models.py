@@ -257,9 +257,11 @@ class AgentStatusReason(Reply):
 
 
 class AgentTransition(Reply):
-    """The change of the machine that is under way; null when none is."""
+    """The change of the machine that is under way; null when none is. A snapshot changes nothing; going back to
+    one counts as a restart.
+    """
 
-    kind: Literal["start", "resume", "pause", "stop", "restart", "upgrade", "snapshot", "restore"] | str
+    kind: Literal["start", "resume", "pause", "stop", "restart", "upgrade"] | str
     started_at: datetime
 
 
@@ -417,7 +419,9 @@ class Agent(Reply):
     status_reason: AgentStatusReason | None
     """Why the agent is in its status; always set in `error`."""
     transition: AgentTransition | None
-    """The change of the machine that is under way; null when none is."""
+    """The change of the machine that is under way; null when none is. A snapshot changes nothing; going back to
+    one counts as a restart.
+    """
     runtime_kind: Literal["runtime_a", "runtime_b"] | str
     runtime: AgentRuntime | None
     """What runs in the VM, in the version that it has there; null when this deployment does not offer it."""

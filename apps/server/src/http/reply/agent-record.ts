@@ -19,7 +19,7 @@ export function agentRecord(row: AgentRow, { agents, agentUrl: url, fingerprints
     ...row,
     settingsPending: !agents.inEffect(row),
     statusReason: row.statusReason && { ...row.statusReason, at: row.statusReason.at.toISOString() },
-    transition: row.operation && { kind: row.operation.kind, started_at: row.operation.startedAt.toISOString() },
+    transition: transitionRecord(row),
     runtime: agents.runtimeOf(row),
     upgradeAvailable: agents.canUpgrade(row),
     machine: machineRecord(row.machine ?? sizes[row.size]),
@@ -35,6 +35,13 @@ export function agentRecord(row: AgentRow, { agents, agentUrl: url, fingerprints
     lifecycle: toWire(Lifecycle, row.lifecycle),
     spendLimit: spendLimitRecord(row.spendLimit),
   });
+}
+
+/** A closed set within v1: a save is not shown, because the agent stays as it was, and going back is a restart to clients. */
+function transitionRecord({ operation }: AgentRow): Agent['transition'] {
+  if (operation === null || operation.kind === 'snapshot') return null;
+  const kind = operation.kind === 'restore' ? 'restart' : operation.kind;
+  return { kind, started_at: operation.startedAt.toISOString() };
 }
 
 /** The record as the body of a reply, with its ETag. */

@@ -24,8 +24,6 @@ const moving: Readonly<Record<NonNullable<Agent['transition']>['kind'], string>>
   stop: 'Stopping',
   restart: 'Restarting',
   upgrade: 'Upgrading',
-  snapshot: 'Being saved',
-  restore: 'Going back',
 };
 
 export function statusOf({ status, transition }: Pick<Agent, 'status' | 'transition'>): StatusWords {
