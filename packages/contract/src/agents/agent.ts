@@ -93,7 +93,11 @@ const Disk = Type.Object(
 
 const Transition = Type.Object(
   { kind: oneOf(verbs), started_at: Timestamp },
-  { additionalProperties: false, description: 'The change of the machine that is under way; null when none is. A snapshot changes nothing; going back to one counts as a restart.' },
+  {
+    additionalProperties: false,
+    description:
+      'The change of the machine that is under way; null when none is. A snapshot changes nothing; going back to one counts as a restart.',
+  },
 );
 
 export const Agent = Type.Object(
