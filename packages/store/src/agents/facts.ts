@@ -51,7 +51,7 @@ export interface NewAgent
   extends
     Pick<AgentRow, 'id' | 'accountId' | 'name' | 'runtimeKind' | 'model' | 'size' | 'lifecycle' | 'metadata'>,
     Pick<AgentFields, Exclude<OwnField, 'name' | 'model' | 'size' | 'lifecycle' | 'metadata' | 'members'>>,
-    /** Of an agent that is made from a snapshot. */
+    /** Fields of an agent that is made from a snapshot. */
     Pick<AgentFields, 'host' | 'nextFrom' | 'nextMemory' | 'forkedFrom' | 'turnNote'> {
   readonly llmKeys: NewKeys;
   /** The channels to create with the agent. */
