@@ -14,6 +14,13 @@ export async function pssMib(pid: number): Promise<number> {
   return Number(/^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) / 1024;
 }
 
+/** Returns the memory that a process shares with no other, MiB. */
+export async function privateMib(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
+  const kib = [...rollup.matchAll(/^Private_(?:Clean|Dirty):\s+(\d+) kB/gm)].map(([, value]) => Number(value));
+  return kib.reduce((sum, each) => sum + each, 0) / 1024;
+}
+
 export async function memAvailableMib(): Promise<number> {
   return Number(/^MemAvailable:\s+(\d+) kB/m.exec(await readFile('/proc/meminfo', 'utf8'))![1]) / 1024;
 }

@@ -60,7 +60,7 @@ export interface SavedMachines {
    * `gone`, `timeout`. A crash leaves the VM, paused at worst, and the saved machine whole or not at all.
    */
   save(agentId: string, executionId: string, request: SaveRequest, signal: AbortSignal): Promise<Saving>;
-  /** Returns null when there is none. A damaged one is found, and fails its check. */
+  /** Returns null when there is none. Rejects with `saved_damaged` when not even its facts can be read. */
   findSaved(id: string): Promise<SavedMachine | null>;
   /** Reads every byte of it. Returns null when it is whole, else the reason why it is damaged. Rejects with `saved_missing`. */
   checkSaved(id: string, signal: AbortSignal): Promise<string | null>;

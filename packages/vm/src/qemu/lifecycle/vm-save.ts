@@ -153,6 +153,11 @@ async function whileStill(
     const memory = thread && (await saveMemory(work, draft, thread, signal));
     throwIfAborted(signal);
     return { memory, layers: await pushLayer(qmp, directory.disk, uid) };
+  } catch (error) {
+    // A full disk must have room again before the guest writes. The thread writes into the draft until it has ended.
+    await thread?.end();
+    await work.store.discard(draft);
+    throw error;
   } finally {
     if (running) await goOn(work);
   }
