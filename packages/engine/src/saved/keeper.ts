@@ -10,6 +10,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { Refusal, failedSnapshotDays, makeAgentId } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
 import type { Log, VmDriver } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Database } from '@lodge/store/database';
@@ -47,6 +48,14 @@ const maxPlansAtATime = 4;
 const planPauseSeconds = 10 * 60;
 const compareEveryMs = 60 * 60_000;
 const pageSize = 100;
+
+const rotten = 'a part of it is not as it was saved.';
+
+/** Reads a driver's refusal of one saved machine, which says nothing about the others. */
+function damageOf(error: unknown): 'damaged' {
+  if (error instanceof VmError && (error.code === 'saved_damaged' || error.code === 'saved_missing')) return 'damaged';
+  throw error;
+}
 
 export class SnapshotKeeper extends Rounds {
   private readonly deps: SnapshotKeeperDeps;
@@ -164,8 +173,9 @@ export class SnapshotKeeper extends Rounds {
     for (let after = ''; !signal.aborted;) {
       const rows = await database.repeatable((db) => readySnapshots(db, holder, after, pageSize));
       for (const row of rows) {
-        const found = await driver.findSaved(row.id);
-        if (found === null) await this.noteMissing(row);
+        const found = await driver.findSaved(row.id).catch(damageOf);
+        if (found === null) await this.noteDamage(row, 'its machine is not on this host.');
+        else if (found === 'damaged') await this.noteDamage(row, rotten);
         else if (found.loads !== row.loads && !(found.loads === 'memory' && !row.memory)) {
           await database.transaction((trx) => writeSnapshot(trx, row.id, { loads: found.loads }));
         }
@@ -175,11 +185,11 @@ export class SnapshotKeeper extends Rounds {
     }
   }
 
-  private async noteMissing({ accountId, id }: SnapshotRow): Promise<void> {
+  private async noteDamage({ accountId, id }: SnapshotRow, why: string): Promise<void> {
     const { database } = this.deps;
     // It may have been deleted since the look.
     const still = await database.repeatable((db) => findSnapshot(db, accountId, id));
-    if (still !== undefined) await noteDamage(database, still, 'its machine is not on this host.');
+    if (still !== undefined) await noteDamage(database, still, why);
   }
 
   /** Reads one snapshot whole. */
@@ -188,7 +198,7 @@ export class SnapshotKeeper extends Rounds {
     const [row] = await database.repeatable((db) => readySnapshots(db, holder, this.readLast, 1));
     this.readLast = row?.id ?? '';
     if (row === undefined) return;
-    const damage = await driver.checkSaved(row.id, signal);
-    if (damage !== null) await noteDamage(database, row, 'a part of it is not as it was saved.');
+    const damage = await driver.checkSaved(row.id, signal).catch(damageOf);
+    if (damage !== null) await this.noteDamage(row, rotten);
   }
 }

@@ -11,7 +11,7 @@
  * suspended joins its suspension.
  */
 import type { SnapshotErrorCode } from '@lodge/domain';
-import { RuntimeBusy } from '@lodge/ports';
+import { RuntimeBusy, VmError } from '@lodge/ports';
 import type { RuntimeFacts, Saving } from '@lodge/ports';
 import { endSaving, failSaving, savingOf } from '@lodge/store/snapshots';
 import type { Saved, SnapshotRow } from '@lodge/store/snapshots';
@@ -159,7 +159,10 @@ async function copyPresent(pass: Pass, { id }: Pick<SnapshotRow, 'id'>, present:
 }
 
 async function outcomeOf({ deps, agent }: Pass, id: string, stillMs: number): Promise<SaveOutcome> {
-  const found = await deps.driver.findSaved(id);
+  const found = await deps.driver.findSaved(id).catch((error: unknown) => {
+    if (error instanceof VmError) return null;
+    throw error;
+  });
   if (found === null) return failed('Its machine could not be saved.');
   const { memory, loads, bytes, diskBytes, templateId } = found;
   const runtimeVersion = deps.templates.versionOf(templateId) ?? agent.runtimeVersion;
