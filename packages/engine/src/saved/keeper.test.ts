@@ -126,3 +126,21 @@ test('a row that nothing saves has failed, a machine without a row is freed, a r
   assert.ok(host.saved.has(rotten), 'a damaged one is kept');
   await plane.end();
 });
+
+test('a plan that is refused for its account’s quota is left alone, and another agent has its turn', async () => {
+  const host = new FakeHost();
+  const options = { snapshotsEveryMs: 40, snapshots: { accountGib: 1 } };
+  const plane = await startPlane(world, host, options);
+  const snapshots = { ...defaultSnapshotPlan, every_turns: 1 };
+  const { id } = await running(world, plane, { snapshots });
+  const { id: full } = await named(plane, id, 'ccccccccccc1');
+  await sql(`update snapshots set bytes = ${2 ** 30} where id = '${full}'`);
+  await turn(plane, id);
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  await sql(`update snapshots set bytes = 0 where id = '${full}'`);
+  const { id: other } = await running(world, plane, { snapshots });
+  await turn(plane, other);
+  await until('the other is saved', async () => (await readyOf(plane, other)).length === 1);
+  assert.equal((await readyOf(plane, id)).length, 0);
+  await plane.end();
+});

@@ -43,8 +43,9 @@ export interface SnapshotKeeperDeps extends Pick<Store, 'changes'> {
   readonly everyMs: number;
 }
 
-const maxPlansAtATime = 4;
-/** After an automatic save that failed, the agent is left alone for so long. */
+/** Saves that a round begins. They take turns at the disk by the gates of the reconcile loop. */
+const maxPlansAtATime = 16;
+/** After an automatic save that failed or was refused, the agent is left alone for so long. */
 const planPauseSeconds = 10 * 60;
 const compareEveryMs = 60 * 60_000;
 const pageSize = 100;
@@ -60,6 +61,8 @@ function damageOf(error: unknown): 'damaged' {
 export class SnapshotKeeper extends Rounds {
   private readonly deps: SnapshotKeeperDeps;
   private comparedAt = -Infinity;
+  /** Agents whose automatic save was refused, and until when they are left alone: those behind them have their turn. */
+  private readonly refused = new Map<string, number>();
   /** The snapshot that was read last. */
   private readLast = '';
   private unsubscribe: (() => void) | undefined;
@@ -150,7 +153,10 @@ export class SnapshotKeeper extends Rounds {
   private async savePlanned(): Promise<void> {
     const { database, disk, holder, bounds, log } = this.deps;
     if (disk.isShort) return;
-    const look = { host: holder, pauseSeconds: planPauseSeconds, limit: maxPlansAtATime };
+    const now = performance.now();
+    for (const [id, until] of this.refused) if (until <= now) this.refused.delete(id);
+    const except = [...this.refused.keys()];
+    const look = { host: holder, pauseSeconds: planPauseSeconds, except, limit: maxPlansAtATime };
     for (const { id: agentId, accountId } of await database.repeatable((db) => plannedAgents(db, look))) {
       const place = { accountId, agentId, snapshotId: makeAgentId(randomInt) };
       try {
@@ -162,6 +168,7 @@ export class SnapshotKeeper extends Rounds {
         );
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
+        if (error.code === 'quota_exceeded') this.refused.set(agentId, now + planPauseSeconds * 1000);
         log.debug({ agent_id: agentId, code: error.code }, 'no automatic snapshot now');
       }
     }

@@ -125,6 +125,15 @@ export interface PlannedAgent {
   readonly accountId: string;
 }
 
+interface PlanLook {
+  readonly host: string;
+  /** The time without another try after a failure. */
+  readonly pauseSeconds: number;
+  /** Agents to leave out. */
+  readonly except: readonly string[];
+  readonly limit: number;
+}
+
 /**
  * Agents of `host` whose plan asks for a snapshot now, by the database's clock: they run or are paused, rest, had a turn since
  * the last snapshot of any kind, and as many turns or as much time has passed as the plan says. After a failure the next try
@@ -132,7 +141,7 @@ export interface PlannedAgent {
  */
 export async function plannedAgents(
   db: Queries,
-  { host, pauseSeconds, limit }: { readonly host: string; readonly pauseSeconds: number; readonly limit: number },
+  { host, pauseSeconds, except, limit }: PlanLook,
 ): Promise<readonly PlannedAgent[]> {
   const { rows } = await sql<PlannedAgent>`
     select a.id, a.account_id
@@ -143,7 +152,7 @@ export async function plannedAgents(
     where a.host = ${host} and a.deleted_at is null and a.desired = 'running' and a.operation_kind is null
       and a.status in ('running', 'paused', 'stopped') and a.acknowledged and a.next_from is null
       and (a.snapshots ->> 'every_turns' is not null or a.snapshots ->> 'every' is not null)
-      and a.turns > coalesce(last.turns, 0)
+      and a.turns > coalesce(last.turns, 0) and a.id <> all (${[...except]}::text[])
       and (
         a.turns - coalesce(last.turns, 0) >= (a.snapshots ->> 'every_turns')::int
         or coalesce(last.created_at, a.created_at) + case right(a.snapshots ->> 'every', 1)
