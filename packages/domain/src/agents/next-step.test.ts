@@ -14,6 +14,7 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   operation: null,
   executionId: 'one',
   acknowledged: true,
+  nextFrom: null,
   crashes: [],
   size: 'small',
   machine: { vcpus: 1, memoryMib: 2048 },
@@ -70,6 +71,19 @@ test('an agent that was never reported running is cloned, and never booted from 
       assert.equal(step(asked(kind, { status: 'error', ...unseen }), there).do, 'clone');
     }
     assert.equal(step(asked('start', { status: 'stopped', ...unseen }), there).do, 'clone');
+  }
+});
+
+test('an agent whose row names a saved machine starts from that, whatever there is of its own', () => {
+  for (const acknowledged of [true, false]) {
+    const named = { nextFrom: 'saved', acknowledged };
+    for (const there of everyVm) {
+      assert.equal(step(agent({ status: 'provisioning', ...named }), there).do, 'load');
+      for (const kind of ['start', 'restart'] as const) {
+        assert.equal(step(asked(kind, { status: 'error', ...named }), there).do, 'load');
+      }
+      assert.equal(step(asked('start', { status: 'stopped', ...named }), there).do, 'load');
+    }
   }
 });
 

@@ -12,6 +12,8 @@ export interface AgentFacts {
   readonly executionId: string | null;
   /** Whether it was reported running once. From then on its disk holds state that must not be lost. */
   readonly acknowledged: boolean;
+  /** The saved machine that its next start begins from instead of its own disk, or null. */
+  readonly nextFrom: string | null;
   /** Times, in any order, at which its VM died unexpectedly or was ended because its gateway did not answer. */
   readonly crashes: readonly Date[];
   readonly size: SizeName;
@@ -47,6 +49,7 @@ export interface VmFacts {
  * - `clone`: make the VM from the template; nothing of the agent is worth keeping yet.
  * - `boot`: start its own disk cold; `crashed` when its VM died.
  * - `restore`: start it from the snapshot of its memory.
+ * - `load`: start it from the saved machine that its row names, whatever it has of its own.
  * - `freeze`, `thaw`: stop and resume its vCPUs; `halted` when they stand still already because the host's disk is full.
  * - `suspend`: stop the agent; disk and memory are kept together, everything else is freed.
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
@@ -70,6 +73,7 @@ export type Step =
   | { readonly do: 'clone' }
   | { readonly do: 'boot'; readonly crashed: boolean }
   | { readonly do: 'restore' }
+  | { readonly do: 'load' }
   | { readonly do: 'freeze'; readonly halted?: true }
   | { readonly do: 'thaw' }
   | { readonly do: 'suspend' }
@@ -136,7 +140,8 @@ function stayAsIs(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
   switch (agent.status) {
     case 'provisioning':
       // After a rolled back upgrade it was not started yet.
-      return agent.acknowledged && vm?.state === 'suspended' ? { do: 'restore' } : begin(agent);
+      if (agent.nextFrom === null && agent.acknowledged && vm?.state === 'suspended') return { do: 'restore' };
+      return begin(agent);
     case 'running':
       if (own === 'running') return improve(agent);
       // It would stand still again at the same write.
@@ -180,7 +185,7 @@ function towardsRunning(agent: AgentFacts, vm: VmFacts | null, now: Date): Step 
       return own === 'suspended' ? { do: 'restore' } : afterDeath(agent, vm, now);
     }
     case 'stopped':
-      if (!agent.acknowledged) return { do: 'clone' };
+      if (!agent.acknowledged || agent.nextFrom !== null) return begin(agent);
       if (vm === null) return diskGone;
       // An interrupted restore is repeated while there is more than a disk.
       return vm.state === 'disk-only' || vm.state === 'dead' ? { do: 'boot', crashed: false } : { do: 'restore' };
@@ -253,6 +258,7 @@ function towardsSaved(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
 }
 
 function begin(agent: AgentFacts): Step {
+  if (agent.nextFrom !== null) return { do: 'load' };
   return agent.acknowledged ? { do: 'boot', crashed: false } : { do: 'clone' };
 }
 

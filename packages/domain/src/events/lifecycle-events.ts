@@ -13,12 +13,16 @@ import type { MachineData } from './words.ts';
 type Because = { readonly cause: OperationCause | null };
 type Took = { readonly duration_ms: number };
 
-type Run = Because & Took & MachineData & { readonly from: 'clone' | 'boot' | 'snapshot' };
+type Run = Because &
+  Took &
+  MachineData & { readonly from: 'clone' | 'boot' | 'snapshot' | 'saved_memory' | 'saved_disk' };
 
 const sources = {
   clone: 'made from the template',
   boot: 'started from its disk',
   snapshot: 'resumed from the snapshot of its memory',
+  saved_memory: 'resumed from a snapshot',
+  saved_disk: 'started from the disk of a snapshot',
 } as const;
 
 const and = (sentence = ''): string => (sentence === '' ? '' : ` ${sentence}`);

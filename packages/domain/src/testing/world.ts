@@ -67,6 +67,7 @@ export class World {
   get facts(): AgentFacts {
     return {
       ...this.row,
+      nextFrom: null,
       size: 'small',
       machine: null,
       settingsFit: true,
@@ -114,6 +115,7 @@ export class World {
       case 'resize':
       case 'restrict':
       case 'show-browser':
+      case 'load':
         return;
       case 'clone':
         return yield* this.start('clone', write);

@@ -22,6 +22,7 @@ import { boot, clone, restore } from './bring-up.ts';
 import type { ReconcilerDeps } from './deps.ts';
 import { failAfterDeath, free, recordStatus, remove } from './end.ts';
 import { freeze, thaw } from './freeze.ts';
+import { load } from './load.ts';
 import { install, installPauses } from './install.ts';
 import { Overtaken, Pass } from './pass.ts';
 import { placeSkills } from './place-skills.ts';
@@ -155,6 +156,8 @@ async function takeStep(
       return boot(pass, step);
     case 'restore':
       return restore(pass);
+    case 'load':
+      return load(pass);
     case 'freeze':
       return freeze(pass, step);
     case 'thaw':

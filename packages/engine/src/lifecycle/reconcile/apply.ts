@@ -71,16 +71,17 @@ export async function apply(pass: Pass, failed: FailedApplies): Promise<void> {
 
 /**
  * Applies the settings in an agent that is about to be reported running. `applied` is what its guest has; returns the digest
- * for the row. On a failure the agent runs nevertheless, and the loop goes on trying.
+ * for the row. `facts` are those of another template than the row's. On a failure the agent runs nevertheless, and the loop goes on trying.
  */
 export async function applyBefore(
   pass: Pass,
   guest: GuestAddress,
   applied: string | null,
+  facts?: RuntimeFacts,
 ): Promise<{ readonly settingsApplied: string | null }> {
   if (applied === pass.settingsDigest) return { settingsApplied: applied };
   try {
-    await bringIntoEffect(pass, guest);
+    await bringIntoEffect(pass, guest, facts);
     return { settingsApplied: pass.settingsDigest };
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;

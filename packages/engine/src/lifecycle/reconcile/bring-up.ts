@@ -1,5 +1,5 @@
 /**
- * Steps at whose end an agent runs: `clone`, `boot`, `restore`. A kill between any two lines leaves this:
+ * Steps at whose end an agent runs: `clone`, `boot`, `restore`, and `load` by load.ts. A kill between any two lines leaves this:
  *   - clone: a partial VM, or a whole one that nobody knows of, under an execution the row names or not; the next pass
  *     makes a clone afresh, which supersedes it;
  *   - boot: the row says `provisioning`, the disk is there; the next pass boots it again;
@@ -10,7 +10,7 @@ import { randomUUID } from 'node:crypto';
 import { recentCrashes, sentenceOf, sizes, untilAborted } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { Template, Vm } from '@lodge/ports';
+import type { Template, Vm, VmRequest } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { guestOf } from '../../agents/guest-of.ts';
 import { nothingInstalled, nothingPlaced, templateSettings } from '../../agents/settings.ts';
@@ -94,7 +94,7 @@ export async function boot(pass: Pass, { crashed }: { readonly crashed: boolean 
 }
 
 /** Writes into the agent's row that it boots from its disk from here on, and why. */
-async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
+export async function noteBoot(pass: Pass, crashed: boolean): Promise<void> {
   const { agent } = pass;
   if (crashed) {
     const now = new Date();
@@ -162,12 +162,14 @@ export async function restore(pass: Pass): Promise<void> {
 
 export interface Start {
   readonly from: From;
+  /** The saved machine whose snapshot or disk it is; without it they are the agent's own. */
+  readonly saved?: string;
   readonly template: Template;
   readonly deadline: AbortSignal;
 }
 
 /** Makes the VM and its runtime ready and writes that the agent runs. Rejects with `StepFailed` when VM or runtime fail. */
-async function bringUp(pass: Pass, start: Start): Promise<void> {
+export async function bringUp(pass: Pass, start: Start): Promise<void> {
   const { agent, deps } = pass;
   const startedAt = performance.now();
   const { executionId, vm } = await makeVm(pass, start);
@@ -187,10 +189,12 @@ async function bringUp(pass: Pass, start: Start): Promise<void> {
     pausedAt: null,
     stoppedAt: null,
     machine: vm.machine,
+    nextFrom: null,
+    nextMemory: false,
     operation: null,
     ...applied,
     egressApplied: agent.egressVersion,
-    event: runs(pass, start.from, vm, totalMs),
+    event: runs(pass, start, vm, totalMs),
   });
   deps.rulesPut.add(agent, executionId);
   const figures = { vm_ms: Math.round(vmMs), total_ms: Math.round(totalMs) };
@@ -203,7 +207,7 @@ async function bringUp(pass: Pass, start: Start): Promise<void> {
  */
 async function settingsAfter(
   pass: Pass,
-  { from, template }: Start,
+  { from, template, saved }: Start,
   vm: Vm,
 ): Promise<{ readonly settingsApplied: string | null }> {
   switch (from) {
@@ -213,25 +217,40 @@ async function settingsAfter(
       return { settingsApplied: pass.settingsDigest };
     case 'boot':
       // The guest's last writes may not have reached its disk.
-      return applyBefore(pass, guestOf(pass.deps.driver, vm), null);
+      return applyBefore(pass, guestOf(pass.deps.driver, vm), null, template.facts);
     case 'snapshot':
-      return applyBefore(pass, guestOf(pass.deps.driver, vm), pass.agent.settingsApplied);
+      return applyBefore(
+        pass,
+        guestOf(pass.deps.driver, vm),
+        saved === undefined ? pass.agent.settingsApplied : null,
+        template.facts,
+      );
   }
 }
 
-async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<{ executionId: string; vm: Vm }> {
+async function makeVm(
+  pass: Pass,
+  { from, saved, template, deadline }: Start,
+): Promise<{ executionId: string; vm: Vm }> {
   const { agent, deps } = pass;
   // A restore that was cut short after its VM ran is continued, because its snapshot is used up.
-  const adopted = from === 'snapshot' && pass.vm?.state === 'running' && pass.vm.executionId === agent.executionId;
+  const isOwn = from === 'snapshot' && saved === undefined;
+  const adopted = isOwn && pass.vm?.state === 'running' && pass.vm.executionId === agent.executionId;
   const executionId = adopted ? agent.executionId! : randomUUID();
   const facts = {
     executionId,
     templateId: template.id,
     vmAddress: null,
     host: deps.holder,
-    ...(from !== 'snapshot' && { settingsApplied: null }),
+    ...(!isOwn && { settingsApplied: null }),
     // The last writes may not have reached the disk. An agent that never had skills has none there.
     ...(from === 'boot' && agent.skillsApplied !== nothingPlaced && { skillsApplied: null }),
+    // A saved machine has what the row said when it was saved, of whatever agent.
+    ...(saved !== undefined && {
+      packagesApplied: null,
+      skillsApplied: null,
+      runtimeVersion: deps.templates.versionOf(template.id) ?? agent.runtimeVersion,
+    }),
     ...(from === 'clone' && {
       statusReason: null,
       packagesApplied: nothingInstalled,
@@ -244,8 +263,9 @@ async function makeVm(pass: Pass, { from, template, deadline }: Start): Promise<
   await pass.observe(isLate ? { ...facts, ...late } : facts);
   const machine = sizes[agent.size];
   const { id: agentId, egress } = agent;
+  const source: VmRequest['from'] = saved === undefined ? from : { saved, memory: from === 'snapshot' };
   const create = async (signal: AbortSignal): Promise<Vm> => {
-    const made = await deps.driver.create({ agentId, executionId, machine, template, from, egress }, signal);
+    const made = await deps.driver.create({ agentId, executionId, machine, template, from: source, egress }, signal);
     // The VM still has the rules that it was made with.
     if (adopted) await deps.driver.setEgress(agentId, egress);
     return made;
@@ -280,8 +300,9 @@ export async function readyRuntime(pass: Pass, { from, template, deadline }: Sta
   }
 }
 
-function runs({ agent, because }: Pass, from: From, { machine }: Vm, ms: number): Happening {
+function runs({ agent, because }: Pass, start: Start, { machine }: Vm, ms: number): Happening {
   const { vcpus, memoryMib: memory_mib } = machine;
+  const from = start.saved === undefined ? start.from : start.from === 'snapshot' ? 'saved_memory' : 'saved_disk';
   return { type: runType(agent), data: { from, ...because, duration_ms: Math.round(ms), vcpus, memory_mib } };
 }
 

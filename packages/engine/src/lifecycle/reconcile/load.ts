@@ -1,0 +1,122 @@
+/**
+ * `load`: starts an agent from the saved machine that its row names in `nextFrom`, with memory or without. A memory that does
+ * not load is no reason to fail: its disk is booted. The row names the machine until the write that says that the agent runs,
+ * so after a kill the next pass starts from it anew, whatever VM there is.
+ */
+import { VmError } from '@lodge/ports';
+import type { Template } from '@lodge/ports';
+import { findSnapshot } from '@lodge/store/snapshots';
+import { isDamage } from '../../saved/save.ts';
+import { noteDamage } from '../../saved/usable.ts';
+import { bringUp, noteBoot } from './bring-up.ts';
+import { tellFailedStart } from './death.ts';
+import type { ReportedDeath } from './death.ts';
+import { fail, keepStopped } from './end.ts';
+import { StepFailed } from './pass.ts';
+import type { Pass } from './pass.ts';
+import { reasonOf } from './reason.ts';
+import type { Reason } from './reason.ts';
+
+/** Boots of its disk. The second one begins from scratch: a killed emulator is no reason to give up. */
+const attempts = 2;
+
+/** A machine that can be started from. */
+interface Loadable {
+  readonly id: string;
+  readonly template: Template;
+  /** Whether its memory is wanted and this host takes it. */
+  readonly withMemory: boolean;
+}
+
+export async function load(pass: Pass): Promise<void> {
+  const { agent, deps } = pass;
+  const found = await findLoadable(pass, agent.nextFrom!);
+  if (typeof found === 'string') return giveUp(pass, new StepFailed(new Error(found), false), null);
+  if (found.withMemory && (await loadMemory(pass, found)) === 'ended') return;
+  await noteBoot(pass, false);
+  const { id: saved, template } = found;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const deadline = AbortSignal.timeout(deps.bounds.provisionMs);
+      await pass.inSlot('cold', () => bringUp(pass, { from: 'boot', saved, template, deadline }));
+      return;
+    } catch (error) {
+      if (!(error instanceof StepFailed)) throw error;
+      pass.logToOperator('warn', 'boot of a saved machine failed', { err: error.cause, attempt });
+      const death = await tellFailedStart(pass, error);
+      if (isDamage(error.cause)) await tellDamage(pass, saved);
+      else if (attempt < attempts && !error.timedOut) continue;
+      return giveUp(pass, error, death);
+    }
+  }
+}
+
+/** Returns the machine, or why nothing can be started from it. */
+async function findLoadable(pass: Pass, id: string): Promise<Loadable | string> {
+  const { agent, deps } = pass;
+  const saved = await deps.driver.findSaved(id).catch((error: unknown) => {
+    if (error instanceof VmError) return null;
+    throw error;
+  });
+  if (saved === null) {
+    await tellDamage(pass, id);
+    return 'the saved machine is not there';
+  }
+  const template = await deps.templates.get(saved.templateId);
+  if (template === null) return 'the template of the saved machine is gone';
+  const wanted = agent.nextMemory && saved.memory;
+  const withMemory = wanted && saved.loads === 'memory';
+  if (wanted && !withMemory) await noteNoMemory(pass, { missing: false, foreign: true });
+  return { id, template, withMemory };
+}
+
+/** Resumes its memory. `disk`: that did not load, and its disk is next. */
+async function loadMemory(pass: Pass, { id: saved, template }: Loadable): Promise<'ended' | 'disk'> {
+  const { agent, deps } = pass;
+  if (agent.status === 'error') await noteBoot(pass, false);
+  try {
+    await bringUp(pass, { from: 'snapshot', saved, template, deadline: AbortSignal.timeout(deps.bounds.restoreMs) });
+    return 'ended';
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    pass.logToOperator('warn', 'memory of a saved machine did not load', { err: error.cause });
+    const death = await tellFailedStart(pass, error);
+    if (error.isVm('no_capacity')) {
+      await giveUp(pass, error, death);
+      return 'ended';
+    }
+    if (isDamage(error.cause)) await tellDamage(pass, saved);
+    const missing = error.isVm('snapshot_missing') || isDamage(error.cause);
+    await noteNoMemory(pass, { missing, ...(error.isVm('snapshot_foreign') && { foreign: true }) });
+    return 'disk';
+  }
+}
+
+/** Writes that its disk is started from here on: a memory that failed once is not tried again after a kill. */
+async function noteNoMemory(
+  pass: Pass,
+  data: { readonly missing: boolean; readonly foreign?: boolean },
+): Promise<void> {
+  const event = { type: 'agent.restore_failed', data } as const;
+  await pass.observe({ status: 'provisioning', nextMemory: false, vmAddress: null, event });
+}
+
+async function tellDamage({ deps, agent }: Pass, id: string): Promise<void> {
+  const row = await deps.database.repeatable((db) => findSnapshot(db, agent.accountId, id));
+  if (row !== undefined) await noteDamage(deps.database, row, 'a part of it is not as it was saved.');
+}
+
+/** Ends a start for which nothing else is left. The row goes on naming the machine: a later start tries it again. */
+async function giveUp(pass: Pass, failed: StepFailed, death: ReportedDeath | null): Promise<void> {
+  const { agent } = pass;
+  if (failed.isVm('no_capacity') && agent.acknowledged) {
+    await keepStopped(pass, { code: 'insufficient_capacity', message: 'The host has no room for this VM.' });
+    return;
+  }
+  await fail(pass, reasonOf(failed, fallback(pass), death));
+}
+
+const fallback = ({ agent }: Pass): Reason =>
+  agent.acknowledged
+    ? { code: 'resume_failed', message: 'The agent could not be started from its snapshot.' }
+    : { code: 'provisioning_failed', message: 'The VM or the runtime in it failed to start from the snapshot.' };
