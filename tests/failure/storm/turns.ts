@@ -41,6 +41,7 @@ export async function makeTurns({ of, connectionString, gatewayUrl }: TurnsJob):
     turnFailure: () => ({ kind: 'turn_failed' }),
     guest: { address: '', credential: () => Promise.resolve(null) },
     web: () => null,
+    note: { take: async () => null, putBack: async () => undefined },
     flush: () => Promise.resolve(),
     release: () => undefined,
   });

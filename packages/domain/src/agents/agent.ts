@@ -19,6 +19,7 @@ export const statusReasonCodes = [
   'waiting_for_template',
   'snapshot_failed',
   'upgrade_failed',
+  'restore_failed',
   'provisioning_timeout',
   'provisioning_failed',
   'insufficient_capacity',

@@ -15,7 +15,7 @@ export const defaultSize: SizeName = 'medium';
 
 /** An agent holds memory in these statuses, and in any other status while one of these operations is in progress. */
 export const statusesWithMemory: readonly AgentStatus[] = ['provisioning', 'running', 'paused'];
-export const operationsToMemory: readonly OperationKind[] = ['start', 'resume', 'restart'];
+export const operationsToMemory: readonly OperationKind[] = ['start', 'resume', 'restart', 'restore'];
 
 /**
  * Returns the larger of the requested size and the machine's size. A machine that was made smaller may not have returned its

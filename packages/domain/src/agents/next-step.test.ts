@@ -15,6 +15,7 @@ const agent = (facts: Partial<AgentFacts> = {}): AgentFacts => ({
   executionId: 'one',
   acknowledged: true,
   nextFrom: null,
+  restoreTo: null,
   crashes: [],
   size: 'small',
   machine: { vcpus: 1, memoryMib: 2048 },
@@ -85,6 +86,18 @@ test('an agent whose row names a saved machine starts from that, whatever there 
       assert.equal(step(asked('start', { status: 'stopped', ...named }), there).do, 'load');
     }
   }
+});
+
+test('a restore saves the present first, whatever there is of it, and starts from the saved machine then', () => {
+  for (const there of everyVm) {
+    for (const status of ['running', 'paused', 'stopped', 'error'] as const) {
+      const lives = there?.state === 'unresponsive' && there.executionId === 'one';
+      const waits = lives && (status === 'running' || status === 'paused');
+      assert.equal(step(asked('restore', { status, restoreTo: 'saved' }), there).do, waits ? 'nothing' : 'go-back');
+    }
+    assert.equal(step(asked('restore', { status: 'provisioning', nextFrom: 'saved' }), there).do, 'load');
+  }
+  assert.equal(step(asked('restore'), vm('running')).do, 'record-status', 'nothing says where to go');
 });
 
 test('an operation is never left as it is: every combination with one names a step that ends it or goes on with it', () => {

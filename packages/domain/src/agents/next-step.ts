@@ -14,6 +14,8 @@ export interface AgentFacts {
   readonly acknowledged: boolean;
   /** The saved machine that its next start begins from instead of its own disk, or null. */
   readonly nextFrom: string | null;
+  /** The saved machine that it is to go back to once its present one is saved, or null. */
+  readonly restoreTo: string | null;
   /** Times, in any order, at which its VM died unexpectedly or was ended because its gateway did not answer. */
   readonly crashes: readonly Date[];
   readonly size: SizeName;
@@ -54,6 +56,7 @@ export interface VmFacts {
  * - `suspend`: stop the agent; disk and memory are kept together, everything else is freed.
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
  * - `save`: save the machine as it is; the agent stays as it was.
+ * - `go-back`: save the present machine, and name the one to go back to as the next to start from.
  * - `upgrade`: back the VM up, and make another from the newest template in its place.
  * - `roll-back`: restore the backup as the agent, because the upgrade failed.
  * - `drop-backup`: free the backup, because the upgrade is done.
@@ -79,6 +82,7 @@ export type Step =
   | { readonly do: 'suspend' }
   | { readonly do: 'restart'; readonly unhealthy: boolean }
   | { readonly do: 'save' }
+  | { readonly do: 'go-back' }
   | { readonly do: 'upgrade' }
   | { readonly do: 'roll-back' }
   | { readonly do: 'drop-backup' }
@@ -130,7 +134,7 @@ function towardsWanted(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
     case 'snapshot':
       return towardsSaved(agent, vm, now);
     case 'restore':
-      return { do: 'record-status', status: agent.status };
+      return towardsRestored(agent);
   }
 }
 
@@ -255,6 +259,12 @@ function towardsSaved(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {
     case 'error':
       return { do: 'save' };
   }
+}
+
+/** A machine that died, or never ran, is gone back from like any other. */
+function towardsRestored(agent: AgentFacts): Step {
+  if (agent.restoreTo !== null && agent.status !== 'provisioning') return { do: 'go-back' };
+  return agent.nextFrom === null ? { do: 'record-status', status: agent.status } : { do: 'load' };
 }
 
 function begin(agent: AgentFacts): Step {

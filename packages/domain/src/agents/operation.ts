@@ -120,3 +120,9 @@ export function admitSave({ status, operation }: AdmissionFacts, memory: boolean
   if (status === 'error' && memory) return { do: 'refuse', code: 'agent_not_running' };
   return { do: 'begin', kind: 'snapshot' };
 }
+
+/** Decides about a restore: the machine goes back to a snapshot, whatever is left of the present one. */
+export function admitRestore({ status, operation }: AdmissionFacts): Admission {
+  if (operation !== null || status === 'provisioning') return { do: 'refuse', code: 'agent_transitioning' };
+  return { do: 'begin', kind: 'restore' };
+}

@@ -196,6 +196,28 @@ export const lifecycleEvents = {
     'upgraded',
     'The agent was not moved to the newest image; `outcome` says how it goes on.',
   ),
+  'agent.restoring': kind<Because & { readonly snapshot_id: string }>({
+    level: 'info',
+    public: 'The present of the agent is saved, if that was wanted; its machine is being started from the snapshot.',
+    sentence: ({ snapshot_id }) => `Going back to the snapshot ${snapshot_id}.`,
+  }),
+  'agent.restored': kind<Because & Took & { readonly snapshot_id: string; readonly loaded: 'memory' | 'disk' | null }>({
+    level: 'info',
+    public:
+      'The machine of the agent is that of a snapshot; `loaded` says whether with its memory, and is null for a stopped agent, whose next start begins from it.',
+    sentence({ snapshot_id, loaded, duration_ms }) {
+      const of = `the snapshot ${snapshot_id}`;
+      if (loaded === null) return `Restored: the next start begins from ${of}.`;
+      const how = loaded === 'memory' ? 'resumed from' : 'started from the disk of';
+      return `Restored: ${how} ${of} (${duration(duration_ms)}).`;
+    },
+  }),
+  'agent.restore_undone': kind<{ readonly snapshot_id: string; readonly why: string }>({
+    level: 'warn',
+    public: 'The agent did not go back to a snapshot, and is as it was; `why` says the reason.',
+    sentence: ({ snapshot_id, why }) =>
+      `The agent did not go back to the snapshot ${snapshot_id}, and is as it was: ${why}.`,
+  }),
   'agent.resized': kind<
     Took &
       MachineData & {

@@ -20,6 +20,9 @@ export const agentRecordEvents = {
   'agent.stop_requested': told('Somebody asked for the agent to stop.'),
   'agent.restart_requested': told('Somebody asked for the agent to restart.'),
   'agent.upgrade_requested': told('Somebody asked for the agent to move to the newest image.'),
+  'agent.restore_requested': told<{ readonly snapshot_id: string }>(
+    'Somebody asked for the agent to go back to a snapshot.',
+  ),
   'agent.root_used': quiet<{ readonly by: 'exec' | 'terminal' }>(),
   'agent.member_created': told<Member>('A member was added to the agent; `name` is whose.'),
   'agent.member_updated': told<Member>('A member of the agent was changed.'),

@@ -68,6 +68,7 @@ export class World {
     return {
       ...this.row,
       nextFrom: null,
+      restoreTo: null,
       size: 'small',
       machine: null,
       settingsFit: true,
@@ -116,6 +117,7 @@ export class World {
       case 'restrict':
       case 'show-browser':
       case 'load':
+      case 'go-back':
         return;
       case 'clone':
         return yield* this.start('clone', write);

@@ -23,6 +23,8 @@ import type {
 import type { AgentChange, AgentCount, AgentFilter, AgentRow, NewAgent } from '@lodge/store/agents';
 
 import type { CheckedChannel } from '../channels/input.ts';
+import type { SnapshotPlace } from '../saved/begin.ts';
+import type { RestoreInput, RestoreParts } from '../saved/restore.ts';
 
 /** A create as the API received it: checked against the schema, without defaults. `egress` is as `checkedEgress` returns it. */
 export interface CreateAgentInput extends Omit<NewAgent, 'id' | 'accountId' | 'model' | 'llmKeys' | 'channels'> {
@@ -103,6 +105,10 @@ export interface Agents {
    * say).
    */
   awaitVerb(accountId: string, id: string, verb: Verb, timeoutMs: number, signal: AbortSignal): Promise<AgentRow>;
+  /** Begins to go back to a snapshot, as `beginRestore` does. */
+  restore(place: SnapshotPlace, input: RestoreInput, parts: RestoreParts): Promise<AgentRow>;
+  /** Waits for the end of the restore, as `awaitRestored` does. */
+  awaitRestored(place: SnapshotPlace, timeoutMs: number, signal: AbortSignal): Promise<AgentRow>;
   /**
    * Changes the record, and the running machine where that is possible. A size that is not in effect yet shows as `size`
    * beside `machine`.
@@ -218,6 +224,8 @@ export interface LiveAgent {
   /** The address of the daemon in the agent's guest. */
   readonly guest: GuestAddress;
   readonly web: (page: WebPage) => WebEndpoint | null;
+  /** The line that the agent's next turn begins with: whoever takes it has it alone, and returns it if the turn never began. */
+  readonly note: { take(): Promise<string | null>; putBack(note: string): Promise<void> };
   /** Writes the guest's disk out, so that the turn's changes survive the VM's death from then on. Bounded; never rejects. */
   readonly flush: () => Promise<void>;
   /** Ends the keep-awake lease, once. Writes the guest's disk out first unless that has been done. */

@@ -18,6 +18,7 @@ import { guestOfRow } from './guest-of.ts';
 import { imageHasSkills, seeSkills } from './image.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 import { updateAgent } from './update-agent.ts';
+import { awaitRestored, beginRestore } from '../saved/restore.ts';
 import { Uses } from '../turns/use-agent.ts';
 
 /** The use-cases over their ports. */
@@ -38,6 +39,8 @@ export function createAgents(deps: AgentsDeps): Agents {
     delete: (accountId, id, signal, note) => deleteAgent(deps, { accountId, id }, signal, note),
     act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
+    restore: (place, input, parts) => beginRestore(deps, place, input, parts),
+    awaitRestored: (place, timeoutMs, signal) => awaitRestored(deps, place, timeoutMs, signal),
     update: (accountId, id, change, options) => updateAgent(deps, accountId, id, change, options),
     checkKeys: (accountId, id) => checkKeys(deps, accountId, id),
     changeMembers: (accountId, id, decide, note) => changeMembers(deps, accountId, id, decide, note),

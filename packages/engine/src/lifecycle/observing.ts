@@ -16,10 +16,11 @@ export async function observeAgent(
   id: string,
   generation: number,
   holder: string,
-  { event, ...facts }: Observation,
+  { event, ...observed }: Observation,
   also?: (trx: Transaction) => Promise<void>,
 ): Promise<{ readonly written: boolean; readonly ended: EndedOperation | null }> {
   const place = { id, generation, lease: leaseOf(database, holder) };
+  const facts = { ...(observed.operation === null && noRestore), ...observed };
   if (event === undefined) {
     return { written: await database.repeatable((db) => writeFacts(db, place, facts)), ended: null };
   }
@@ -29,13 +30,19 @@ export async function observeAgent(
     await also?.(trx);
     const ended = endedBy(row, event.type);
     // No snapshot is being saved once the operation that saves it has ended, however it did.
-    if (ended?.kind === 'snapshot' || ended?.kind === 'restore') {
+    if (ended !== null && saves.has(ended.kind)) {
       await endSaveWith(trx, { accountId: row.accountId, agentId: id }, event.type);
     }
     await appendEvent(trx, { ...event, accountId: row.accountId, agentId: id, by: null }, ended);
     return { written: true, ended };
   });
 }
+
+/** A restore is under way no longer than its operation. */
+const noRestore = { restoreTo: null, restoreMemory: false, restoreBack: null } as const;
+
+/** Operations that save a snapshot. */
+const saves: ReadonlySet<EndedOperation['kind']> = new Set(['snapshot', 'restore', 'upgrade'] as const);
 
 /** Removes secrets and hides the agent with its snapshots, once nothing of its VM is left on any host. */
 export async function finishDelete(database: Database, id: string, holder: string): Promise<void> {

@@ -30,6 +30,8 @@ export interface SaveOptions {
    * machine is the present one.
    */
   readonly present?: string | null;
+  /** Whether its machine is at rest, whatever the agent's status says. */
+  readonly atRest?: boolean;
 }
 
 export async function save(pass: Pass): Promise<void> {
@@ -65,14 +67,14 @@ export async function save(pass: Pass): Promise<void> {
 export async function savePresent(
   pass: Pass,
   row: Pick<SnapshotRow, 'id' | 'memory'>,
-  { present = null }: SaveOptions = {},
+  { present = null, atRest = false }: SaveOptions = {},
 ): Promise<SaveOutcome> {
   if (present !== null) return copyPresent(pass, row, present);
-  const isAwake = pass.agent.status === 'running';
+  const isAwake = !atRest && pass.agent.status === 'running';
   const giveRoomBack = row.memory ? await holdRoom(pass) : () => undefined;
   if (giveRoomBack === null) return noRoom;
   try {
-    return await (isAwake && row.memory ? saveAwake(pass, row) : saveAsItStands(pass, row));
+    return await (isAwake && row.memory ? saveAwake(pass, row) : saveAsItStands(pass, row, atRest));
   } finally {
     giveRoomBack();
   }
@@ -111,17 +113,37 @@ async function saveAwake(pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): P
   return outcome;
 }
 
+/** Saves a running VM whose runtime is suspended already, with these facts. */
+export async function saveQuiet(
+  pass: Pass,
+  row: Pick<SnapshotRow, 'id' | 'memory'>,
+  facts: RuntimeFacts,
+): Promise<SaveOutcome> {
+  const giveRoomBack = await holdRoom(pass);
+  if (giveRoomBack === null) return noRoom;
+  try {
+    return await saveWith(pass, row, facts);
+  } finally {
+    giveRoomBack();
+  }
+}
+
 /** Saves a VM that is frozen or at rest, or the disk of one that runs. */
-async function saveAsItStands(pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): Promise<SaveOutcome> {
+async function saveAsItStands(
+  pass: Pass,
+  row: Pick<SnapshotRow, 'id' | 'memory'>,
+  atRest: boolean,
+): Promise<SaveOutcome> {
   const template = await pass.template();
   if (template === null) return failed('The template that its disk was made from is gone.');
-  return saveWith(pass, row, template.facts);
+  return saveWith(pass, row, template.facts, atRest);
 }
 
 async function saveWith(
   pass: Pass,
   { id, memory }: Pick<SnapshotRow, 'id' | 'memory'>,
   facts: RuntimeFacts,
+  atRest = false,
 ): Promise<SaveOutcome> {
   const { deps, agent } = pass;
   // A snapshot of memory outlives the incarnation that it was made of.
@@ -134,7 +156,7 @@ async function saveWith(
     );
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (agent.status === 'running' || agent.status === 'paused') await checkStillThere(pass, error);
+    if (!atRest && (agent.status === 'running' || agent.status === 'paused')) await checkStillThere(pass, error);
     pass.logToOperator('warn', 'VM not saved', { err: error.cause });
     if (error.isVm('disk_full')) return noRoom;
     if (error.isVm('gone') || error.isVm('disk_missing')) return failed('Its disk is not on this host.');

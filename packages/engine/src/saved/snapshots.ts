@@ -17,11 +17,13 @@ import { awaitAgent } from '../agents/await-agent.ts';
 import { beginSave } from './begin.ts';
 import type { NewSnapshot, SnapshotBounds, SnapshotPlace } from './begin.ts';
 import { dropRow } from './ends.ts';
+import { saveFailure } from './failures.ts';
+import type { RestoreInput } from './restore.ts';
 import { noSnapshot } from './usable.ts';
 
 export interface SnapshotsDeps extends Pick<Store, 'changes'> {
   readonly database: Database;
-  readonly agents: Pick<Agents, 'get'>;
+  readonly agents: Pick<Agents, 'get' | 'restore' | 'awaitRestored'>;
   readonly bounds: SnapshotBounds;
 }
 
@@ -39,9 +41,6 @@ export interface SnapshotQuery {
   readonly before?: { readonly createdAt: Date; readonly id: string };
   readonly limit: number;
 }
-
-/** A client that waits for an agent to end its turn tries again after so long. */
-const busyRetrySeconds = 10;
 
 export type Snapshots = ReturnType<typeof createSnapshots>;
 
@@ -65,6 +64,9 @@ const reads = (deps: SnapshotsDeps) => ({
     if (row.status === 'failed') throw saveFailure(row);
     return row;
   },
+  /** Waits for the end of a restore. Refuses with the reason when the agent did not go back. */
+  awaitRestored: (place: SnapshotPlace, timeoutMs: number, signal: AbortSignal): Promise<AgentRow> =>
+    deps.agents.awaitRestored(place, timeoutMs, signal),
   /** Newest first. */
   async ofAgent(accountId: string, agentId: string, query: SnapshotQuery): Promise<readonly SnapshotRow[]> {
     await deps.agents.get(accountId, agentId);
@@ -90,6 +92,9 @@ const writes = ({ database, agents, bounds }: SnapshotsDeps) => ({
     const row = await beginSave(database, place, { ...input, kind: 'named' }, { cause: 'request', bounds, note });
     return row!;
   },
+  /** Begins to go back to a snapshot; `place` names the one of the present. Refuses as `beginRestore` does. */
+  restore: (place: SnapshotPlace, input: RestoreInput, note?: ActorNote): Promise<AgentRow> =>
+    agents.restore(place, input, { bounds, note }),
   async update(accountId: string, id: string, change: SnapshotChange, note?: ActorNote): Promise<SnapshotRow> {
     await getSnapshot({ database }, accountId, id);
     await checkExpiry(database, change.expiresAt);
@@ -135,16 +140,4 @@ function changedFields(row: SnapshotRow, { name, note, pinned, expiresAt }: Snap
     ...(pinned !== undefined && pinned !== row.pinned ? ['pinned'] : []),
     ...(expiresAt !== undefined && expiresAt?.getTime() !== row.expiresAt?.getTime() ? ['expires_at'] : []),
   ];
-}
-
-function saveFailure({ error, errorCode, agentId }: SnapshotRow): Refusal {
-  const message = `The snapshot was not saved: ${error ?? 'its machine could not be saved.'}`;
-  switch (errorCode) {
-    case 'agent_busy':
-      return new Refusal('agent_busy', message, { agentId, retryAfterSeconds: busyRetrySeconds });
-    case 'insufficient_capacity':
-      return new Refusal('insufficient_capacity', message, { agentId });
-    case null:
-      return new Refusal('internal_error', message, { agentId });
-  }
 }

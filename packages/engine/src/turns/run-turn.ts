@@ -16,6 +16,7 @@ import type { Answer } from './answer.ts';
 import { bounded } from './bounded.ts';
 import { hasPictures } from './pictures.ts';
 import { TurnWaits } from './waits.ts';
+import { withNote } from './turn-note.ts';
 
 /** The origin of a turn. */
 export type TurnOrigin = 'api' | 'channel' | 'schedule' | 'hook' | 'agent' | 'confirmation';
@@ -91,9 +92,10 @@ export function createRunTurn(deps: RunTurnDeps): RunTurn {
     const { signal, end } = bounded(asked.signal, asked.timeoutMs);
     try {
       const live = await liveAgent(deps, asked, signal);
+      const note = await live.note.take();
       // The agent's account was checked by then: only that account may know what becomes of its turns.
       const turn = deps.agents.turn(agentId, signal, asked.asked, placeOf(asked));
-      const request = requestOf(asked, live);
+      const request = requestOf(asked, live, note);
       const gatewayAnswer = open(deps, asked, live, request, turn.signal);
       const streams = request.body['stream'] === true;
       const { withPictures } = request;
@@ -137,20 +139,22 @@ interface Request {
   readonly endpoint: ChatEndpoint;
   readonly body: Json;
   readonly withPictures: boolean;
+  readonly note: string | null;
 }
 
-function requestOf({ member, conversation, said }: TurnRequest, live: LiveAgent): Request {
+function requestOf({ member, conversation, said }: TurnRequest, live: LiveAgent, note: string | null): Request {
   const { pictured = null } = said;
   const endpoint = live.endpoint({ member, conversation, pictures: pictured !== null || hasPictures(said.body) });
   const withPictures = pictured !== null && endpoint.takesPictures;
-  return { endpoint, withPictures, body: { ...(withPictures ? pictured : said.body), model: endpoint.model } };
+  const body = { ...(withPictures ? pictured : said.body), model: endpoint.model };
+  return { endpoint, withPictures, note, body: note === null ? body : withNote(body, note) };
 }
 
 async function open(
   { agents, gateway }: RunTurnDeps,
   { agentId, accountId, said, steps = false }: TurnRequest,
   live: LiveAgent,
-  { endpoint, body }: Request,
+  { endpoint, body, note }: Request,
   signal: AbortSignal,
 ): Promise<GatewayAnswer> {
   try {
@@ -158,6 +162,7 @@ async function open(
     return await gateway.open({ endpoint, api: said.api, body, explain: live.turnFailure, toolStep, signal });
   } catch (error) {
     if (signal.aborted || !isOfConnection(error)) throw error;
+    if (note !== null) await live.note.putBack(note);
     // The VM may have ended a moment ago.
     if ((await agents.get(accountId, agentId)).status === 'running') throw error;
     throw new Refusal('agent_not_running', 'Agent is not running. Start it first.', { agentId });

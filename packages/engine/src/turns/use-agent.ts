@@ -6,7 +6,7 @@
 import { Refusal } from '@lodge/domain';
 import type { LiveAgent, UseOptions } from '../agents/agents.ts';
 import type { ChatEndpoint, ChatTurn, WebEndpoint, WebPage } from '@lodge/ports';
-import { countTurn } from '@lodge/store/agents';
+import { countTurn, returnTurnNote, takeTurnNote } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import { act, isAtRest } from '../agents/act.ts';
 import { awaitAgent } from '../agents/await-agent.ts';
@@ -143,7 +143,13 @@ export class Uses {
       released = true;
       void flush().finally(() => keepAwake.drop(row.id));
     };
-    return { row, endpoint, turnFailure, toolStep, guest, web, flush, release };
+    const { database } = this.deps;
+    const note = {
+      // The common turn asks nothing.
+      take: () => (row.turnNote === null ? Promise.resolve(null) : takeTurnNote(database, row.id)),
+      putBack: (text: string) => returnTurnNote(database, row.id, text),
+    };
+    return { row, endpoint, turnFailure, toolStep, guest, web, note, flush, release };
   }
 
   /**

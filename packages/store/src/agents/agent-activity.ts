@@ -52,6 +52,24 @@ export async function countTurn(database: Database, id: string): Promise<void> {
   await database.repeatable((db) => sql`update agents set turns = turns + 1 where id = ${id}`.execute(db));
 }
 
+/** Takes the line that the agent's next turn begins with. Null when there is none, or another turn has taken it. */
+export async function takeTurnNote(database: Database, id: string): Promise<string | null> {
+  return database.once(async (db) => {
+    const { rows } = await sql<{ note: string }>`
+      with noted as (select id, turn_note from agents where id = ${id} and turn_note is not null for update)
+      update agents set turn_note = null from noted where agents.id = noted.id returning noted.turn_note as note
+    `.execute(db);
+    return rows[0]?.note ?? null;
+  });
+}
+
+/** Gives a line back that never reached the agent. */
+export async function returnTurnNote(database: Database, id: string, note: string): Promise<void> {
+  await database.repeatable((db) =>
+    sql`update agents set turn_note = ${note} where id = ${id} and turn_note is null`.execute(db),
+  );
+}
+
 /** Prolongs leases. It recreates one that expired because its process stood still for long. */
 export async function prolongKeepAwake(
   database: Database,

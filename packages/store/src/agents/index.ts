@@ -4,7 +4,9 @@ export {
   evictableAgents,
   idleAgents,
   prolongKeepAwake,
+  returnTurnNote,
   takeKeepAwake,
+  takeTurnNote,
 } from './agent-activity.ts';
 export { countAgents, holders, othersRunning, readCommitted, sizesHeld } from './agent-capacity.ts';
 export { beginOfAgent, deleteKeys, factsOfAgent, insertKeys, markDeleted, writeAgent } from './agent-decisions.ts';

@@ -137,6 +137,9 @@ export interface Agents {
   packagesError: string | null;
   pausedAt: Timestamp | null;
   peers: Generated<string[]>;
+  restoreBack: string | null;
+  restoreMemory: Generated<boolean>;
+  restoreTo: string | null;
   runtimeKind: domain.RuntimeKind;
   runtimeVersion: string | null;
   settingsApplied: Generated<string | null>;
@@ -1164,5 +1167,8 @@ export const columnsOf = {
     'snapshots',
     'turn_note',
     'turns',
+    'restore_to',
+    'restore_memory',
+    'restore_back',
   ],
 };

@@ -3,13 +3,14 @@ import { sql } from 'kysely';
 import type { Queries } from '../database/database.ts';
 import type { SnapshotRow } from './snapshots.ts';
 
-/** Ids of saved machines that somebody needs: those of snapshots, and those that an agent's next start begins from. */
+/** Ids of saved machines that somebody needs: those of snapshots, and those that an agent's next start or restore begins from. */
 export async function keptMachines(db: Queries): Promise<ReadonlySet<string>> {
-  const { rows } = await sql<{ id: string }>`
+  const { rows } = await sql<{ id: string | null }>`
     select id from snapshots where status <> 'failed'
-    union select next_from from agents where next_from is not null and deleted_at is null
+    union select unnest(array[next_from, restore_to, restore_back]) from agents
+      where (next_from is not null or restore_to is not null or restore_back is not null) and deleted_at is null
   `.execute(db);
-  return new Set(rows.map(({ id }) => id));
+  return new Set(rows.flatMap(({ id }) => id ?? []));
 }
 
 /** Templates that the disks of snapshots lie over. */
@@ -55,7 +56,9 @@ export async function dueSnapshots(db: Queries, host: string, failedDays: number
         or r.created_at < clock_timestamp() - coalesce((a.snapshots ->> 'keep_days')::int, 30) * interval '1 day'
       )
     )
-    select * from due where not exists (select from agents a where a.next_from = due.id and a.deleted_at is null)
+    select * from due where not exists (
+      select from agents a where due.id in (a.next_from, a.restore_to, a.restore_back) and a.deleted_at is null
+    )
     limit 100
   `.execute(db);
   return rows;

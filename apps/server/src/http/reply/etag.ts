@@ -41,6 +41,9 @@ const placed: ReadonlySet<string> = new Set<keyof AgentRow>([
   'hostAccess',
   'nextFrom',
   'nextMemory',
+  'restoreTo',
+  'restoreMemory',
+  'restoreBack',
   'turnNote',
   'turns',
 ]);

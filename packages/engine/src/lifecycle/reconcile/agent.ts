@@ -31,6 +31,7 @@ import { restart } from './restart.ts';
 import { restrict } from './restrict.ts';
 import { BrowsersShown, showBrowser } from './show-browser.ts';
 import { suspend } from './suspend.ts';
+import { goBack } from '../../saved/go-back.ts';
 import { save } from '../../saved/save.ts';
 import { dropBackup } from '../upgrade/move-in.ts';
 import { rollBack, upgrade } from '../upgrade/upgrade.ts';
@@ -168,6 +169,8 @@ async function takeStep(
       return restart(pass, step);
     case 'save':
       return save(pass);
+    case 'go-back':
+      return goBack(pass);
     case 'upgrade':
       return upgrade(pass);
     case 'roll-back':

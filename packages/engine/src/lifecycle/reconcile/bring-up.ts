@@ -179,8 +179,9 @@ export async function bringUp(pass: Pass, start: Start): Promise<void> {
   await readyRuntime(pass, start, vm);
   const applied = await settingsAfter(pass, start, vm);
   const totalMs = performance.now() - startedAt;
-  // The agent runs again because an upgrade failed; the reason stays readable.
-  const isBack = agent.operation === null && agent.statusReason?.code === 'upgrade_failed';
+  // The agent runs again because an upgrade or a restore failed; the reason stays readable.
+  const code = agent.operation === null ? agent.statusReason?.code : undefined;
+  const isBack = code === 'upgrade_failed' || code === 'restore_failed';
   await pass.observe({
     status: 'running',
     statusReason: isBack ? agent.statusReason : null,
@@ -302,6 +303,11 @@ export async function readyRuntime(pass: Pass, { from, template, deadline }: Sta
 
 function runs({ agent, because }: Pass, start: Start, { machine }: Vm, ms: number): Happening {
   const { vcpus, memoryMib: memory_mib } = machine;
+  if (start.saved !== undefined && agent.operation?.kind === 'restore') {
+    const loaded = start.from === 'snapshot' ? ('memory' as const) : ('disk' as const);
+    const data = { ...because, snapshot_id: start.saved, loaded, duration_ms: Math.round(ms) };
+    return { type: 'agent.restored', data };
+  }
   const from = start.saved === undefined ? start.from : start.from === 'snapshot' ? 'saved_memory' : 'saved_disk';
   return { type: runType(agent), data: { from, ...because, duration_ms: Math.round(ms), vcpus, memory_mib } };
 }

@@ -3,6 +3,7 @@
  * not load is no reason to fail: its disk is booted. The row names the machine until the write that says that the agent runs,
  * so after a kill the next pass starts from it anew, whatever VM there is.
  */
+import { sentenceOf } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Template } from '@lodge/ports';
 import { findSnapshot } from '@lodge/store/snapshots';
@@ -21,17 +22,21 @@ import type { Reason } from './reason.ts';
 const attempts = 2;
 
 /** A machine that can be started from. */
-interface Loadable {
+export interface Loadable {
   readonly id: string;
   readonly template: Template;
   /** Whether its memory is wanted and this host takes it. */
   readonly withMemory: boolean;
+  /** Whether it was wanted, and this host does not take it. */
+  readonly isForeign: boolean;
 }
 
 export async function load(pass: Pass): Promise<void> {
   const { agent, deps } = pass;
-  const found = await findLoadable(pass, agent.nextFrom!);
+  await endOwn(pass);
+  const found = await findLoadable(pass, agent.nextFrom!, agent.nextMemory);
   if (typeof found === 'string') return giveUp(pass, new StepFailed(new Error(found), false), null);
+  if (found.isForeign) await noteNoMemory(pass, { missing: false, foreign: true });
   if (found.withMemory && (await loadMemory(pass, found)) === 'ended') return;
   await noteBoot(pass, false);
   const { id: saved, template } = found;
@@ -51,9 +56,23 @@ export async function load(pass: Pass): Promise<void> {
   }
 }
 
-/** Returns the machine, or why nothing can be started from it. */
-async function findLoadable(pass: Pass, id: string): Promise<Loadable | string> {
-  const { agent, deps } = pass;
+/** Ends a machine of the agent's own: that of before a restore, or of a start that was cut short. */
+async function endOwn(pass: Pass): Promise<void> {
+  const { deps, id, vm } = pass;
+  if (vm === null || vm.state === 'disk-only' || vm.state === 'suspended') return;
+  await pass.giveUpAddress();
+  try {
+    await pass.within(deps.bounds.removeMs, () => deps.endings.remove(id, { keepDisk: true }));
+  } catch (error) {
+    if (!(error instanceof StepFailed)) throw error;
+    // The start supersedes the rest of it.
+    pass.logToOperator('warn', 'the VM to be replaced could not be taken away yet', { err: error.cause });
+  }
+}
+
+/** Returns the machine, or why nothing can be started from it. `memory`: whether its memory is wanted. */
+export async function findLoadable(pass: Pass, id: string, memory: boolean): Promise<Loadable | string> {
+  const { deps } = pass;
   const saved = await deps.driver.findSaved(id).catch((error: unknown) => {
     if (error instanceof VmError) return null;
     throw error;
@@ -64,10 +83,9 @@ async function findLoadable(pass: Pass, id: string): Promise<Loadable | string> 
   }
   const template = await deps.templates.get(saved.templateId);
   if (template === null) return 'the template of the saved machine is gone';
-  const wanted = agent.nextMemory && saved.memory;
+  const wanted = memory && saved.memory;
   const withMemory = wanted && saved.loads === 'memory';
-  if (wanted && !withMemory) await noteNoMemory(pass, { missing: false, foreign: true });
-  return { id, template, withMemory };
+  return { id, template, withMemory, isForeign: wanted && !withMemory };
 }
 
 /** Resumes its memory. `disk`: that did not load, and its disk is next. */
@@ -109,11 +127,32 @@ async function tellDamage({ deps, agent }: Pass, id: string): Promise<void> {
 /** Ends a start for which nothing else is left. The row goes on naming the machine: a later start tries it again. */
 async function giveUp(pass: Pass, failed: StepFailed, death: ReportedDeath | null): Promise<void> {
   const { agent } = pass;
-  if (failed.isVm('no_capacity') && agent.acknowledged) {
+  const hasNoRoom = failed.isVm('no_capacity');
+  if (agent.operation?.kind === 'restore' && agent.restoreBack !== null && !hasNoRoom) {
+    await bringBack(pass, agent.restoreBack);
+    return;
+  }
+  if (hasNoRoom && agent.acknowledged) {
     await keepStopped(pass, { code: 'insufficient_capacity', message: 'The host has no room for this VM.' });
     return;
   }
   await fail(pass, reasonOf(failed, fallback(pass), death));
+}
+
+/** Ends a restore: the present of before it comes back, by the next pass. */
+async function bringBack(pass: Pass, present: string): Promise<void> {
+  const why = 'neither its memory nor its disk could be started';
+  const event = { type: 'agent.restore_undone', data: { snapshot_id: pass.agent.nextFrom!, why } } as const;
+  await pass.observe({
+    status: 'provisioning',
+    statusReason: { code: 'restore_failed', message: sentenceOf(event)!, at: new Date() },
+    vmAddress: null,
+    nextFrom: present,
+    nextMemory: true,
+    turnNote: null,
+    operation: null,
+    event,
+  });
 }
 
 const fallback = ({ agent }: Pass): Reason =>

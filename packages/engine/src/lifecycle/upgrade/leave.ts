@@ -1,6 +1,7 @@
 /** The first half of an upgrade, up to a backed-up VM: the running work ends, and disk and memory are kept as they are. */
 import { LookAgain, StepFailed } from '../reconcile/pass.ts';
 import type { Pass } from '../reconcile/pass.ts';
+import { keepBefore } from '../../saved/before-upgrade.ts';
 import { cameToNothing, goOn, quiesce, reopen, notDone } from '../reconcile/suspend.ts';
 
 /** The deadline, counted from the beginning of the operation, so that kills and repeats do not prolong it. */
@@ -21,6 +22,7 @@ export async function leave(pass: Pass, deadline: AbortSignal): Promise<boolean>
   if (pass.vm?.state === 'paused' && !(await goOn(pass))) return false;
   const facts = await quiesce(pass, template.facts);
   if (facts === null) return false;
+  await keepBefore(pass, facts);
   await pass.giveUpAddress();
   try {
     const kept = { facts, data: runtime.data };

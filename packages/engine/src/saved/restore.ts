@@ -1,0 +1,138 @@
+/** The beginning of a restore, in one transaction: the present's row, the operation, and where it goes. */
+import { Refusal, admitRestore, agentIdPattern, beforeLastTurn, keptPresentDays } from '@lodge/domain';
+import type { ActorNote } from '@lodge/ports';
+import { beginOfAgent, factsOfAgent, lockAgent, othersRunning, selectAgent, writeAgent } from '@lodge/store/agents';
+import type { AgentRow } from '@lodge/store/agents';
+import type { Transaction } from '@lodge/store/database';
+import { writeNote } from '@lodge/store/events';
+import { findSnapshot, insertSnapshot, readyBefore } from '@lodge/store/snapshots';
+import type { SnapshotRow } from '@lodge/store/snapshots';
+import { isAtRest, refusal } from '../agents/act.ts';
+import { awaitAgent } from '../agents/await-agent.ts';
+import { checkDiskForStart, checkRoom, withRoom } from '../agents/capacity.ts';
+import { checkRunning } from '../agents/create-agent.ts';
+import type { AgentsDeps } from '../agents/deps.ts';
+import { isThere, notFound } from '../agents/reading.ts';
+import { checkSnapshotQuota, newSnapshotRow } from './begin.ts';
+import type { SnapshotBounds, SnapshotPlace } from './begin.ts';
+import { saveFailure } from './failures.ts';
+import { checkUsable, noSnapshot } from './usable.ts';
+
+export interface RestoreInput {
+  /** The id of a snapshot of the agent, or `before_last_turn`. */
+  readonly snapshot: string;
+  readonly savePresent: boolean;
+  /** Whether the snapshot's memory is loaded, or its disk is booted. */
+  readonly memory: boolean;
+}
+
+export interface RestoreParts {
+  readonly bounds: SnapshotBounds;
+  readonly note?: ActorNote | undefined;
+}
+
+const dayMs = 86_400_000;
+
+/**
+ * Begins a restore; `place.snapshotId` names the snapshot of the present. Refuses with `agent_not_found`,
+ * `agent_transitioning`, `agent_not_running`, `snapshot_not_found`, `snapshot_not_ready`, `snapshot_damaged`,
+ * `quota_exceeded` or `insufficient_capacity`.
+ */
+export async function beginRestore(
+  deps: AgentsDeps,
+  place: SnapshotPlace,
+  input: RestoreInput,
+  parts: RestoreParts,
+): Promise<AgentRow> {
+  const { accountId, agentId } = place;
+  if (!agentIdPattern.test(agentId)) throw notFound(agentId);
+  let needy: AgentRow | null = null;
+  const begin = (hasRoom: boolean): Promise<AgentRow | null> =>
+    deps.database.transaction(async (trx) => {
+      const locked = await lockAgent(trx, agentId);
+      if (locked?.accountId !== accountId || locked.desired === 'deleted') throw notFound(agentId);
+      const { row, now } = await factsOfAgent(trx, agentId);
+      checkRestorable(row);
+      const target = await targetOf(trx, row, input.snapshot);
+      if (row.status === 'paused' || row.status === 'error') {
+        checkRunning(deps, await othersRunning(trx, accountId, agentId));
+      }
+      needy = row;
+      // An agent in error holds no memory, and runs afterwards.
+      if (row.status === 'error' && !hasRoom) return null;
+      if (input.savePresent) await insertPresent(trx, place, row, now, parts.bounds);
+      await writeAgent(trx, agentId, { restoreTo: target.id, restoreMemory: input.memory, restoreBack: null });
+      await beginOfAgent(trx, agentId, 'restore', 'request');
+      const event = { type: 'agent.restore_requested', data: { snapshot_id: target.id } } as const;
+      await writeNote(trx, { accountId, agentId }, event, parts.note);
+      return (await selectAgent(trx, agentId))!;
+    });
+  const begun = await begin(false);
+  if (begun !== null) return begun;
+  const agent: AgentRow = needy!;
+  if (agent.host === null || agent.host === deps.holder) await checkDiskForStart(deps, agent);
+  await withRoom(deps, agent.size, () => checkRoom(deps, agent, agent.size));
+  return (await begin(true))!;
+}
+
+function checkRestorable(row: AgentRow): void {
+  const admission = admitRestore(row);
+  if (admission.do === 'refuse') throw refusal(admission.code, row);
+  if (row.acknowledged) return;
+  throw new Refusal('agent_not_running', 'The agent has not run yet, so it has nothing to go back to.', {
+    agentId: row.id,
+  });
+}
+
+/** The snapshot to go back to. That of another agent is none. */
+async function targetOf(trx: Transaction, agent: AgentRow, snapshot: string): Promise<SnapshotRow> {
+  if (snapshot === beforeLastTurn) {
+    const found = await readyBefore(trx, agent.id, agent.turns);
+    if (found !== undefined) return found;
+    throw new Refusal('snapshot_not_found', 'The agent has no snapshot from before its last turn.');
+  }
+  const row = agentIdPattern.test(snapshot) ? await findSnapshot(trx, agent.accountId, snapshot) : undefined;
+  if (row?.agentId !== agent.id) throw noSnapshot();
+  checkUsable(row);
+  return row;
+}
+
+async function insertPresent(
+  trx: Transaction,
+  place: SnapshotPlace,
+  row: AgentRow,
+  now: Date,
+  bounds: SnapshotBounds,
+): Promise<void> {
+  await checkSnapshotQuota(trx, place, bounds);
+  const expiresAt = new Date(now.getTime() + keptPresentDays * dayMs);
+  const wanted = { kind: 'before_restore', memory: row.status !== 'error', expiresAt } as const;
+  await insertSnapshot(trx, newSnapshotRow(row, place.snapshotId, wanted));
+}
+
+/**
+ * Waits until the restore has ended, `timeoutMs` passed or `signal` aborted, and returns the agent. Refuses with the reason
+ * when it did not go back.
+ */
+export async function awaitRestored(
+  deps: AgentsDeps,
+  { accountId, agentId, snapshotId }: SnapshotPlace,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<AgentRow> {
+  const ended = (row: AgentRow | null): boolean => !isThere(row) || row.accountId !== accountId || isAtRest(row);
+  const row = await awaitAgent(deps, agentId, ended, timeoutMs, signal);
+  if (!isThere(row) || row.accountId !== accountId) throw notFound(agentId);
+  if (!isAtRest(row)) return row;
+  const present = await deps.database.repeatable((db) => findSnapshot(db, accountId, snapshotId));
+  if (present?.status === 'failed') throw saveFailure(present);
+  const { status, statusReason } = row;
+  if (
+    status === 'error' ||
+    statusReason?.code === 'restore_failed' ||
+    (status === 'stopped' && statusReason !== null)
+  ) {
+    throw new Refusal('internal_error', statusReason?.message ?? 'The agent did not go back.', { agentId });
+  }
+  return row;
+}
