@@ -8,25 +8,24 @@ import { restoreNote, sentenceOf } from '@lodge/domain';
 import type { AgentRow } from '@lodge/store/agents';
 import type { Transaction } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
-import { endSaving, failSaving, findSnapshot, savingOf } from '@lodge/store/snapshots';
+import { deleteSnapshot, endSaving, failSaving, findSnapshot, savingOf } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import { findLoadable } from '../lifecycle/reconcile/load.ts';
 import type { Loadable } from '../lifecycle/reconcile/load.ts';
 import type { Pass } from '../lifecycle/reconcile/pass.ts';
-import { dropRow } from './ends.ts';
 import { savePresent } from './save.ts';
 import type { SaveOutcome } from './save.ts';
 
 export async function goBack(pass: Pass): Promise<void> {
   const { agent, deps, id } = pass;
-  const target = await findLoadable(pass, agent.restoreTo!, agent.restoreMemory);
-  if (typeof target === 'string') return staysAsIs(pass, target);
   const row = await deps.database.repeatable((db) => savingOf(db, id));
+  const target = await findLoadable(pass, agent.restoreTo!, agent.restoreMemory);
+  if (typeof target === 'string') return staysAsIs(pass, target, row);
   const outcome = row === undefined ? null : await save(pass, row);
   if (row === undefined || outcome === null) {
     return namesNext(pass, target, null, async (trx) => {
       // Nothing was left of its machine to be saved.
-      if (row !== undefined) await dropRow(trx, row, 'request');
+      if (row !== undefined) await deleteSnapshot(trx, row.id);
     });
   }
   const of = { snapshot_id: row.id, kind: row.kind, name: row.name };
@@ -99,11 +98,13 @@ async function namesNext(
 }
 
 /** Ends a restore before anything has changed. */
-async function staysAsIs(pass: Pass, why: string): Promise<void> {
+async function staysAsIs(pass: Pass, why: string, row: SnapshotRow | undefined): Promise<void> {
   const { agent } = pass;
   const event = { type: 'agent.restore_undone', data: { snapshot_id: agent.restoreTo!, why } } as const;
   const code = 'restore_failed';
   const statusReason = { code, message: sentenceOf(event)!, at: new Date() } as const;
   // An agent in error has a reason of its own.
-  await pass.observe({ operation: null, ...(agent.status !== 'error' && { statusReason }), event });
+  await pass.observe({ operation: null, ...(agent.status !== 'error' && { statusReason }), event }, async (trx) => {
+    if (row !== undefined) await deleteSnapshot(trx, row.id);
+  });
 }

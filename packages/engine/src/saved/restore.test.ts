@@ -172,7 +172,7 @@ test('before_last_turn is the newest snapshot that was saved before the last tur
   await plane.end();
 });
 
-test('the next turn alone begins with the line, and has it still when the machine was not reached', async () => {
+test('the next turn alone begins with the line', async () => {
   const gateway = new FakeGateway();
   const { plane, id, snapshot } = await start({ gateway });
   const row = await restored(plane, id, snapshot);

@@ -1,11 +1,27 @@
 /** Refusals about snapshots, and their damage. */
 import { Refusal } from '@lodge/domain';
+import { VmError } from '@lodge/ports';
 import type { Database } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
 import { markDamaged } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 
 export const noSnapshot = (): Refusal => new Refusal('snapshot_not_found', 'The account has no such snapshot.');
+
+export function checkUsable({ status, error }: SnapshotRow): void {
+  switch (status) {
+    case 'ready':
+      return;
+    case 'saving':
+      throw new Refusal('snapshot_not_ready', 'The snapshot is still being saved. Try again once it is ready.', {
+        retryAfterSeconds: 5,
+      });
+    case 'failed':
+      throw new Refusal('snapshot_not_ready', `The snapshot was not saved: ${error}`);
+    case 'damaged':
+      throw new Refusal('snapshot_damaged', `The snapshot is damaged: ${error}`);
+  }
+}
 
 /** Marks a snapshot damaged, with its event; one that is not ready stays as it is. */
 export async function noteDamage(database: Database, { id }: Pick<SnapshotRow, 'id'>, why: string): Promise<void> {
@@ -17,3 +33,7 @@ export async function noteDamage(database: Database, { id }: Pick<SnapshotRow, '
     await appendEvent(trx, { type: 'snapshot.damaged', data, accountId, agentId, by: null });
   });
 }
+
+/** Whether the error says that a saved machine is no more as it was saved, or no more at all. */
+export const isDamage = (error: unknown): boolean =>
+  error instanceof VmError && (error.code === 'saved_damaged' || error.code === 'saved_missing');
