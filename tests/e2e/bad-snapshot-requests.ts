@@ -12,6 +12,16 @@ const post = (title: string, json: object, names: BadRequest['names']): BadReque
   ...invalid,
   ...(names !== undefined && { names }),
 });
+const restore = (
+  title: string,
+  json: object,
+  expected: Pick<BadRequest, 'status' | 'type' | 'code' | 'names'>,
+): BadRequest => ({
+  title: `restore with ${title}`,
+  path: '/v1/agents/{id}/restore',
+  json,
+  ...expected,
+});
 const plan = (title: string, snapshots: unknown, names: string): BadRequest => ({
   title: `plan snapshots ${title}`,
   method: 'PATCH',
@@ -32,6 +42,16 @@ export const snapshotRequests: readonly BadRequest[] = [
   post('an expiry that is none', { expires_at: 'tomorrow' }, 'expires_at'),
   { ...post('a key that may only read', {}, 'agents:write'), ...noScope, key: 'read' },
   { title: 'make a snapshot of no agent', path: '/v1/agents/aaaaaaaaaaaa/snapshots', json: {}, ...noAgent },
+  restore('no snapshot', {}, { ...invalid, names: 'snapshot' }),
+  restore('a blank snapshot', { snapshot: '' }, { ...invalid, names: 'snapshot' }),
+  restore('a snapshot that is a number', { snapshot: 7 }, { ...invalid, names: 'snapshot' }),
+  restore('memory that is a text', { snapshot: 'x', memory: 'yes' }, { ...invalid, names: 'memory' }),
+  restore('a present that is a text', { snapshot: 'x', save_present: 'no' }, { ...invalid, names: 'save_present' }),
+  restore('an unknown field', { snapshot: 'x', at: 'now' }, { ...invalid, names: 'at' }),
+  restore('a snapshot that there is not', { snapshot: 'aaaaaaaaaaaa' }, noSnapshot),
+  restore('what is no id', { snapshot: '../x' }, noSnapshot),
+  { ...restore('a key that may only read', { snapshot: 'x' }, noScope), names: 'agents:write', key: 'read' },
+  { title: 'restore no agent', path: '/v1/agents/aaaaaaaaaaaa/restore', json: { snapshot: 'x' }, ...noAgent },
   get('snapshots of no agent', '/v1/agents/aaaaaaaaaaaa/snapshots', noAgent),
   get('snapshots of an unknown kind', '/v1/snapshots?kind=mine', { ...invalid, names: 'kind' }),
   get('a page of snapshots by no cursor', '/v1/snapshots?cursor=x', { ...invalid, names: 'cursor' }),

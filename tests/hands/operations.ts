@@ -108,6 +108,7 @@ const table: Readonly<Record<string, readonly [method: Place['method'], command:
   getSnapshot: ['snapshots.get', 'snapshots show'],
   updateSnapshot: ['snapshots.update', 'snapshots update'],
   deleteSnapshot: ['snapshots.delete', 'snapshots delete'],
+  restoreAgent: ['snapshots.restore', 'snapshots restore'],
   listSchedules: ['schedules.list', 'schedules list'],
   createSchedule: ['schedules.create', 'schedules create'],
   getSchedule: ['schedules.get', 'schedules show'],

@@ -37,6 +37,7 @@ export * from './agents/members.ts';
 export * from './account/own-account.ts';
 export * from './agents/published-ports.ts';
 export * from './agents/schedules.ts';
+export * from './agents/restore.ts';
 export * from './agents/snapshots.ts';
 export * from './chat/responses.ts';
 export * from './account/spend.ts';

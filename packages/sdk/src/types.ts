@@ -2321,6 +2321,15 @@ export type ResponseStreamEvent = {
   };
 };
 
+export interface RestoreAgent {
+  /** Id of a snapshot of this agent, or `before_last_turn`: the newest one that was saved before its last turn began. */
+  snapshot: string;
+  /** False: the present is not saved first. The turn in hand is cut off, and nothing comes back if the snapshot does not start. */
+  save_present?: boolean | undefined;
+  /** False: the disk of the snapshot is booted, without its memory. */
+  memory?: boolean | undefined;
+}
+
 export interface RevokeToken {
   /** An access or a refresh token. */
   token: string;
@@ -4563,6 +4572,20 @@ export interface Operations {
     query: unknown;
     body: undefined;
     reply: DeletedSnapshot;
+    stream: never;
+  };
+  /** POST /v1/agents/{id}/restore: Take an agent back to a snapshot */
+  restoreAgent: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: {
+      /** `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both are sent. */
+      wait?: boolean | undefined;
+    };
+    body: RestoreAgent;
+    reply: Agent;
     stream: never;
   };
   /** POST /v1/agents/{id}/responses: Have an agent respond */

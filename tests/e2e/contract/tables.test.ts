@@ -63,6 +63,7 @@ const endpoints: readonly [string, string, unknown, number, string?][] = [
   ['GET', '/agents/:id/schedules', undefined, 200, 'agents:read'],
   ['POST', '/agents/:id/schedules', { name: 'S', every: '1h', prompt: 'x' }, 201, 'agents:write'],
   ['POST', '/agents/:id/snapshots', { memory: false }, 201, 'agents:write'],
+  ['POST', '/agents/:id/restore', { snapshot: 'none' }, 404, 'agents:write'],
   ['GET', '/agents/:id/snapshots', undefined, 200, 'agents:read'],
   ['GET', '/snapshots', undefined, 200, 'agents:read'],
   ['GET', '/snapshots/none', undefined, 404, 'agents:read'],

@@ -1,7 +1,15 @@
 import type { Pages } from '../http/page.ts';
 import { agentPath, pathOf } from '../http/url.ts';
 import type { CallOptions, WithQuery } from '../options.ts';
-import type { CreateSnapshot, DeletedSnapshot, Snapshot, SnapshotList, UpdateSnapshot } from '../types.ts';
+import type {
+  Agent,
+  CreateSnapshot,
+  DeletedSnapshot,
+  RestoreAgent,
+  Snapshot,
+  SnapshotList,
+  UpdateSnapshot,
+} from '../types.ts';
 import { Resource } from './resource.ts';
 import type { QueryOf } from './resource.ts';
 
@@ -27,6 +35,11 @@ export class Snapshots extends Resource {
   /** Those of all agents, newest first. */
   list(query?: QueryOf<'listSnapshots'>, options?: CallOptions): Pages<SnapshotList> {
     return this.pagesOf(pathOf('snapshots'), options, query);
+  }
+
+  /** Takes an agent back to a snapshot, or to `before_last_turn`. The present is saved first. */
+  restore(agentId: string, body: RestoreAgent, options?: WithQuery<QueryOf<'restoreAgent'>>): Promise<Agent> {
+    return this.postJson(agentPath(agentId, 'restore'), body, options, { slowMs: waitMs });
   }
 
   get(snapshot: string, options?: CallOptions): Promise<Snapshot> {

@@ -103,6 +103,7 @@ function defineWrites(command: Command, on: On): void {
       run.out.result(made, () => snapshotFields(run.out, made));
     }),
   );
+  defineRestore(command, on);
   const update = withSettings(
     command
       .command('update')
@@ -129,6 +130,31 @@ function defineWrites(command: Command, on: On): void {
       const lodge = await run.lodge();
       const deleted = await lodge.snapshots.delete(id, run.call);
       run.out.result(deleted, () => `Deleted ${safeLine(id)}.\n`);
+    }),
+  );
+}
+
+function defineRestore(command: Command, on: On): void {
+  const restore = command
+    .command('restore')
+    .argument(...agentArgument)
+    .argument('<snapshot>', 'id of a snapshot of the agent, or before_last_turn')
+    .option('--discard-present', 'do not save the present first')
+    .option('--disk-only', 'boot the disk of the snapshot, without its memory')
+    .description('Take an agent back to a snapshot; the present is saved first.');
+  examples(restore, ['lodge snapshots restore ada before_last_turn', 'undo the last turn of ada']).action(
+    on(async (run, options: { discardPresent?: true; diskOnly?: true }, agent: string, snapshot: string) => {
+      const id = await agentIdOf(run, agent);
+      if (options.discardPresent && !run.isYes) {
+        await confirm(run, `Take ${safeLine(agent)} back to ${safeLine(snapshot)} and lose how it is now?`);
+      }
+      const lodge = await run.lodge();
+      const less = {
+        ...(options.discardPresent && { save_present: false }),
+        ...(options.diskOnly && { memory: false }),
+      };
+      const row = await lodge.snapshots.restore(id, { snapshot, ...less }, run.call);
+      run.out.result(row, () => `${safeLine(row.name)} is ${row.status}.\n`);
     }),
   );
 }

@@ -3492,6 +3492,57 @@ class AsyncSnapshotsOperations(AsyncResource):
         """
         return await self._client.call(DeletedSnapshot, Call("DELETE", f"/snapshots/{segment(snapshot)}"), options)
 
+    async def restore(
+        self,
+        agent_id: str,
+        *,
+        snapshot: str,
+        wait: bool | NotGiven = NOT_GIVEN,
+        save_present: bool | NotGiven = NOT_GIVEN,
+        memory: bool | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Agent:
+        """Take an agent back to a snapshot.
+
+        The present is saved first, as a snapshot of the kind `before_restore` that is kept for 30 days; for
+        that the turn in hand ends, within 30 s (else 409 `agent_busy`). Then the machine is that of the
+        snapshot, memory and disk, with the runtime's version of then. A running agent, a paused one and one
+        in `error` run afterwards; a stopped one stays stopped, and its next start begins from the snapshot.
+        Only the machine goes back: settings, schedules, channels, queues and usage stay, and settings are
+        applied again. The agent's next turn begins with a line that says so.
+
+        Memory that does not load leaves its disk, which is booted. When that does not start either, the
+        present comes back and the reply is a 500 that says why.
+
+        The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
+        otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is: poll
+        the agent then.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            snapshot: Id of a snapshot of this agent, or `before_last_turn`: the newest one that was saved
+                before its last turn began.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+            save_present: False: the present is not saved first. The turn in hand is cut off, and nothing
+                comes back if the snapshot does not start.
+            memory: False: the disk of the snapshot is booted, without its memory.
+        """
+        return await self._client.call(
+            Agent,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/restore",
+                query={"wait": wait},
+                body={"snapshot": snapshot, "save_present": save_present, "memory": memory},
+                keyed=True,
+                patience=150,
+            ),
+            options,
+        )
+
 
 class AsyncResponsesOperations(AsyncResource):
     async def create(

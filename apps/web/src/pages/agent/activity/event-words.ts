@@ -61,6 +61,8 @@ const sources: Readonly<Record<string, string>> = {
   clone: 'Made from the template.',
   boot: 'Started from its disk.',
   snapshot: 'With its memory as it was.',
+  saved_memory: 'From a snapshot.',
+  saved_disk: 'From the disk of a snapshot.',
 };
 const run =
   (title: string): Teller =>
@@ -119,6 +121,7 @@ const tellers: Readonly<Record<string, Teller>> = {
   'agent.stop_requested': asked('stop'),
   'agent.restart_requested': asked('restart'),
   'agent.upgrade_requested': asked('move to the newest image'),
+  'agent.restore_requested': asked('go back to a snapshot'),
   'agent.operation_ended': () => ({ title: 'There was nothing left to do' }),
   'agent.starting': (data) => ({ title: 'Is being started from its disk', detail: because(data) }),
   'agent.restarting': (data) => ({ title: 'Is being restarted', detail: because(data) }),
@@ -132,6 +135,16 @@ const tellers: Readonly<Record<string, Teller>> = {
   'agent.stop_failed': (data) => ({ title: 'Was not stopped', detail: said(data, 'why'), tone: 'bad' }),
   'agent.upgrade_failed': (data) => ({
     title: 'Was not moved to the newest image',
+    detail: said(data, 'why'),
+    tone: 'bad',
+  }),
+  'agent.restoring': (data) => ({ title: 'Is going back to a snapshot', detail: because(data) }),
+  'agent.restored': (data) => ({
+    title: said(data, 'loaded') === undefined ? 'Starts from a snapshot next' : 'Is as a snapshot of it was',
+    tone: 'good',
+  }),
+  'agent.restore_undone': (data) => ({
+    title: 'Did not go back to a snapshot',
     detail: said(data, 'why'),
     tone: 'bad',
   }),
