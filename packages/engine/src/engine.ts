@@ -40,7 +40,7 @@ import { ReconcileLoop } from './lifecycle/reconcile/loop.ts';
 import { Installs } from './lifecycle/reconcile/installs.ts';
 import { RulesPut } from './lifecycle/reconcile/rules-put.ts';
 import { HealthWatch } from './lifecycle/supervise/health.ts';
-import type { SnapshotBounds } from './saved/begin.ts';
+import type { SnapshotBounds } from './saved/place.ts';
 import { SnapshotKeeper } from './saved/keeper.ts';
 import { createSpending } from './spend/spending.ts';
 import type { SpendingDeps } from './spend/spending.ts';

@@ -23,8 +23,7 @@ import type {
 import type { AgentChange, AgentCount, AgentFilter, AgentRow, NewAgent } from '@lodge/store/agents';
 
 import type { CheckedChannel } from '../channels/input.ts';
-import type { SnapshotPlace } from '../saved/begin.ts';
-import type { RestoreInput, RestoreParts } from '../saved/restore.ts';
+import type { RestoreInput, RestoreParts, SnapshotPlace } from '../saved/place.ts';
 
 /** A create as the API received it: checked against the schema, without defaults. `egress` is as `checkedEgress` returns it. */
 export interface CreateAgentInput extends Omit<NewAgent, 'id' | 'accountId' | 'model' | 'llmKeys' | 'channels'> {

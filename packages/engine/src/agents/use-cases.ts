@@ -39,8 +39,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     delete: (accountId, id, signal, note) => deleteAgent(deps, { accountId, id }, signal, note),
     act: (accountId, id, verb, note) => act(deps, accountId, id, verb, note),
     awaitVerb: (accountId, id, verb, timeoutMs, signal) => awaitVerb(deps, accountId, id, { verb, timeoutMs, signal }),
-    restore: (place, input, parts) => beginRestore(deps, place, input, parts),
-    awaitRestored: (place, timeoutMs, signal) => awaitRestored(deps, place, timeoutMs, signal),
+    ...restores(deps),
     update: (accountId, id, change, options) => updateAgent(deps, accountId, id, change, options),
     checkKeys: (accountId, id) => checkKeys(deps, accountId, id),
     changeMembers: (accountId, id, decide, note) => changeMembers(deps, accountId, id, decide, note),
@@ -83,6 +82,11 @@ export function createAgents(deps: AgentsDeps): Agents {
     seeSkills: async (row, wanted, boundMs) => (isHere(deps, row) ? seeSkills(deps, row, wanted, boundMs) : null),
   };
 }
+
+const restores = (deps: AgentsDeps): Pick<Agents, 'restore' | 'awaitRestored'> => ({
+  restore: (place, input, parts) => beginRestore(deps, place, input, parts),
+  awaitRestored: (place, timeoutMs, signal) => awaitRestored(deps, place, timeoutMs, signal),
+});
 
 const isHere = ({ holder }: AgentsDeps, { status, host, vmAddress }: AgentRow): boolean =>
   status === 'running' && vmAddress !== null && (host === null || host === holder);

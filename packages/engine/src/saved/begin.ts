@@ -10,18 +10,7 @@ import { countSnapshots, insertSnapshot, snapshotBytes } from '@lodge/store/snap
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import { refusal } from '../agents/act.ts';
 import { notFound } from '../agents/reading.ts';
-
-/** Bounds on the snapshots of an account. */
-export interface SnapshotBounds {
-  /** GiB of all its snapshots. */
-  readonly accountGib: number;
-}
-
-export interface SnapshotPlace {
-  readonly accountId: string;
-  readonly agentId: string;
-  readonly snapshotId: string;
-}
+import type { SnapshotBounds, SnapshotPlace } from './place.ts';
 
 /** A snapshot to be saved. */
 export interface NewSnapshot {

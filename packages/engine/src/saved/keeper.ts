@@ -29,7 +29,7 @@ import type { SnapshotRow } from '@lodge/store/snapshots';
 import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
 import { Rounds } from '../periodic.ts';
 import { beginSave } from './begin.ts';
-import type { SnapshotBounds } from './begin.ts';
+import type { SnapshotBounds } from './place.ts';
 import { dropRow, failSave } from './ends.ts';
 import { noteDamage } from './usable.ts';
 

@@ -1,6 +1,5 @@
 /** The beginning of a restore, in one transaction: the present's row, the operation, and where it goes. */
 import { Refusal, admitRestore, agentIdPattern, beforeLastTurn, keptPresentDays } from '@lodge/domain';
-import type { ActorNote } from '@lodge/ports';
 import { beginOfAgent, factsOfAgent, lockAgent, othersRunning, selectAgent, writeAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import type { Transaction } from '@lodge/store/database';
@@ -14,22 +13,10 @@ import { checkRunning } from '../agents/create-agent.ts';
 import type { AgentsDeps } from '../agents/deps.ts';
 import { isThere, notFound } from '../agents/reading.ts';
 import { checkSnapshotQuota, newSnapshotRow } from './begin.ts';
-import type { SnapshotBounds, SnapshotPlace } from './begin.ts';
+
 import { saveFailure } from './failures.ts';
+import type { RestoreInput, RestoreParts, SnapshotBounds, SnapshotPlace } from './place.ts';
 import { checkUsable, noSnapshot } from './usable.ts';
-
-export interface RestoreInput {
-  /** The id of a snapshot of the agent, or `before_last_turn`. */
-  readonly snapshot: string;
-  readonly savePresent: boolean;
-  /** Whether the snapshot's memory is loaded, or its disk is booted. */
-  readonly memory: boolean;
-}
-
-export interface RestoreParts {
-  readonly bounds: SnapshotBounds;
-  readonly note?: ActorNote | undefined;
-}
 
 const dayMs = 86_400_000;
 

@@ -15,10 +15,10 @@ import type { Agents } from '../agents/agents.ts';
 import type { AgentRow } from '@lodge/store/agents';
 import { awaitAgent } from '../agents/await-agent.ts';
 import { beginSave } from './begin.ts';
-import type { NewSnapshot, SnapshotBounds, SnapshotPlace } from './begin.ts';
+import type { NewSnapshot } from './begin.ts';
 import { dropRow } from './ends.ts';
 import { saveFailure } from './failures.ts';
-import type { RestoreInput } from './restore.ts';
+import type { RestoreInput, SnapshotBounds, SnapshotPlace } from './place.ts';
 import { noSnapshot } from './usable.ts';
 
 export interface SnapshotsDeps extends Pick<Store, 'changes'> {
