@@ -1,6 +1,7 @@
 /**
  * Backups beside a Lodge that runs real machines, and their restore elsewhere: another data folder, another cache, another
- * database and another name, on the same machine. The guarantees: what agents had is back, memory of stopped ones included;
+ * database and another name, on the same machine. The guarantees: what agents had is back, snapshots and memory of stopped ones
+ * included;
  * a machine goes on however its backup ends; and one agent comes back into a Lodge that runs, beside the one that it was.
  * Troubles of places and files are in `backup-places.test.ts` and `backup-kills.test.ts`, without machines.
  */
@@ -31,6 +32,7 @@ let keyFile: string;
 let asleep: string;
 let moved: string;
 let awake: string;
+const snapshots: string[] = [];
 
 before(
   async () => {
@@ -52,6 +54,8 @@ before(
       const { body } = await service.call('POST', `/agents/${id}/stop`);
       assert.equal(body.status, 'stopped', JSON.stringify(body));
     }
+    // The disks are chains of layers from here on, and layers have names in several folders.
+    for (const id of [awake, asleep]) snapshots.push(await snapshotOf(id));
   },
   { timeout: 15 * minuteMs },
 );
@@ -59,6 +63,13 @@ after(async () => {
   await service?.destroy();
   await rm(place, { recursive: true, force: true });
 });
+
+async function snapshotOf(id: string): Promise<string> {
+  const { status, body } = await service.call('POST', `/agents/${id}/snapshots`, { name: 'kept' });
+  assert.equal(status, 201, JSON.stringify(body));
+  assert.equal(body.status, 'ready', JSON.stringify(body));
+  return body.id as string;
+}
 
 async function makeAgent(name: string): Promise<string> {
   const { status, body } = await service.call('POST', '/agents', {
@@ -143,7 +154,7 @@ test(
   async () => {
     const other = join(place, 'killed');
     const child = spawn(process.execPath, [cli, 'backup', other], { env: service.env, stdio: 'ignore' });
-    const staged = join(service.dataDir, 'backup-copies', `${awake}.qcow2`);
+    const staged = join(service.dataDir, 'backup-copies', awake, 'disk.qcow2');
     const isThere = (): Promise<boolean> =>
       access(staged).then(
         () => true,
@@ -244,6 +255,12 @@ test(
     const guest = await guestClientOf(dataDir, awake);
     assert.equal(Buffer.from(await guest.readFile(file)).toString(), 'changed since');
     await assert.rejects(guest.readFile(inMemory), 'it was booted');
+    for (const id of snapshots) {
+      assert.equal((await service.call('GET', `/snapshots/${id}`)).body.status, 'ready');
+      const files = await readdir(join(dataDir, 'saved', id));
+      const layer = files.find((name) => name.startsWith('disk-')) ?? assert.fail(files.join());
+      assert.ok((await stat(join(dataDir, 'saved', id, layer))).size > 0);
+    }
   },
 );
 

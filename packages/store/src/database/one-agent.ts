@@ -92,6 +92,11 @@ export async function writeAgentRows(config: DatabaseConfig, rows: AgentRows, ow
     skills_error: null,
     egress_version: 1,
     egress_applied: 1,
+    // Snapshots do not come along.
+    next_from: null,
+    next_memory: false,
+    forked_from: null,
+    turn_note: null,
   };
   await withClient(config, async (client) => {
     await client.query('begin');

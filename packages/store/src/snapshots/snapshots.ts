@@ -160,3 +160,8 @@ export async function snapshotBytes(db: Queries, accountId: string): Promise<num
     .executeTakeFirstOrThrow();
   return Number(n);
 }
+
+/** Says that the machines of all snapshots are on that host, after a restore of all of them. */
+export async function putSnapshotsOn(trx: Transaction, host: string): Promise<void> {
+  await trx.updateTable('snapshots').set({ host }).where('host', 'is not', null).execute();
+}

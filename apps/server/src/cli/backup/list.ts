@@ -22,11 +22,17 @@ const filesNamed = <Value extends ReturnType<typeof Type.Integer> | ReturnType<t
   value: Value,
 ) => Type.Record(Type.String({ pattern }), value, { additionalProperties: false });
 
+/** The top of a disk, a layer beneath it, and the file that its memory lies over. */
+const diskFile = '(disk\\.[a-z0-9]{1,16}|disk-[0-9a-f]{12}\\.qcow2|memory(\\.sums)?)';
+const vmFile = `(${diskFile}|snapshot/[a-z]{1,16})`;
+const savedId = '[a-z0-9][a-z0-9-]{0,63}';
+const savedFile = `(manifest|devices|listing|pages[a-z.]{0,16}|${diskFile})`;
+
 const agentFile = Type.Object({
   bytes: count,
   /** The place in its part, relative to the data folder. */
   from: Type.String({
-    pattern: `^(vms/${agentId}(\\.aside)?/(disk\\.[a-z0-9]{1,16}|snapshot/[a-z]{1,16})|${stagingName}/${agentId}(\\.aside)?\\.qcow2)$`,
+    pattern: `^(vms/${agentId}(\\.aside)?/${vmFile}|${stagingName}/${agentId}(\\.aside)?(\\.qcow2|/${diskFile}))$`,
   }),
 });
 
@@ -55,9 +61,20 @@ const form = Type.Object({
       ran: Type.Boolean(),
       part,
       /** By their names in the folder of VMs. */
-      files: filesNamed(`^${agentId}(\\.aside)?/(disk\\.[a-z0-9]{1,16}|snapshot/[a-z]{1,16})$`, agentFile),
+      files: filesNamed(`^${agentId}(\\.aside)?/${vmFile}$`, agentFile),
       record: Type.Object({ name: Type.String({ pattern: `^${agentId}(\\.aside)?/vm\\.json$` }), text: Type.String() }),
     }),
+  ),
+  /** Saved machines; absent from lists of older releases. */
+  saved: Type.Optional(
+    Type.Array(
+      Type.Object({
+        id: Type.String({ pattern: `^${savedId}$` }),
+        part,
+        /** By their names in the machine's folder: bytes. */
+        files: filesNamed(`^${savedFile}$`, count),
+      }),
+    ),
   ),
   templates: Type.Array(
     Type.Object({
@@ -76,6 +93,7 @@ const form = Type.Object({
 
 export type BackupList = Static<typeof form>;
 export type BackedUpAgent = BackupList['agents'][number];
+export type BackedUpSaved = NonNullable<BackupList['saved']>[number];
 export type BackedUpTemplate = BackupList['templates'][number];
 
 export const hasForm = (list: unknown): list is BackupList => Check(form, list);
@@ -92,6 +110,12 @@ export function filesOfAgent({ part: number, files }: BackedUpAgent): ListedFile
   return Object.entries(files).map(([name, { from, bytes }]) => ({ part: number, from, to: `vms/${name}`, bytes }));
 }
 
+const filesOfSaved = ({ id: saved, part: number, files }: BackedUpSaved): ListedFile[] =>
+  Object.entries(files).map(([name, bytes]) => {
+    const path = `saved/${saved}/${name}`;
+    return { part: number, from: `${stagingName}/${path}`, to: path, bytes };
+  });
+
 export function filesOfTemplate({ id: template, part: number, files }: BackedUpTemplate): ListedFile[] {
   return Object.entries(files).map(([name, bytes]) => {
     const path = `templates/${template}/${name}`;
@@ -101,5 +125,6 @@ export function filesOfTemplate({ id: template, part: number, files }: BackedUpT
 
 export const filesOf = (list: BackupList): ListedFile[] => [
   ...list.agents.flatMap(filesOfAgent),
+  ...(list.saved ?? []).flatMap(filesOfSaved),
   ...list.templates.flatMap(filesOfTemplate),
 ];

@@ -3,7 +3,9 @@ import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log } from '@lodge/ports';
 import { loadDatabase, migrate, openStore } from '@lodge/store';
+import { putSnapshotsOn } from '@lodge/store/snapshots';
 import type { Config } from '../../config/config.ts';
+import { exists } from '../../host/files.ts';
 import { holderName, noteNotRunning } from '../take-down.ts';
 import type { BackupSource } from './source.ts';
 
@@ -11,6 +13,7 @@ import type { BackupSource } from './source.ts';
 export async function putFiles({ dataDir }: Config, source: BackupSource): Promise<void> {
   for (const name of ['templates', 'vms']) await mkdir(join(dataDir, name), { recursive: true, mode: 0o711 });
   await source.fill(dataDir);
+  if (await exists(join(dataDir, 'saved'))) await chmod(join(dataDir, 'saved'), 0o711);
   for (const { id, folder } of source.templates) {
     await chown(join(dataDir, 'templates', id), folder.uid, folder.gid);
     await chmod(join(dataDir, 'templates', id), folder.mode);
@@ -37,6 +40,7 @@ export async function putDatabase({ config, source, url: connectionString, log }
   await migrate({ connectionString });
   const store = await openStore({ connectionString, log });
   try {
+    await store.database.transaction((trx) => putSnapshotsOn(trx, holder));
     await noteNotRunning(store, holder, new Set());
   } finally {
     await store.close();

@@ -1,8 +1,8 @@
 /** A backup in restic: its parts are restored beside their final places, checked, and moved. */
 import { execFile } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { lstat, mkdir, readFile, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { link, lstat, mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BackupError } from '@lodge/backup';
 import type { Repository } from '@lodge/backup';
@@ -33,7 +33,11 @@ export async function resticSource(repository: Repository, name: string, folder:
     fill: async (dataDir) => {
       const parts = new Set([database.part, ...filesOf(list).map(({ part }) => part)]);
       for (const part of parts) await repository.restore(repository.snapshotOf(name, part), partFolder(folder, part));
-      for (const file of filesOf(list)) await moveFile(repository, file, { folder, dataDir });
+      const layers = new Map<string, string>();
+      for (const file of filesOf(list)) {
+        await moveFile(repository, file, { folder, dataDir });
+        await shareLayer(join(dataDir, file.to), layers);
+      }
     },
     rows: (table) => rowsIn(folder, list, table),
     close: () => rm(folder, { recursive: true, force: true }),
@@ -73,6 +77,23 @@ export async function moveFile(
   await mkdir(dirname(join(dataDir, to)), { recursive: true, mode: 0o700 });
   await rename(path, join(dataDir, to));
 }
+
+/**
+ * Makes all names of one layer one file, as they were: a layer's name is random, and its bytes never change. `known` has the
+ * first place of each.
+ */
+async function shareLayer(path: string, known: Map<string, string>): Promise<void> {
+  const name = basename(path);
+  if (!layerName.test(name)) return;
+  const first = known.get(name);
+  if (first === undefined) {
+    known.set(name, path);
+    return;
+  }
+  await rm(path);
+  await link(first, path);
+}
+const layerName = /^disk-[0-9a-f]{12}\.qcow2$/;
 
 /**
  * An older restic writes holes as zeros. Taking them out again is a write for the file system, and a snapshot identifies its

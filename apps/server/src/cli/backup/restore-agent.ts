@@ -4,7 +4,7 @@
  */
 import { randomInt } from 'node:crypto';
 import { chmod, chown, mkdir, rename, rm, statfs, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { openSecretBox } from '@lodge/access';
 import { lockBackups } from '@lodge/backup';
 import type { Place, Repository } from '@lodge/backup';
@@ -65,7 +65,7 @@ export async function restoreAgent(options: AgentRestore): Promise<void> {
     say(
       `Agent ${agent.agentId} of the backup ${name} is the agent ${id} now. It is stopped; a start boots it from its disk.`,
     );
-    say('Its channels, hooks, schedules, published ports and sign-ins of connections did not come along.');
+    say('Its channels, hooks, schedules, published ports, snapshots and sign-ins of connections did not come along.');
     if (leftOut.length > 0)
       say(`The account has other skills of these names, so it has none of them: ${leftOut.join(', ')}.`);
   } finally {
@@ -130,18 +130,21 @@ class Restoring {
     );
   }
 
-  private get files(): { readonly disk: ListedFile; readonly template: readonly ListedFile[] } {
+  /** The layers of its disk, and its template. */
+  private get files(): { readonly disk: readonly ListedFile[]; readonly template: readonly ListedFile[] } {
     const { agent, list } = this.found;
-    const disk = filesOfAgent(agent).find(({ to }) => to.endsWith('/disk.qcow2'));
+    const disk = filesOfAgent(agent).filter(({ to }) => /\/disk(-[0-9a-f]{12})?\.qcow2$/.test(to));
     const template = list.templates.find(({ id }) => id === agent.templateId);
-    if (disk && template) return { disk, template: filesOfTemplate(template) };
+    if (disk.some(({ to }) => to.endsWith('/disk.qcow2')) && template) {
+      return { disk, template: filesOfTemplate(template) };
+    }
     throw new CommandError(`The backup ${this.found.name} has no disk of agent ${agent.agentId}.`);
   }
 
   private async assertRoom(): Promise<void> {
     const { dataDir, diskFloorMib } = this.options.config;
     const { disk, template } = this.files;
-    const neededBytes = [disk, ...template].reduce((sum, { bytes }) => sum + bytes, diskFloorMib * 2 ** 20);
+    const neededBytes = [...disk, ...template].reduce((sum, { bytes }) => sum + bytes, diskFloorMib * 2 ** 20);
     const { bavail, bsize } = await statfs(dataDir);
     if (bavail * bsize > neededBytes) return;
     const [needed, free] = [neededBytes, bavail * bsize].map((bytes) => Math.ceil(bytes / 2 ** 20));
@@ -153,12 +156,14 @@ class Restoring {
     const { repository, name, folder, list, agent } = this.found;
     const { disk } = this.files;
     const tables = tablesOfOneAgent.map((table) => ({ part: list.database.part, from: tableFile(table) }));
-    const all = [disk, ...tables];
+    const all = [...disk, ...tables];
     for (const part of new Set(all.map((file) => file.part))) {
       const names = all.filter((file) => file.part === part).map(({ from }) => from);
       await repository.restore(repository.snapshotOf(name, part), partFolder(folder, part), names);
     }
-    await moveFile(repository, { ...disk, to: 'vm/disk.qcow2' }, { folder, dataDir: join(folder, 'made') });
+    for (const file of disk) {
+      await moveFile(repository, { ...file, to: `vm/${basename(file.to)}` }, { folder, dataDir: join(folder, 'made') });
+    }
     const old = JSON.parse(agent.record.text) as Record<string, unknown>;
     const record = {
       ...old,
@@ -171,8 +176,12 @@ class Restoring {
     };
     const vm = join(folder, 'made', 'vm');
     await writeFile(join(vm, 'vm.json'), `${JSON.stringify(record)}\n`, { mode: 0o600 });
-    await chown(join(vm, 'disk.qcow2'), 0, 0);
-    await chmod(join(vm, 'disk.qcow2'), 0o600);
+    for (const { to } of disk) {
+      const path = join(vm, basename(to));
+      await chown(path, 0, 0);
+      // Layers are read by whoever may pass the folder; the top gets its mode with its start.
+      await chmod(path, basename(to) === 'disk.qcow2' ? 0o600 : 0o444);
+    }
   }
 
   private async putFiles(id: string): Promise<void> {

@@ -2,12 +2,15 @@
  * Files of agents' VMs, for a backup beside a running driver. It changes nothing and asks nobody:
  *
  *   at rest   disk, snapshot and record as they lie; checked before and after, and read again when something has moved
- *   running   the guest writes out its cache, the VM stands still (`freeze.ts`), the disk is copied; its memory is not
+ *   running   the guest writes out its cache, the VM stands still (`freeze.ts`), the top of the disk is copied, and the layers
+ *             beneath, which nobody writes, get one more name; its memory is not taken
+ *
+ * The top has the name `disk.qcow2` wherever the files go, whatever its folder calls it.
  *
  * The record that goes with them says `disk` or `suspended`, and names no slot and no process: elsewhere there are none.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, rm, stat } from 'node:fs/promises';
+import { link, mkdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -18,6 +21,8 @@ import type { ProcessMark } from '../host/process.ts';
 import { HostPace } from '../../pace.ts';
 import { guestOf } from '../lifecycle/vm-guest.ts';
 import { journalName } from '../saved/backing.ts';
+import { chainOf, diskName, nextOf, topOf } from '../saved/layers.ts';
+import { wholeName, wholeSumsName } from '../saved/machine/whole.ts';
 import { isAgentId, RunDirectory } from '../saved/run-directory.ts';
 import type { VmRecord } from '../saved/run-directory.ts';
 import { maxFreezeMs, whileFrozen } from './freeze.ts';
@@ -98,29 +103,36 @@ async function attempt<T>(work: Attempt, take: (files: AgentFiles) => Promise<T>
   if (process === null || !isAlive(process)) return atRest(work, take);
   // The VM is being suspended, or was started from a snapshot that still exists: one of the two is about to go.
   if (await directory.snapshot.exists()) return again;
-  const copy = join(staging, `${basename(directory.path)}.qcow2`);
+  const copies = join(staging, basename(directory.path));
   try {
-    const { unsynced, frozenMs } = await copyDisk(directory, record, process, copy);
-    const files = [{ name: `${basename(directory.path)}/disk.qcow2`, path: copy }];
+    const { unsynced, frozenMs, names } = await copyDisk(directory, record, process, copies);
+    const files = names.map((file) => ({ name: `${basename(directory.path)}/${file}`, path: join(copies, file) }));
     return await take({ ...about(directory, record, 'disk'), files, frozenMs, unsynced });
   } catch (error) {
     if (error instanceof VmError && error.code === 'gone') return again;
     throw error;
   } finally {
-    await rm(copy, { force: true });
+    await rm(copies, { recursive: true, force: true });
   }
 }
 
-async function copyDisk(directory: RunDirectory, record: VmRecord, process: ProcessMark, copy: string) {
-  await mkdir(join(copy, '..'), { recursive: true, mode: 0o700 });
+async function copyDisk(directory: RunDirectory, record: VmRecord, process: ProcessMark, copies: string) {
+  await rm(copies, { recursive: true, force: true });
+  await mkdir(copies, { recursive: true, mode: 0o700 });
   const unsynced = await syncGuest(record);
   const began = performance.now();
-  await whileFrozen(process, async () => {
+  const names = await whileFrozen(process, async () => {
+    const chain = await chainOf(directory.disk);
+    // The emulator alone knows which file it writes, and does not answer now.
+    if (!chain || (await nextOf(directory.disk)) !== null) throw new VmError('gone', 'the disk gets another top');
+    const [top, ...layers] = chain.layers;
     // The copy shares the blocks if the file system can: then it takes no time, however large the disk is.
-    const args = ['--reflink=auto', '--sparse=always', '--', directory.disk, copy];
+    const args = ['--reflink=auto', '--sparse=always', '--', top!, join(copies, diskName)];
     await run('cp', args, { timeout: maxFreezeMs });
+    for (const layer of layers) await link(layer, join(copies, basename(layer)));
+    return [diskName, ...layers.map((layer) => basename(layer))];
   });
-  return { unsynced, frozenMs: Math.round(performance.now() - began) };
+  return { unsynced, frozenMs: Math.round(performance.now() - began), names };
 }
 
 /** A paused guest does not answer, and has nothing to write out: pausing did that. */
@@ -143,11 +155,16 @@ async function atRest<T>(
   const name = basename(directory.path);
   const snapshot = await entries(join(directory.path, 'snapshot'));
   // The disk's time of writing before it was put over another path, which a kill leaves behind (`backing.ts`).
-  const journal = (await entries(directory.path)).filter((file) => file === journalName);
-  const files = ['disk.qcow2', ...journal, ...snapshot.map((file) => `snapshot/${file}`)].map((file) => ({
-    name: `${name}/${file}`,
-    path: join(directory.path, file),
-  }));
+  const beside = new Set<string>([journalName, ...(snapshot.length > 0 ? [wholeName, wholeSumsName] : [])]);
+  const others = (await entries(directory.path)).filter((file) => beside.has(file));
+  const chain = await chainOf(directory.disk);
+  if (chain === null) return again;
+  const layers = chain.layers.slice(1).map((layer) => basename(layer));
+  const lying = [...layers, ...others, ...snapshot.map((file) => `snapshot/${file}`)];
+  const files = [
+    { name: `${name}/${diskName}`, path: await topOf(directory.disk) },
+    ...lying.map((file) => ({ name: `${name}/${file}`, path: join(directory.path, file) })),
+  ];
   const phase = snapshot.length > 0 ? 'suspended' : 'disk';
   const unread = Symbol('unread');
   const taken = await take({ ...about(directory, record, phase), files, frozenMs: null, unsynced: null }).catch(

@@ -48,7 +48,7 @@ export interface SavedManifest {
   readonly listing: string | null;
 }
 
-const manifestName = 'manifest';
+export const manifestName = 'manifest';
 
 export async function writeManifest(folder: string, manifest: SavedManifest): Promise<void> {
   const json = JSON.stringify(manifest);
