@@ -87,6 +87,32 @@ test('409 agent_busy with Retry-After, and the same key saves anew once the agen
   assert.match(data.find(({ status }: { status: string }) => status === 'failed').error, /was at work/);
 });
 
+test('an agent goes back, and the same key does so once; a stopped one stays stopped', async () => {
+  const { id } = (await save({ name: 'good' })).body;
+  const restore = (body: object, headers: Record<string, string> = {}) =>
+    send(world.url, 'POST', `/v1/agents/${agentId}/restore`, { key: world.key, body, headers });
+  const headers = { 'idempotency-key': `back-${agentId}` };
+  isBusy = true;
+  const refused = await restore({ snapshot: id }, headers);
+  isBusy = false;
+  assert.deepEqual([refused.status, refused.body.error.code], [409, 'agent_busy']);
+  const back = await restore({ snapshot: id }, headers);
+  assert.deepEqual([back.status, back.body.status, back.body.transition], [200, 'running', null], back.text);
+  assert.equal((await restore({ snapshot: id }, headers)).text, back.text);
+  const { data } = (await client.call('GET', `/agents/${agentId}/snapshots?limit=100`)).body;
+  const presents = data.filter(({ kind }: { kind: string }) => kind === 'before_restore');
+  assert.deepEqual(
+    presents.map(({ status }: { status: string }) => status),
+    ['ready', 'failed'],
+  );
+  const events = (await client.call('GET', `/events?agent_id=${agentId}&type=agent.restored`)).body.data;
+  assert.equal(events.length, 1);
+  const stopped = await client.call('POST', `/agents/${agentId}/stop`);
+  assert.equal(stopped.body.status, 'stopped');
+  assert.equal((await restore({ snapshot: presents[0].id, save_present: false })).body.status, 'stopped');
+  assert.equal((await client.call('POST', `/agents/${agentId}/start`)).body.status, 'running');
+});
+
 test('pages neither skip nor repeat; a page of another list is refused', async () => {
   const all = (await client.call('GET', `/agents/${agentId}/snapshots?limit=100`)).body.data;
   const seen: string[] = [];

@@ -28,6 +28,7 @@ const refused: Readonly<Record<string, readonly [status: number, code: string, w
   startGmailOAuth: [409, 'gmail_not_configured', 'there is no Google client here'],
   getConfirmation: [404, 'confirmation_not_found', 'no agent asks anything here'],
   decideConfirmation: [404, 'confirmation_not_found', 'no agent asks anything here'],
+  restoreAgent: [404, 'snapshot_not_found', 'the example names a snapshot of another deployment'],
   addSkill: [422, 'skill_source_failed', 'no repository outside of this machine is asked'],
   takeAgentBrowserControl: [409, 'browser_not_running', 'the agent has no browser here'],
   openAgentTerminal: [400, 'invalid_request', 'a terminal is a WebSocket, which other tests open'],

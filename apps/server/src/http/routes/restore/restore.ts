@@ -1,5 +1,6 @@
 import { Agent, AgentParams, PreferHeaders, RestoreAgent, WaitQuery } from '@lodge/contract';
-import { makeAgentId } from '@lodge/domain';
+import { Refusal, makeAgentId } from '@lodge/domain';
+import type { FastifyRequest } from 'fastify';
 import { randomInt } from 'node:crypto';
 import { actorNote } from '../../identity/change-note.ts';
 import type { App } from '../../app-types.ts';
@@ -52,11 +53,13 @@ export function restoreRoute(app: App, context: SnapshotNeeds & AgentReplies & W
       checkAgentId(agentId);
       const { idempotent, principal, body } = request;
       const { accountId } = principal;
+      const isRepeated = idempotent?.effective === true && !(await hasFailed(request));
       // The id is decided first: a second attempt of an idempotent request finds the present that the first one saved.
-      const snapshotId = idempotent?.agentId ?? makeAgentId(randomInt);
+      const isFirst = idempotent !== undefined && !idempotent.effective;
+      const snapshotId = isFirst || isRepeated ? idempotent.agentId : makeAgentId(randomInt);
       const place = { accountId, agentId, snapshotId };
       const { snapshot, save_present: savePresent = true, memory = true } = body;
-      const begun = idempotent?.effective
+      const begun = isRepeated
         ? await agents.get(accountId, agentId)
         : await snapshots.restore(place, { snapshot, savePresent, memory }, actorNote(request));
       if (wantsNoWait(request, reply)) return reply.code(202).send(agentReply(reply, begun, context));
@@ -66,4 +69,13 @@ export function restoreRoute(app: App, context: SnapshotNeeds & AgentReplies & W
       return reply.code(underWay ? 202 : 200).send(agentReply(reply, row, context));
     },
   });
+
+  /** Whether an earlier attempt of the request did not save the present: it left the agent as it was, and is begun anew. */
+  async function hasFailed({ idempotent, principal }: FastifyRequest): Promise<boolean> {
+    const present = await snapshots.get(principal.accountId, idempotent!.agentId).catch((error: unknown) => {
+      if (error instanceof Refusal && error.code === 'snapshot_not_found') return null;
+      throw error;
+    });
+    return present?.status === 'failed';
+  }
 }
