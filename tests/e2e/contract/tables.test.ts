@@ -136,7 +136,7 @@ for (const [method, pattern, given, wanted, scope] of endpoints) {
 }
 
 /** Rows of the endpoint table that no route serves yet: a route that comes takes its row from here to the table above. */
-const later = ['POST /agents/:id/restore', 'POST /agents/:id/fork'];
+const later = ['POST /agents/:id/fork'];
 for (const endpoint of later) {
   row('endpoints to come', `${endpoint}: 404 route_not_found`, async () => {
     const [method, path] = endpoint.replace(':id', agentId).split(' ') as [string, string];

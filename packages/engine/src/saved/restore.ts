@@ -39,8 +39,8 @@ export async function beginRestore(
       const locked = await lockAgent(trx, agentId);
       if (locked?.accountId !== accountId || locked.desired === 'deleted') throw notFound(agentId);
       const { row, now } = await factsOfAgent(trx, agentId);
-      checkRestorable(row);
       const target = await targetOf(trx, row, input.snapshot);
+      checkRestorable(row);
       if (row.status === 'paused' || row.status === 'error') {
         checkRunning(deps, await othersRunning(trx, accountId, agentId));
       }
