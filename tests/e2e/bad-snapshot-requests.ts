@@ -56,6 +56,19 @@ export const snapshotRequests: readonly BadRequest[] = [
   get('snapshots of an unknown kind', '/v1/snapshots?kind=mine', { ...invalid, names: 'kind' }),
   get('a page of snapshots by no cursor', '/v1/snapshots?cursor=x', { ...invalid, names: 'cursor' }),
   get('a snapshot that there is not', '/v1/snapshots/aaaaaaaaaaaa', noSnapshot),
+  get('files of no snapshot', '/v1/snapshots/aaaaaaaaaaaa/files?list=1', noSnapshot),
+  get('a file of no snapshot', '/v1/snapshots/aaaaaaaaaaaa/files/a', noSnapshot),
+  get('a file of a snapshot by a path that leads up', '/v1/snapshots/aaaaaaaaaaaa/files/a%2F..%2Fb', {
+    ...invalid,
+    names: 'path',
+  }),
+  get('a page of a file of a snapshot', '/v1/snapshots/aaaaaaaaaaaa/files/a?limit=3', { ...invalid, names: 'limit' }),
+  get('files of a snapshot by no cursor', '/v1/snapshots/aaaaaaaaaaaa/files?list=1&cursor=x', {
+    ...invalid,
+    names: 'cursor',
+  }),
+  get('the differences of no snapshot', '/v1/snapshots/aaaaaaaaaaaa/diff?to=now', noSnapshot),
+  get('the differences to what is no id', '/v1/snapshots/aaaaaaaaaaaa/diff?to=%00', noSnapshot),
   get('a snapshot by what is no id', '/v1/snapshots/%00', noSnapshot),
   {
     title: 'change no snapshot',

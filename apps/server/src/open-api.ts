@@ -50,7 +50,7 @@ export async function openApi(
 ): Promise<OpenApi> {
   const { store, engine, spend, metrics, secrets, tls, log } = parts;
   const { database, changes } = store;
-  const { agents, channels, decideInTurn, runTurn, host } = engine;
+  const { agents, channels, decideInTurn, runTurn, host, openedSnapshots } = engine;
   const verifier = verifierOf(parts);
   closing.push(() => verifier.close());
   const url = publicUrl(config);
@@ -68,7 +68,7 @@ export async function openApi(
     verifier,
     events: store.events,
     accounts,
-    ...openResources({ ...parts, config, database, changes, agents, channels, skillReader }),
+    ...openResources({ ...parts, config, database, changes, agents, channels, openedSnapshots, skillReader }),
     origin,
     usage: store.usage,
     idempotency: store.idempotency,

@@ -19,6 +19,7 @@ export * from './fingerprints.ts';
 export * from './events/events.ts';
 export * from './workspace/exec.ts';
 export * from './workspace/files.ts';
+export * from './workspace/snapshot-files.ts';
 export * from './workspace/uploads.ts';
 export * from './agents/egress.ts';
 export * from './agents/confirmation-rules.ts';

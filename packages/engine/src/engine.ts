@@ -42,6 +42,8 @@ import { RulesPut } from './lifecycle/reconcile/rules-put.ts';
 import { HealthWatch } from './lifecycle/supervise/health.ts';
 import type { SnapshotBounds } from './saved/place.ts';
 import { SnapshotKeeper } from './saved/keeper.ts';
+import { OpenedSnapshots } from './saved/opened.ts';
+import type { OpenedBounds } from './saved/opened.ts';
 import { createSpending } from './spend/spending.ts';
 import type { SpendingDeps } from './spend/spending.ts';
 import { createTemplates } from './templates/templates.ts';
@@ -109,7 +111,9 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<Spend
   readonly snapshots?: SnapshotBounds;
   /** How often the engine looks after snapshots; 10 s by default. */
   readonly snapshotsEveryMs?: number;
-  /** Looks at the machine beneath Lodge, for its owner; without it nothing is known of its weaknesses. */
+  /** Bounds of opened snapshots, where the defaults do not fit. */
+  readonly openedBounds?: Partial<OpenedBounds>;
+  /** OpenedSnapshots at the machine beneath Lodge, for its owner; without it nothing is known of its weaknesses. */
   readonly hostLook?: HostLook;
   /** Called when a turn begins; returns a function to call when it has ended. */
   readonly onTurn?: (origin: TurnOrigin) => () => void;
@@ -133,6 +137,8 @@ export interface Engine {
   readonly channels: Channels;
   /** The state of the machine, for its owner. */
   readonly host: Host;
+  /** Opens snapshots, to read their files. */
+  readonly openedSnapshots: OpenedSnapshots;
   /** Makes a turn of an agent, whoever asks. */
   readonly runTurn: RunTurn;
   /** Asks owners about calls of their agents. */
@@ -180,8 +186,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
   const endings = endingsOf(driver, deps.beforeEnd);
-  const settings = deps.disk ?? defaultDisk;
-  const disk = new DiskKeeper({ database, driver, endings, log, holder: deps.holder, settings });
+  const disk = openDisk(deps, endings);
   const relief = new MemoryRelief({ database, changes, driver, disk, log, holder: deps.holder, watermarkMib });
   const keepAwake = new KeepAwakeLeases(database, log, `${deps.holder}/${randomUUID()}`);
   const idleness = new Idleness({
@@ -194,7 +199,8 @@ export function createEngine(deps: EngineDeps): Engine {
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
   const installs = openInstalls(deps, keepAwake, (id) => loop.wake(id));
-  const parts = { templates, settingsOf, health, keepAwake, disk, endings, installs };
+  const opened = new OpenedSnapshots({ ...deps, endings, relief, disk, bounds: deps.openedBounds });
+  const parts = { templates, settingsOf, health, keepAwake, disk, endings, installs, opened };
   const loop: ReconcileLoop = createLoop(deps, parts);
   const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
   const waits = new TurnWaits();
@@ -202,8 +208,7 @@ export function createEngine(deps: EngineDeps): Engine {
   const { secrets } = deps;
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, changes, log });
   const confirming = openConfirming(deps, (agentId) => turns.placeOf(agentId), waits);
-  const { expiring } = confirming;
-  const watches = [idleness, relief, health, sleeper, expiring];
+  const watches = [idleness, relief, health, sleeper, confirming.expiring];
   const loops = [loop, disk, keepSnapshots(deps, disk), ...watches, ...askers(deps, agents, runTurn, confirming)];
   return {
     agents,
@@ -211,6 +216,7 @@ export function createEngine(deps: EngineDeps): Engine {
       return given(channels, 'channels');
     },
     host: createHost({ ...deps, templates }),
+    openedSnapshots: opened,
     runTurn,
     asking: confirming.asking,
     decideInTurn: confirming.decideInTurn,
@@ -227,13 +233,16 @@ export function createEngine(deps: EngineDeps): Engine {
     async stop() {
       keepAwake.stop();
       // Parts stop all at once: one that waits for something slow must not keep the others at work.
-      await Promise.all([...loops, templates].map((part) => part.stop()));
+      await Promise.all([...loops, templates, opened].map((part) => part.stop()));
       await installs?.stop();
     },
     templateProgress: () => [...runtimes.keys()].map((kind) => templates.progress(kind)),
     onTemplateProgress: (listener) => templates.onProgress(listener),
   };
 }
+
+const openDisk = ({ disk: settings = defaultDisk, ...deps }: EngineDeps, endings: Endings): DiskKeeper =>
+  new DiskKeeper({ ...deps, endings, settings });
 
 const keepSnapshots = (deps: EngineDeps, disk: DiskKeeper): SnapshotKeeper =>
   new SnapshotKeeper({
@@ -323,10 +332,11 @@ interface LoopParts {
   readonly disk: DiskKeeper;
   readonly endings: Endings;
   readonly installs: Installs | null;
+  readonly opened: OpenedSnapshots;
 }
 
 function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
-  const { templates, settingsOf, health, keepAwake, disk, endings, installs } = parts;
+  const { templates, settingsOf, health, keepAwake, disk, endings, installs, opened } = parts;
   const { database, changes, driver, runtimes, log, holder } = deps;
   const bounds = { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs };
   const reconcileAgent = createAgentReconciler({
@@ -355,7 +365,7 @@ function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
     },
     trouble: (id) => health.trouble(id),
   });
-  const collectLeftovers = createLeftoverCollector({ database, driver, endings, log });
+  const collectLeftovers = createLeftoverCollector({ database, driver, endings, log, opened });
   return new ReconcileLoop({
     database,
     changes,

@@ -1412,6 +1412,15 @@ export interface AgentFile {
   target: string | null;
 }
 
+export interface FileChange {
+  /** Within the workspace. */
+  path: string;
+  /** On the way from the snapshot to the other side. A folder does not change. */
+  change: 'added' | 'removed' | 'changed';
+  /** Bytes after the change, or before it if it was removed. */
+  size: number;
+}
+
 export interface FileDeleted {
   object: 'file.deleted';
   /** Within the agent's workspace. */
@@ -2618,6 +2627,36 @@ export interface Snapshot {
   /** The reason why it is not ready. */
   error: string | null;
   created_at: string;
+}
+
+export interface SnapshotDiff {
+  object: 'list';
+  /** By path; at most 1,000. */
+  data: FileChange[];
+  /** Whether the workspace has more in it than was looked at, or more differs than is shown. */
+  truncated: boolean;
+}
+
+export interface SnapshotFile {
+  object: 'snapshot.file';
+  /** Within the workspace. */
+  path: string;
+  name: string;
+  /** `symlink`: a link, shown as such. */
+  type: 'file' | 'directory' | 'symlink' | 'other';
+  /** Bytes. */
+  size: number;
+  modified_at: string;
+}
+
+export interface SnapshotFileList {
+  object: 'list';
+  data: SnapshotFile[];
+  has_more: boolean;
+  /** Give it as `cursor` for the next page. */
+  next_cursor: string | null;
+  /** Whether the workspace has more in it than was looked at, or more differs than is shown. */
+  truncated: boolean;
 }
 
 export interface SnapshotList {
@@ -4586,6 +4625,58 @@ export interface Operations {
     };
     body: RestoreAgent;
     reply: Agent;
+    stream: never;
+  };
+  /** GET /v1/snapshots/{snapshot}/files/{path}: Read a file of a snapshot */
+  getSnapshotFile: {
+    path: {
+      /** The snapshot's id. */
+      snapshot: string;
+      /** Path in the workspace, with its slashes as they are or encoded; no `.` and `..`. */
+      path: string;
+    };
+    query: {
+      /** `1`: what is in the folder, by name, instead of the bytes of a file. */
+      list?: boolean | undefined;
+      /** Entries per page of a list. */
+      limit?: number | undefined;
+      /** `next_cursor` of the page before; it holds for this snapshot and folder. */
+      cursor?: string | undefined;
+    };
+    body: undefined;
+    reply: SnapshotFileList;
+    stream: never;
+  };
+  /** GET /v1/snapshots/{snapshot}/files: List the workspace of a snapshot */
+  listSnapshotFiles: {
+    path: {
+      /** The snapshot's id. */
+      snapshot: string;
+    };
+    query: {
+      /** `1`: what is in the folder, by name, instead of the bytes of a file. */
+      list?: boolean | undefined;
+      /** Entries per page of a list. */
+      limit?: number | undefined;
+      /** `next_cursor` of the page before; it holds for this snapshot and folder. */
+      cursor?: string | undefined;
+    };
+    body: undefined;
+    reply: SnapshotFileList;
+    stream: never;
+  };
+  /** GET /v1/snapshots/{snapshot}/diff: Compare the workspace of a snapshot */
+  diffSnapshot: {
+    path: {
+      /** The snapshot's id. */
+      snapshot: string;
+    };
+    query: {
+      /** Another snapshot of the account, or `now`: the agent of the snapshot as it is, which must run. */
+      to?: string | undefined;
+    };
+    body: undefined;
+    reply: SnapshotDiff;
     stream: never;
   };
   /** POST /v1/agents/{id}/responses: Have an agent respond */

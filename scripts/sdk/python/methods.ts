@@ -9,7 +9,9 @@ import type { ReplyTypes, RequestTypes } from './types.ts';
 const byHand = new Set([
   'getAgentFile',
   'getSkillFile',
+  'getSnapshotFile',
   'listAgentFiles',
+  'listSnapshotFiles',
   'putAgentFile',
   'deleteAgentFile',
   'openAgentPortTunnel',

@@ -94,6 +94,7 @@ const written: Readonly<Record<string, readonly [name: string, module: string]>>
   hooks: ['AsyncHooks', 'hooks'],
   ports: ['AsyncPorts', 'ports'],
   skills: ['AsyncSkills', 'skills'],
+  snapshots: ['AsyncSnapshots', 'snapshots'],
   terminal: ['AsyncTerminals', 'terminal'],
   uploads: ['AsyncUploads', 'uploads'],
   usage: ['AsyncUsage', 'usage'],

@@ -36,7 +36,10 @@ const refused: Readonly<Record<string, readonly [status: number, code: string, w
 };
 
 /** Queries that an operation is not itself without. */
-const queries: Readonly<Record<string, string>> = { listAgentFiles: '?list=1' };
+const queries: Readonly<Record<string, string>> = {
+  listAgentFiles: '?list=1',
+  listSnapshotFiles: '?list=1',
+};
 
 let world: World;
 let oauth: OAuthServer;

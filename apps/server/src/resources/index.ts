@@ -9,6 +9,7 @@ import { ports } from './ports.ts';
 import type { Core } from './resource.ts';
 import { schedules } from './schedules.ts';
 import { skills } from './skills.ts';
+import { snapshotFiles } from './snapshot-files.ts';
 import { snapshots } from './snapshots.ts';
 import { visits } from './visits.ts';
 import { webhooks } from './webhooks.ts';
@@ -28,6 +29,7 @@ const resources = {
   schedules,
   hooks,
   snapshots,
+  snapshotFiles,
 } as const;
 
 type Resources = typeof resources;

@@ -1,5 +1,5 @@
 /** A resource of the API. In the other rooms it has a part of its own: errors and events in the domain, tables in the store. */
-import type { Agents, Channels, FindAuthority } from '@lodge/engine';
+import type { Agents, Channels, FindAuthority, OpenedSnapshots } from '@lodge/engine';
 import type { ConnectionConsent, Cryptography, SecretBox, SkillReader } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Config } from '../config/config.ts';
@@ -9,6 +9,8 @@ export interface Core extends Pick<Store, 'database' | 'changes'> {
   readonly config: Config;
   readonly agents: Agents;
   readonly channels: Channels;
+  /** Opens snapshots. */
+  readonly openedSnapshots: OpenedSnapshots;
   /** Asks the servers of connections for access. */
   readonly consent: ConnectionConsent;
   /** For hosts of connections. */

@@ -1,12 +1,20 @@
 /** Refusals about snapshots, and their damage. */
-import { Refusal } from '@lodge/domain';
+import { Refusal, agentIdPattern } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
-import type { Database } from '@lodge/store/database';
+import type { Database, Queries } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
-import { markDamaged } from '@lodge/store/snapshots';
+import { findSnapshot, markDamaged } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 
 export const noSnapshot = (): Refusal => new Refusal('snapshot_not_found', 'The account has no such snapshot.');
+
+/** Returns the account's snapshot, which is ready. Refuses with `snapshot_not_found`, `_not_ready` or `_damaged`. */
+export async function usableSnapshot(db: Queries, accountId: string, id: string): Promise<SnapshotRow> {
+  const row = agentIdPattern.test(id) ? await findSnapshot(db, accountId, id) : undefined;
+  if (row === undefined) throw noSnapshot();
+  checkUsable(row);
+  return row;
+}
 
 export function checkUsable({ status, error }: SnapshotRow): void {
   switch (status) {

@@ -65,8 +65,8 @@ export interface VmRequest {
   /** Rules in effect before the guest's first instruction. By default every public address is allowed. */
   readonly egress?: EgressRules;
   /**
-   * Only with `FromSaved` and its memory: the guest's processes stay frozen and only its daemon answers, so that its files
-   * can be read and nothing in it acts.
+   * Only with `FromSaved`: the guest's processes stay frozen and only its daemon answers, so that its files can be read and
+   * nothing in it acts. A machine that boots from its disk is frozen once its daemon answers.
    */
   readonly still?: boolean;
 }

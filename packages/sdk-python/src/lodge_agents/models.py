@@ -93,6 +93,7 @@ __all__ = [
     "ErrorBodyErrorCode",
     "ErrorBodyErrorType",
     "ExecResult",
+    "FileChange",
     "FileDeleted",
     "Fingerprint",
     "Grant",
@@ -165,6 +166,8 @@ __all__ = [
     "SkillVersion",
     "SkillVersionFile",
     "Snapshot",
+    "SnapshotDiff",
+    "SnapshotFile",
     "SnapshotPlan",
     "SnapshotRuntime",
     "SpendLimit",
@@ -1348,6 +1351,15 @@ class AgentFile(Reply):
     """Where a link points; null for anything else."""
 
 
+class FileChange(Reply):
+    path: str
+    """Within the workspace."""
+    change: Literal["added", "removed", "changed"] | str
+    """On the way from the snapshot to the other side. A folder does not change."""
+    size: int
+    """Bytes after the change, or before it if it was removed."""
+
+
 class FileDeleted(Reply):
     object: Literal["file.deleted"]
     path: str
@@ -2133,6 +2145,26 @@ class Snapshot(Reply):
     error: str | None
     """The reason why it is not ready."""
     created_at: datetime
+
+
+class SnapshotDiff(Reply):
+    object: Literal["list"]
+    data: list[FileChange]
+    """By path; at most 1,000."""
+    truncated: bool
+    """Whether the workspace has more in it than was looked at, or more differs than is shown."""
+
+
+class SnapshotFile(Reply):
+    object: Literal["snapshot.file"]
+    path: str
+    """Within the workspace."""
+    name: str
+    type: Literal["file", "directory", "symlink", "other"] | str
+    """`symlink`: a link, shown as such."""
+    size: int
+    """Bytes."""
+    modified_at: datetime
 
 
 class Token(Reply):

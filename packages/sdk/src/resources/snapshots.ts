@@ -1,3 +1,4 @@
+import { FileContent } from '../http/content.ts';
 import type { Pages } from '../http/page.ts';
 import { agentPath, pathOf } from '../http/url.ts';
 import type { CallOptions, WithQuery } from '../options.ts';
@@ -7,14 +8,21 @@ import type {
   DeletedSnapshot,
   RestoreAgent,
   Snapshot,
+  SnapshotDiff,
+  SnapshotFileList,
   SnapshotList,
   UpdateSnapshot,
 } from '../types.ts';
-import { Resource } from './resource.ts';
+import { Resource, split } from './resource.ts';
 import type { QueryOf } from './resource.ts';
 
 /** The service waits 60 s for a machine, unless its operator says otherwise. */
 const waitMs = 150_000;
+
+export interface ListSnapshotFiles extends Pick<QueryOf<'getSnapshotFile'>, 'limit' | 'cursor'> {
+  /** The folder, in the workspace; the workspace itself by default. */
+  readonly path?: string | undefined;
+}
 
 /** Machines of agents as they were. */
 export class Snapshots extends Resource {
@@ -46,6 +54,29 @@ export class Snapshots extends Resource {
     return this.getJson(pathOf('snapshots', snapshot), options);
   }
 
+  /** The entries of a folder of its workspace, by name. */
+  files(
+    snapshot: string,
+    { path = '', ...query }: ListSnapshotFiles = {},
+    options?: CallOptions,
+  ): Pages<SnapshotFileList> {
+    return this.pagesOf(filePath(snapshot, path), options, { list: '1', ...query });
+  }
+
+  /**
+   * Opens a file of its workspace. Take its contents by one of the methods of what this resolves to. The first file of a
+   * snapshot takes as long as a start of its machine.
+   */
+  read(snapshot: string, path: string, options: CallOptions = {}): Promise<FileContent> {
+    const { call, rest } = split(options);
+    return FileContent.open(this.http, { method: 'GET', path: filePath(snapshot, path), query: rest }, call, 0);
+  }
+
+  /** The differences of its workspace to another snapshot's, or, with `now` and by default, to its agent's. */
+  diff(snapshot: string, query?: QueryOf<'diffSnapshot'>, options?: CallOptions): Promise<SnapshotDiff> {
+    return this.getJson(pathOf('snapshots', snapshot, 'diff'), options, query);
+  }
+
   update(snapshot: string, body: UpdateSnapshot, options?: CallOptions): Promise<Snapshot> {
     return this.sendJson('PATCH', pathOf('snapshots', snapshot), options, { body });
   }
@@ -54,3 +85,6 @@ export class Snapshots extends Resource {
     return this.sendJson('DELETE', pathOf('snapshots', snapshot), options);
   }
 }
+
+const filePath = (snapshot: string, path: string): string =>
+  pathOf('snapshots', snapshot, 'files', ...path.split('/').filter((name) => name !== ''));

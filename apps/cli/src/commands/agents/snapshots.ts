@@ -1,5 +1,5 @@
 /** `lodge snapshots`: machines of agents as they were. */
-import type { Snapshot } from '@lodge/sdk';
+import type { Snapshot, SnapshotFile } from '@lodge/sdk';
 import type { Command } from 'commander';
 import { Option } from 'commander';
 import { agentIdOf } from '../../agent-of.ts';
@@ -27,6 +27,7 @@ const snapshotArgument = ['<snapshot>', 'id of the snapshot'] as const;
 
 export default function snapshots(command: Command, on: On): void {
   defineReads(command, on);
+  defineFiles(command, on);
   defineWrites(command, on);
 }
 
@@ -75,6 +76,60 @@ function defineReads(command: Command, on: On): void {
     }),
   );
 }
+
+function defineFiles(command: Command, on: On): void {
+  const files = command
+    .command('files')
+    .argument(...snapshotArgument)
+    .argument('[path]', 'a folder; the whole workspace otherwise')
+    .description('List files that a snapshot has.');
+  examples(files, ['lodge snapshots files s4k8m2q9t1ab notes', 'show what lay in the folder notes']).action(
+    on(async (run, _options: object, id: string, path = '') => {
+      const lodge = await run.lodge();
+      await showList<SnapshotFile>(
+        run,
+        lodge.snapshots.files(id, { path: path as string, limit: 1000 }, run.call),
+        100_000,
+        [
+          { title: 'size', value: ({ type, size }) => (type === 'file' ? bytes(size) : '-'), align: 'right' },
+          { title: 'changed', value: ({ modified_at: at }) => ago(at), align: 'right' },
+          { title: 'path', value: ({ type, path: at }) => (type === 'directory' ? `${at}/` : at), keep: true },
+        ],
+        'The folder is empty.',
+      );
+    }),
+  );
+  const read = command
+    .command('read')
+    .argument(...snapshotArgument)
+    .argument('<path>', 'a file of the workspace')
+    .description('Print a file that a snapshot has.');
+  examples(read, ['lodge snapshots read s4k8m2q9t1ab notes/today.md', 'print a file as it was']).action(
+    on(async (run, _options: object, id: string, path: string) => {
+      const lodge = await run.lodge();
+      const content = await lodge.snapshots.read(id, path, run.call);
+      const text = await content.text();
+      run.out.result({ path, text }, () => text);
+    }),
+  );
+  const diff = command
+    .command('diff')
+    .argument(...snapshotArgument)
+    .argument('[to]', 'another snapshot; the agent as it is otherwise', 'now')
+    .description('Show which files of the workspace differ.');
+  examples(diff, ['lodge snapshots diff s4k8m2q9t1ab', 'show what the agent did to its files since']).action(
+    on(async (run, _options: object, id: string, to: string) => {
+      const lodge = await run.lodge();
+      const found = await lodge.snapshots.diff(id, { to }, run.call);
+      run.out.result(found, () => {
+        const lines = found.data.map(({ path, change }) => `${signs[change]} ${safeLine(path, 400)}\n`);
+        return `${lines.join('')}${found.truncated ? 'There is more.\n' : ''}` || 'No file differs.\n';
+      });
+    }),
+  );
+}
+
+const signs = { added: '+', removed: '-', changed: '~' } as const;
 
 const withSettings = (command: Command): Command =>
   command

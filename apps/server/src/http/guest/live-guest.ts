@@ -20,15 +20,25 @@ export interface LiveGuest {
 
 /** The guest of the agent in the request's path, running: it is kept awake until the reply is over, or for `timeoutMs`. */
 export async function liveGuest(
-  { agents, guestAt, lifecycleWaitMs, cut }: GuestAccess,
+  access: GuestAccess,
   request: FastifyRequest,
   reply: FastifyReply,
   timeoutMs: number,
 ): Promise<LiveGuest> {
   const { id } = request.params as Static<typeof AgentParams>;
   checkAgentId(id);
-  const { signal } = bounded(replySignal(reply, cut), timeoutMs);
   const wake = (request.query as ChatQuery).wake === 'true';
+  return guestOfAgent(access, { id, wake, timeoutMs }, request, reply);
+}
+
+/** The guest of an agent of the account, as `liveGuest`. */
+export async function guestOfAgent(
+  { agents, guestAt, lifecycleWaitMs, cut }: GuestAccess,
+  { id, wake, timeoutMs }: { readonly id: string; readonly wake: boolean; readonly timeoutMs: number },
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<LiveGuest> {
+  const { signal } = bounded(replySignal(reply, cut), timeoutMs);
   const live = await agents.use(request.principal.accountId, id, { wake, timeoutMs: lifecycleWaitMs, signal });
   if (!signal.aborted) signal.addEventListener('abort', live.release, { once: true });
   else {

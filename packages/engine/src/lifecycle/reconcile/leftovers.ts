@@ -6,6 +6,7 @@
 import type { Log } from '@lodge/ports';
 import { existingAgents } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
+import type { OpenedSnapshots } from '../../saved/opened.ts';
 import type { DriverInUse, Endings } from '../endings.ts';
 
 interface LeftoverDeps {
@@ -13,14 +14,16 @@ interface LeftoverDeps {
   readonly driver: DriverInUse;
   readonly endings: Endings;
   readonly log: Log;
+  /** Machines of this process that are no agent's. */
+  readonly opened: Pick<OpenedSnapshots, 'has'>;
 }
 
-export function createLeftoverCollector({ database, driver, endings, log }: LeftoverDeps): () => Promise<void> {
+export function createLeftoverCollector({ database, driver, endings, log, opened }: LeftoverDeps): () => Promise<void> {
   return async () => {
     const held = (await driver.list()).map(({ agentId }) => agentId);
     const existing = await database.repeatable((db) => existingAgents(db, held));
     for (const agentId of held) {
-      if (existing.has(agentId)) continue;
+      if (existing.has(agentId) || opened.has(agentId)) continue;
       log.warn({ agent_id: agentId }, 'removing what is left of an agent that is gone');
       // One that cannot be removed must not keep the others.
       await endings.remove(agentId, { keepDisk: false }).catch((error: unknown) => {

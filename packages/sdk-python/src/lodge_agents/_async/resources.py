@@ -12,6 +12,7 @@ from .chat import AsyncChat
 from .hooks import AsyncHooks, AsyncWebhooks
 from .ports import AsyncPorts
 from .skills import AsyncSkills
+from .snapshots import AsyncSnapshots
 from .terminal import AsyncTerminals
 from .transfers import AsyncTransfers
 from .uploads import AsyncUploads
@@ -48,7 +49,7 @@ class AsyncResources:
         self.secrets = made.AsyncSecretsOperations(client)
         self.service = made.AsyncServiceOperations(client)
         self.skills = AsyncSkills(client)
-        self.snapshots = made.AsyncSnapshotsOperations(client)
+        self.snapshots = AsyncSnapshots(client)
         self.terminal = AsyncTerminals(client)
         self.uploads = AsyncUploads(client)
         self.usage = AsyncUsage(client)

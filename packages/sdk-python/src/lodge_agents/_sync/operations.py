@@ -85,6 +85,7 @@ from ..models import (
     SkillDeleted,
     SkillVersion,
     Snapshot,
+    SnapshotDiff,
     Token,
     TotpBegun,
     Upload,
@@ -3540,6 +3541,31 @@ class SnapshotsOperations(Resource):
                 keyed=True,
                 patience=150,
             ),
+            options,
+        )
+
+    def diff(
+        self,
+        snapshot: str,
+        *,
+        to: str | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> SnapshotDiff:
+        """Compare the workspace of a snapshot.
+
+        The files that were added, removed or changed from the snapshot to another one, or to its agent as it
+        is now. Files are compared by type, size and time of the last change. A paused agent is resumed for
+        `to=now`; a stopped one answers 409: compare two of its snapshots instead.
+
+        Scope: `agents:read`.
+
+        Args:
+            snapshot: The snapshot's id.
+            to: Another snapshot of the account, or `now`: the agent of the snapshot as it is, which must run.
+        """
+        return self._client.call(
+            SnapshotDiff,
+            Call("GET", f"/snapshots/{segment(snapshot)}/diff", query={"to": to}),
             options,
         )
 

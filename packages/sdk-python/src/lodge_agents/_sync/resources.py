@@ -12,6 +12,7 @@ from .chat import Chat
 from .hooks import Hooks, Webhooks
 from .ports import Ports
 from .skills import Skills
+from .snapshots import Snapshots
 from .terminal import Terminals
 from .transfers import Transfers
 from .uploads import Uploads
@@ -48,7 +49,7 @@ class Resources:
         self.secrets = made.SecretsOperations(client)
         self.service = made.ServiceOperations(client)
         self.skills = Skills(client)
-        self.snapshots = made.SnapshotsOperations(client)
+        self.snapshots = Snapshots(client)
         self.terminal = Terminals(client)
         self.uploads = Uploads(client)
         self.usage = Usage(client)

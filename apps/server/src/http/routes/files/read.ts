@@ -1,4 +1,3 @@
-import { Refusal } from '@lodge/domain';
 import {
   AgentFile,
   AgentParams,
@@ -9,20 +8,15 @@ import {
   defaultFileLimit,
   isSet,
 } from '@lodge/contract';
-import type { Content, Entry } from '@lodge/guest';
-import { Readable } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Type } from 'typebox';
 import type { App } from '../../app-types.ts';
 import type { GuestAccess } from '../../needs.ts';
-import { ifMatchHolds, ifNoneMatchHolds, partOf } from './parts/conditions.ts';
-import { collected } from './parts/collected.ts';
-import { contentTypeOf, dispositionOf } from './parts/content-type.ts';
-import { filePath, etagOf, fileRecord } from './parts/file.ts';
+import { filePath, fileRecord } from './parts/file.ts';
+import { sendFile } from './parts/send-file.ts';
 import type { Cursors } from '../../reply/cursors.ts';
 import { ofGuest } from '../../guest/guest-error.ts';
 import { liveGuest } from '../../guest/live-guest.ts';
-import type { LiveGuest } from '../../guest/live-guest.ts';
 import { fileErrors, transferMs } from './shared.ts';
 
 const bytes = { schema: Type.Unsafe({ type: 'string', format: 'binary' }) };
@@ -77,70 +71,8 @@ async function read(context: Needs, request: FastifyRequest, reply: FastifyReply
   const query = request.query as ReadFileQuery;
   const path = filePath(request);
   if (isSet(query.list)) return list(context, request, reply, path);
-  const live = await liveGuest(context, request, reply, transferMs);
-  if (request.method === 'HEAD') return head(live, request, reply, path);
-  const { range, 'if-range': ifRange } = request.headers;
-  const part = partOf(range, typeof ifRange === 'string' ? ifRange : undefined);
-  const content = await ofGuest(live.guest.workspace.read(path, part, live)).catch(async (error: unknown) => {
-    throw await withSize(error, live, path, reply);
-  });
-  if (!describe(request, reply, path, content.entry)) {
-    content.stream.destroy();
-    return reply.send();
-  }
-  return sendContent(reply, content);
+  return sendFile(await liveGuest(context, request, reply, transferMs), request, reply, path);
 }
-
-function sendContent(reply: FastifyReply, { stream, length, range }: Content) {
-  if (range !== null) reply.code(206).header('content-range', range);
-  return reply.header('content-length', length).send(Readable.from(collected(stream), { objectMode: false }));
-}
-
-async function head({ guest, signal }: LiveGuest, request: FastifyRequest, reply: FastifyReply, path: string) {
-  const entry = await ofGuest(guest.workspace.entry(path, { signal }));
-  if (entry.type !== 'file') throw notAFile();
-  return describe(request, reply, path, entry)
-    ? reply.header('content-length', entry.size).send(Readable.from([]))
-    : reply.send();
-}
-
-/** Puts the file's facts into headers; returns false when the client has this version already. */
-function describe({ headers }: FastifyRequest, reply: FastifyReply, path: string, entry: Entry): boolean {
-  if (!ifMatchHolds(headers['if-match'], entry.version)) {
-    throw new Refusal('precondition_failed', 'Another version of the file is there than If-Match asks for.');
-  }
-  reply.headers({
-    etag: etagOf(entry),
-    'last-modified': new Date(entry.modifiedMs).toUTCString(),
-    'cache-control': 'private, no-cache',
-  });
-  if (!ifNoneMatchHolds(headers['if-none-match'], entry.version)) {
-    reply.code(304);
-    return false;
-  }
-  reply.type(contentTypeOf(path)).headers({
-    'accept-ranges': 'bytes',
-    'content-disposition': dispositionOf(path),
-    'content-security-policy': "sandbox; default-src 'none'",
-  });
-  return true;
-}
-
-/** Adds the file's size to the refusal of a range that it does not have. */
-async function withSize(
-  error: unknown,
-  { guest, signal }: LiveGuest,
-  path: string,
-  reply: FastifyReply,
-): Promise<unknown> {
-  if (!(error instanceof Refusal) || error.code !== 'range_not_satisfiable') return error;
-  const { size } = await ofGuest(guest.workspace.entry(path, { signal }));
-  reply.header('content-range', `bytes */${size}`);
-  return error;
-}
-
-const notAFile = (): Refusal =>
-  new Refusal('file_conflict', 'This cannot be done with what is at the path: path is not a regular file.');
 
 async function list(context: Needs, request: FastifyRequest, reply: FastifyReply, path: string) {
   const { cursors } = context;
