@@ -66,6 +66,7 @@ export * from './schedules/schedule.ts';
 export * from './schedules/timing.ts';
 export * from './skills/index.ts';
 export * from './snapshots/listing.ts';
+export * from './snapshots/fork.ts';
 export * from './snapshots/plan.ts';
 export * from './snapshots/restore.ts';
 export * from './snapshots/snapshot.ts';

@@ -10,6 +10,9 @@ type Member = { readonly name: string };
 
 export const agentRecordEvents = {
   'agent.created': told<{ readonly name: string }>('The agent is there; its machine is being made.'),
+  'agent.forked': told<{ readonly snapshot_id: string; readonly forks: readonly string[] }>(
+    'Other agents were made from a snapshot of the agent; `forks` has their ids.',
+  ),
   'agent.updated': told<{ readonly fields: readonly string[] }>(
     'The record of the agent was changed; `fields` names what was given.',
   ),

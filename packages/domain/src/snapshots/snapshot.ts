@@ -52,4 +52,6 @@ export interface ForkedFrom {
   readonly agent_id: string;
   readonly snapshot_id: string;
   readonly at: string;
+  /** Set where the profile of the other agent's browser comes along; without it the profile is removed before the first turn. */
+  readonly browser?: true;
 }

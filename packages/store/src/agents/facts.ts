@@ -55,7 +55,8 @@ export interface NewAgent
     Pick<AgentRow, 'id' | 'accountId' | 'name' | 'runtimeKind' | 'model' | 'size' | 'lifecycle' | 'metadata'>,
     Pick<AgentFields, Exclude<OwnField, 'name' | 'model' | 'size' | 'lifecycle' | 'metadata' | 'members'>>,
     /** Fields of an agent that is made from a snapshot. */
-    Pick<AgentFields, 'host' | 'nextFrom' | 'nextMemory' | 'forkedFrom' | 'turnNote'> {
+    Pick<AgentFields, 'host' | 'nextFrom' | 'nextMemory' | 'forkedFrom' | 'turnNote' | 'templateId' | 'runtimeVersion'>,
+    Pick<AgentFields, 'settingsApplied' | 'packagesApplied' | 'skillsApplied' | 'members' | 'hostAccess'> {
   readonly llmKeys: NewKeys;
   /** The channels to create with the agent. */
   readonly channels?: readonly NewChannel[];
