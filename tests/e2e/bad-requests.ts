@@ -1,6 +1,7 @@
 /** The table of tests/e2e/bad-input.test.ts. */
 import { channelRequests } from './bad-channel-requests.ts';
 import { scheduleRequests } from './bad-schedule-requests.ts';
+import { forkRequests } from './bad-fork-requests.ts';
 import { snapshotRequests } from './bad-snapshot-requests.ts';
 import { hookRequests } from './bad-hook-requests.ts';
 import { confirmationRequests } from './bad-confirmation-requests.ts';
@@ -362,6 +363,7 @@ export const badRequests: readonly BadRequest[] = [
   ...channelRequests,
   ...scheduleRequests,
   ...snapshotRequests,
+  ...forkRequests,
   ...hookRequests,
   ...confirmationRequests,
   ...skillRequests,

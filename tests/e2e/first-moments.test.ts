@@ -69,6 +69,7 @@ const bodies: Readonly<Record<string, readonly object[]>> = {
   'PATCH /v1/agents/{id}/schedules/{schedule}': [{ every: '2h' }, { cron: '* * * * *' }, { prompt: 'y', name: 'T' }],
   'POST /v1/agents/{id}/snapshots': [{ memory: false }],
   'POST /v1/agents/{id}/restore': [{ snapshot: 'before_last_turn' }],
+  'POST /v1/agents/{id}/fork': [{ count: 2 }],
   'PATCH /v1/snapshots/{snapshot}': [{ name: 'x' }],
   'POST /v1/agents/{id}/hooks': [{ name: 'H' }],
   'POST /v1/skills': [{ hub: { name: 'clawhub', slug: 'x' } }],

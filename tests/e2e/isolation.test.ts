@@ -125,6 +125,7 @@ const bodies: Readonly<Record<string, object>> = {
   'PATCH /v1/agents/{id}/schedules/{schedule}': { name: 'mine' },
   'POST /v1/agents/{id}/snapshots': {},
   'POST /v1/agents/{id}/restore': { snapshot: 'before_last_turn' },
+  'POST /v1/agents/{id}/fork': {},
   'PATCH /v1/snapshots/{snapshot}': { name: 'mine' },
   'POST /v1/agents/{id}/hooks': { name: 'H' },
   'POST /v1/fingerprints': { values: [{ for: 'llm_key', value: 'x' }] },

@@ -23,6 +23,7 @@ const table: Readonly<Record<string, readonly [method: Place['method'], command:
   pauseAgent: ['agents.pause', 'agents pause'],
   stopAgent: ['agents.stop', 'agents stop'],
   restartAgent: ['agents.restart', 'agents restart'],
+  forkAgent: ['agents.fork', 'agents fork'],
   upgradeAgent: ['agents.upgrade', 'agents upgrade'],
   checkLlmKeys: ['agents.checkLlmKeys', 'agents check-keys'],
   fingerprintSecrets: ['secrets.fingerprint', { none: '`lodge apply` asks for them, to compare secrets' }],

@@ -23,6 +23,8 @@ export { createSnapshotFiles } from './saved/files.ts';
 export type { ListStill, SnapshotFiles } from './saved/files.ts';
 export type { Listing } from './saved/listing.ts';
 export type { OpenedSnapshots } from './saved/opened.ts';
+export { createForks } from './saved/forks.ts';
+export type { ForkPlace, Forks } from './saved/forks.ts';
 export { createSnapshots } from './saved/snapshots.ts';
 export type { SnapshotChange, SnapshotQuery, Snapshots } from './saved/snapshots.ts';
 export type { NewSnapshot } from './saved/begin.ts';

@@ -24,3 +24,22 @@ export async function applyBrowser(
     if (!isUnknownRoute(error)) throw error;
   }
 }
+
+/** As in `apps/guestd/src/browser`. */
+const profilePath = '/home/agent/.browser';
+
+/** Ends the browser and removes its profile. Only then is no program left that would write it again. */
+export async function forgetBrowser(
+  guest: Pick<GuestClient, 'browser' | 'exec' | 'pace'>,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await guest.browser.put(false, { signal });
+  } catch (error) {
+    if (isUnknownRoute(error)) return;
+    throw error;
+  }
+  const argv = ['rm', '-rf', '--', profilePath];
+  const { exitCode } = await guest.exec({ argv, user: 'root', timeoutMs: 30_000 * guest.pace }, { signal });
+  if (exitCode !== 0) throw new Error(`the profile of the browser was not removed: rm ended with ${exitCode}`);
+}

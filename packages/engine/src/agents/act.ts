@@ -5,7 +5,7 @@ import type { AgentRow } from '@lodge/store/agents';
 import { beginOperation } from './decisions.ts';
 import { awaitAgent } from './await-agent.ts';
 import { checkDisk, checkDiskForStart, checkRoom, withRoom } from './capacity.ts';
-import { checkRunning } from './create-agent.ts';
+import { checkRunning } from './admission.ts';
 import type { AgentsDeps } from './deps.ts';
 import { isThere, notFound } from './reading.ts';
 

@@ -1,5 +1,16 @@
-import type { AgentStatus, Happening, Lifecycle, Refusal, RuntimeKind, Verb } from '@lodge/domain';
 import type {
+  AgentStatus,
+  ForkInclude,
+  ForkedKeys,
+  Happening,
+  Lifecycle,
+  Refusal,
+  RuntimeKind,
+  SizeName,
+  Verb,
+} from '@lodge/domain';
+import type {
+  ActorNote,
   AgentMember,
   By,
   ChangeNote,
@@ -20,13 +31,22 @@ import type {
   SkillSight,
   WantedSkills,
 } from '@lodge/ports';
+import type { SnapshotRow } from '@lodge/store/snapshots';
 import type { AgentChange, AgentCount, AgentFilter, AgentRow, NewAgent } from '@lodge/store/agents';
 
 import type { CheckedChannel } from '../channels/input.ts';
 import type { RestoreInput, RestoreParts, SnapshotPlace } from '../saved/place.ts';
 
 /** A create as the API received it: checked against the schema, without defaults. `egress` is as `checkedEgress` returns it. */
-export interface CreateAgentInput extends Omit<NewAgent, 'id' | 'accountId' | 'model' | 'llmKeys' | 'channels'> {
+export interface CreateAgentInput extends Omit<
+  NewAgent,
+  'id' | 'accountId' | 'runtimeKind' | 'size' | 'model' | 'llmKeys' | 'channels'
+> {
+  /** By default those of the snapshot that it is made from, or else the deployment's. */
+  readonly runtimeKind?: RuntimeKind | undefined;
+  readonly size?: SizeName | undefined;
+  /** Makes its machine from a snapshot of the account; `withBrowser` with the profile of its browser. */
+  readonly from?: { readonly snapshot: string; readonly withBrowser?: boolean } | undefined;
   readonly model?: string | undefined;
   readonly llmKeys: readonly { readonly provider: string; readonly apiKey: string }[];
   /** Refuse the create when a provider says that a key does not work. */
@@ -46,6 +66,25 @@ export interface UpdateAgentInput extends Omit<AgentChange, Changed> {
   /** Pairs to set or, with null, to remove. Null removes all. */
   readonly labels?: Readonly<Record<string, string | null>> | null | undefined;
   readonly metadata?: Readonly<Record<string, string | null>> | null | undefined;
+}
+
+export interface ForkInput {
+  readonly name?: string | undefined;
+  readonly count: number;
+  /** A snapshot of the parent; without it the parent is saved as it is. */
+  readonly snapshot?: string | undefined;
+  readonly include: readonly ForkInclude[];
+  readonly llmKeys: ForkedKeys;
+  /** Fields that the forks have otherwise than their parent. */
+  readonly change: Omit<UpdateAgentInput, 'name' | 'llmKeys'>;
+}
+
+export interface ForkParts {
+  /** Ids of the forks, as many as are asked for. */
+  readonly ids: readonly string[];
+  /** Saves the parent, where the input names no snapshot. */
+  readonly save: () => Promise<SnapshotRow>;
+  readonly note?: ActorNote | undefined;
 }
 
 export interface CreateOptions {
@@ -70,6 +109,8 @@ export interface CheckedKey extends KeyVerdict {
 export interface Agents {
   /** Checks model, providers, keys and capacity, writes the agent and returns it in `provisioning`. */
   create(accountId: string, input: CreateAgentInput, options?: CreateOptions): Promise<AgentRow>;
+  /** Makes forks of an agent and returns them in `provisioning`. All of them are admitted, or none. */
+  fork(accountId: string, id: string, input: ForkInput, parts: ForkParts): Promise<readonly AgentRow[]>;
   /**
    * Waits until the agent is no longer `provisioning`, or until its status is `wanted` or `error`. Returns the row as it
    * then is, also when `timeoutMs` passed or `signal` aborted; null when the agent was deleted.

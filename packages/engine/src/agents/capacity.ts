@@ -16,13 +16,19 @@ export async function hostMemory({ driver, memory }: Pick<CapacityDeps, 'driver'
 class NoMemory extends Refusal {}
 
 /**
- * Runs an admission. If it refuses for lack of memory, stops paused agents to make room for `size` and runs it once more.
+ * Runs an admission. If it refuses for lack of memory, stops paused agents to make room for `count` agents of `size` and runs
+ * it once more.
  */
-export async function withRoom<T>({ relief }: CapacityDeps, size: SizeName, admission: () => Promise<T>): Promise<T> {
+export async function withRoom<T>(
+  { relief }: Pick<CapacityDeps, 'relief'>,
+  size: SizeName,
+  admission: () => Promise<T>,
+  count = 1,
+): Promise<T> {
   try {
     return await admission();
   } catch (error) {
-    if (!(error instanceof NoMemory) || !(await relief.makeRoom(sizes[size].memoryMib))) throw error;
+    if (!(error instanceof NoMemory) || !(await relief.makeRoom(count * sizes[size].memoryMib))) throw error;
     return admission();
   }
 }
@@ -39,17 +45,19 @@ export async function checkRoom(deps: CapacityDeps, agent: AgentRow, size: SizeN
   if (!fits(available, committed, size)) throw noRoom(size);
 }
 
-export function noRoom(size: SizeName): Refusal {
-  return new NoMemory('insufficient_capacity', `There is no room for a ${size} agent on this deployment now.`);
+export function noRoom(size: SizeName, count = 1): Refusal {
+  const what = count === 1 ? `a ${size} agent` : `${count} ${size} agents`;
+  return new NoMemory('insufficient_capacity', `There is no room for ${what} on this deployment now.`);
 }
 
 /**
- * Refuses a create of `size` that does not fit beside the existing agents, for a stopped agent may be started and write
- * again.
+ * Refuses creates of `size` that do not fit beside the existing agents, for a stopped agent may be started and write again.
  */
-export function checkDiskForCreate(host: HostDisk, there: readonly DiskHolder[], size: SizeName): void {
-  if (fitsDisk(host, [...there, { size, diskMib: 0, snapshotMib: 0 }])) return;
-  throw new Refusal('insufficient_capacity', `There is no disk space for a ${size} agent on this deployment now.`);
+export function checkDiskForCreate(host: HostDisk, there: readonly DiskHolder[], size: SizeName, count = 1): void {
+  const created = Array.from({ length: count }, () => ({ size, diskMib: 0, snapshotMib: 0 }));
+  if (fitsDisk(host, [...there, ...created])) return;
+  const what = count === 1 ? `a ${size} agent` : `${count} ${size} agents`;
+  throw new Refusal('insufficient_capacity', `There is no disk space for ${what} on this deployment now.`);
 }
 
 /** Refuses to start an agent whose writing would not fit beside that of the agents that hold memory already. */

@@ -1,18 +1,28 @@
-import { Refusal, checkBrowserSize, checkHasDashboard, fits, lastFour, makeAgentId } from '@lodge/domain';
+import {
+  Refusal,
+  checkBrowserSize,
+  checkHasDashboard,
+  defaultRuntimeKind,
+  defaultSize,
+  lastFour,
+  makeAgentId,
+} from '@lodge/domain';
 import { randomInt } from 'node:crypto';
-import type { HostDisk, HostMemory } from '@lodge/domain';
 import type { CreateAgentInput, CreateOptions } from './agents.ts';
 import { llmKeyContext } from '@lodge/ports';
 import type { Provider, SecretBox } from '@lodge/ports';
 import type { AgentRow, Committed, NewAgent } from '@lodge/store/agents';
+import { admitNew, hostRoom } from './admission.ts';
 import { insertAdmitted } from './decisions.ts';
-import { checkDiskForCreate, hostMemory, noRoom, withRoom } from './capacity.ts';
+import { withRoom } from './capacity.ts';
 import { refuseBadKeys } from './check-keys.ts';
 import { checkConfirmationField } from '../confirmations/field.ts';
 import { newChannel } from '../channels/check.ts';
+import type { Transaction } from '@lodge/store/database';
 import type { AgentsDeps } from './deps.ts';
 import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
 import { checkedPeers } from './peers.ts';
+import { holdSnapshot, madeFrom, snapshotToMake } from '../saved/from-snapshot.ts';
 
 /** Checks a create and writes the agent. All refusals come before anything is written. */
 export async function createAgent(
@@ -21,34 +31,42 @@ export async function createAgent(
   input: CreateAgentInput,
   { id = makeAgentId(randomInt), note }: CreateOptions = {},
 ): Promise<AgentRow> {
-  if (!deps.runtimes.has(input.runtimeKind)) {
-    throw new Refusal('invalid_request', `runtime_kind ${input.runtimeKind} is not available on this deployment.`);
+  const snapshot = input.from ? await snapshotToMake(deps.database, accountId, input.from.snapshot, input) : null;
+  const runtimeKind = input.runtimeKind ?? snapshot?.runtimeKind ?? defaultRuntimeKind;
+  const size = input.size ?? snapshot?.size ?? defaultSize;
+  if (!deps.runtimes.has(runtimeKind)) {
+    throw new Refusal('invalid_request', `runtime_kind ${runtimeKind} is not available on this deployment.`);
   }
-  if (input.dashboard) checkHasDashboard(input.runtimeKind);
-  checkBrowserSize(input.runtimeKind, input.size, input.browser === true);
+  if (input.dashboard) checkHasDashboard(runtimeKind);
+  checkBrowserSize(runtimeKind, size, input.browser === true);
   checkKeyProviders(input.llmKeys, deps.providers);
   const keyProviders = input.llmKeys.map(({ provider }) => provider);
-  const model = chosenModel(deps, input.runtimeKind, input.model ?? null, keyProviders);
+  const model = chosenModel(deps, runtimeKind, input.model ?? null, keyProviders);
   const models = checkedModels(input.models ?? null, deps.providers);
   const peers = await checkedPeers(deps, { accountId, id }, input.peers ?? []);
   if (input.confirmations) {
     await checkConfirmationField(deps.database, { accountId, agentId: id }, input.confirmations, null);
   }
   await refuseBadKeys(deps, input);
-  const { checkKeys: _, llmKeys, channels = [], ...given } = input;
+  const { checkKeys: _, from, llmKeys, channels = [], ...given } = input;
   const agent: NewAgent = {
     ...given,
     id,
     accountId,
+    runtimeKind,
+    size,
     model,
     models,
     peers,
     llmKeys: llmKeys.map((key) => sealKey(deps.secrets, id, key)),
     channels: channels.map((channel) => newChannel(deps.secrets, id, channel)),
+    ...(snapshot && madeFrom(snapshot, { id, name: input.name, withBrowser: from?.withBrowser === true })),
   };
-  return withRoom(deps, input.size, async () => {
-    const [memory, disk] = await Promise.all([hostMemory(deps), deps.disk.host()]);
-    return insertAdmitted(deps.database, agent, (committed) => admit(committed, { memory, disk }, input, deps), note);
+  const before = snapshot === null ? undefined : (trx: Transaction) => holdSnapshot(trx, snapshot);
+  return withRoom(deps, size, async () => {
+    const room = await hostRoom(deps);
+    const admit = (committed: Committed) => admitNew(committed, room, { size, count: 1 }, deps);
+    return insertAdmitted(deps.database, agent, admit, note, before);
   });
 }
 
@@ -63,37 +81,6 @@ export function sealKey(
     sealed: secrets.seal(apiKey, llmKeyContext(agentId, provider)),
     last4: lastFour(apiKey),
   };
-}
-
-type Quotas = Pick<AgentsDeps, 'maxAgentsPerAccount' | 'maxRunningPerAccount'>;
-
-type AdmissionDeps = Quotas & Pick<AgentsDeps, 'disk'>;
-
-/** The free amount of each resource on the host. */
-interface Room {
-  readonly memory: HostMemory;
-  readonly disk: HostDisk;
-}
-
-/** Refuses to run one agent too many. `others` is the number of agents that run beside it. */
-export function checkRunning({ maxRunningPerAccount: most = Infinity }: Quotas, others: number): void {
-  if (others < most) return;
-  throw new Refusal('quota_exceeded', `This account has ${others} running agents; its quota is ${most}.`);
-}
-
-function admit(committed: Committed, { memory, disk }: Room, input: CreateAgentInput, deps: AdmissionDeps): void {
-  const maxAgents = deps.maxAgentsPerAccount;
-  if (committed.accountAgents >= maxAgents) {
-    throw new Refusal(
-      'quota_exceeded',
-      `This account has ${committed.accountAgents} agents; its quota is ${maxAgents}.`,
-    );
-  }
-  checkRunning(deps, committed.accountRunning);
-  checkDiskForCreate(disk, deps.disk.holders(committed.holders), input.size);
-  if (!fits(memory, committed.sizes, input.size)) {
-    throw noRoom(input.size);
-  }
 }
 
 export function checkKeyProviders(

@@ -100,7 +100,7 @@ function keysOf(
 type Pairs = Readonly<Record<string, string>>;
 
 /** The pairs of a field after a change, in which null removes a pair or all. */
-function pairsOf(
+export function pairsOf(
   field: string,
   there: Pairs,
   given: Readonly<Record<string, string | null>> | null | undefined,

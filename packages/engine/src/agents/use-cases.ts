@@ -19,6 +19,7 @@ import { imageHasSkills, seeSkills } from './image.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 import { updateAgent } from './update-agent.ts';
 import { awaitRestored, beginRestore } from '../saved/restore.ts';
+import { fork } from '../saved/fork.ts';
 import { Uses } from '../turns/use-agent.ts';
 
 /** The use-cases over their ports. */
@@ -27,6 +28,7 @@ export function createAgents(deps: AgentsDeps): Agents {
   return {
     providers: deps.providers,
     create: (accountId, input, options) => createAgent(deps, accountId, input, options),
+    fork: (accountId, id, input, parts) => fork(deps, accountId, id, input, parts),
     get: (accountId, id) => getAgent(deps, accountId, id),
     count: (accountId) => deps.database.repeatable((db) => countAgents(db, accountId)),
     list: (filter) => deps.database.repeatable((db) => agentPage(db, filter)),
@@ -56,15 +58,7 @@ export function createAgents(deps: AgentsDeps): Agents {
     browserDisk: (row) => browserDisk(deps, row),
     record: (accountId, id, event, by) => record(deps, accountId, id, { event, by }),
     turn: (id, over, asked, place) => deps.turns.begin(id, over, asked, place),
-    busy(id) {
-      deps.keepAwake.join(id);
-      let released = false;
-      return () => {
-        if (released) return;
-        released = true;
-        deps.keepAwake.drop(id);
-      };
-    },
+    busy: (id) => keepBusy(deps, id),
     async logs(accountId, query) {
       await getAgent(deps, accountId, query.agentId);
       return deps.database.repeatable((db) => logPage(db, query));
@@ -87,6 +81,16 @@ const restores = (deps: AgentsDeps): Pick<Agents, 'restore' | 'awaitRestored'> =
   restore: (place, input, parts) => beginRestore(deps, place, input, parts),
   awaitRestored: (place, timeoutMs, signal) => awaitRestored(deps, place, timeoutMs, signal),
 });
+
+function keepBusy({ keepAwake }: AgentsDeps, id: string): () => void {
+  keepAwake.join(id);
+  let released = false;
+  return () => {
+    if (released) return;
+    released = true;
+    keepAwake.drop(id);
+  };
+}
 
 const isHere = ({ holder }: AgentsDeps, { status, host, vmAddress }: AgentRow): boolean =>
   status === 'running' && vmAddress !== null && (host === null || host === holder);

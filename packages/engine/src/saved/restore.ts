@@ -9,7 +9,7 @@ import type { SnapshotRow } from '@lodge/store/snapshots';
 import { isAtRest, refusal } from '../agents/act.ts';
 import { awaitAgent } from '../agents/await-agent.ts';
 import { checkDiskForStart, checkRoom, withRoom } from '../agents/capacity.ts';
-import { checkRunning } from '../agents/create-agent.ts';
+import { checkRunning } from '../agents/admission.ts';
 import type { AgentsDeps } from '../agents/deps.ts';
 import { isThere, notFound } from '../agents/reading.ts';
 import { checkSnapshotQuota, newSnapshotRow } from './begin.ts';

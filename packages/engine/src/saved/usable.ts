@@ -1,4 +1,4 @@
-/** Refusals about snapshots, and their damage. */
+/** Snapshots that something begins from. */
 import { Refusal, agentIdPattern } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Database, Queries } from '@lodge/store/database';

@@ -109,6 +109,11 @@ export interface AgentRuntime {
    */
   resume(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
   /**
+   * Ends what a machine does for another agent, which this one was made from, and removes what is that one's alone: its browser
+   * with the profile, which holds logins. It is called before the gateway opens. Repeating it is a success.
+   */
+  forget(guest: GuestAddress, signal: AbortSignal): Promise<void>;
+  /**
    * Prepares a stop: takes no new work, lets the turn in progress end, writes the guest's disk out and drops its page cache.
    * Bounded. Rejects with `RuntimeBusy` when work does not end in time, with the gateway open again. Resolves with the facts
    * that `resume` and `chatEndpoint` need from then on.

@@ -96,6 +96,8 @@ __all__ = [
     "FileChange",
     "FileDeleted",
     "Fingerprint",
+    "Fork",
+    "ForkedFrom",
     "Grant",
     "GrantList",
     "Health",
@@ -406,6 +408,16 @@ class SnapshotPlan(Reply):
     """Days after which an automatic one is deleted."""
 
 
+class ForkedFrom(Reply):
+    """The snapshot that it was made from, the agent that this is of, and when it was saved. Either may be gone
+    by now.
+    """
+
+    agent_id: str
+    snapshot_id: str
+    at: datetime
+
+
 class Agent(Reply):
     object: Literal["agent"]
     id: str
@@ -455,6 +467,7 @@ class Agent(Reply):
     peers: list[str]
     """Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account."""
     snapshots: SnapshotPlan
+    forked_from: ForkedFrom | None
     labels: dict[str, str]
     """Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`."""
     metadata: dict[str, str]
@@ -1291,25 +1304,26 @@ class LodgeEvent(Reply):
     `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`,
     `agent.restoring`, `agent.restored`, `agent.restore_undone`, `agent.resized`, `agent.resize_failed`,
     `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`,
-    `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.updated`, `agent.deleted`,
-    `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`,
-    `agent.restart_requested`, `agent.upgrade_requested`, `agent.restore_requested`, `agent.member_created`,
-    `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`,
-    `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`,
-    `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`,
-    `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`,
-    `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`,
-    `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`,
-    `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`,
-    `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`,
-    `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`,
-    `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`,
-    `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`,
-    `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`,
-    `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`,
-    `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`,
-    `browser.control_taken`, `browser.control_released`, `snapshot.created`, `snapshot.failed`,
-    `snapshot.updated`, `snapshot.deleted`, `snapshot.damaged`.
+    `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.forked`, `agent.updated`,
+    `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`,
+    `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.restore_requested`,
+    `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`,
+    `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`,
+    `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`,
+    `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`,
+    `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`,
+    `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`,
+    `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`,
+    `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`,
+    `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`,
+    `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`,
+    `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`,
+    `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`,
+    `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`,
+    `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`,
+    `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`, `browser.control_taken`,
+    `browser.control_released`, `snapshot.created`, `snapshot.failed`, `snapshot.updated`, `snapshot.deleted`,
+    `snapshot.damaged`.
     """
     created_at: datetime
     agent_id: str | None
@@ -1372,6 +1386,14 @@ class Fingerprint(Reply):
     for_: Literal["llm_key", "channel", "connection", "hook"] | str = Field(alias="for")
     fingerprint: str
     """Of this kind and value, in this account, by a key of the server."""
+
+
+class Fork(Reply):
+    object: Literal["fork"]
+    snapshot: str
+    """Id of the snapshot that they begin from. One that was made for them is kept for a week."""
+    data: list[Agent]
+    """The forks. Each stands alone: one may be in `error` beside others."""
 
 
 class Grant(Reply):

@@ -27,6 +27,7 @@ __all__ = [
     "CreateAgentConfirmationsDeliverItem",
     "CreateAgentConfirmationsRule",
     "CreateAgentEgress",
+    "CreateAgentFrom",
     "CreateAgentLifecycle",
     "CreateAgentLlmKey",
     "CreateAgentPackages",
@@ -49,6 +50,18 @@ class CreateAgentLlmKey(TypedDict, total=False):
     """An id of `GET /v1/providers`."""
     api_key: Required[str]
     """The provider's secret. Kept encrypted, never given back."""
+
+
+class CreateAgentFrom(TypedDict, total=False):
+    """Begins from a snapshot instead of the template: the machine, with its files and conversations, is that of
+    the snapshot, and every setting is that of this request. `runtime_kind` is that of the snapshot, and
+    `size` is not smaller; both are taken from it where they are left out.
+    """
+
+    snapshot: Required[str]
+    """A snapshot of the account."""
+    include: Sequence[Literal["browser"]]
+    """The profile of its `browser` comes along, with its logins; by default it is removed."""
 
 
 class CreateAgentLifecycle(TypedDict, total=False):
@@ -296,6 +309,7 @@ ListEventsType = Literal[
     "agent.skills_failed",
     "agent.egress_applied",
     "agent.created",
+    "agent.forked",
     "agent.updated",
     "agent.deleted",
     "agent.start_requested",

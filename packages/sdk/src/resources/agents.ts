@@ -9,6 +9,8 @@ import type {
   AgentList,
   CreateAgent,
   DeletedAgent,
+  Fork,
+  ForkAgent,
   LlmKeyChecks,
   LogEntry,
   LogList,
@@ -19,6 +21,8 @@ import type { QueryOf } from './resource.ts';
 
 /** The service waits 60 s for a machine, unless its operator says otherwise. */
 const waitMs = 150_000;
+/** The agent is saved before, in which a turn ends. */
+const forkMs = 300_000;
 const defaultUntilMs = 10 * 60_000;
 const lookSeconds = 25;
 
@@ -47,6 +51,14 @@ export class Agents extends Resource {
   /** Deletes the agent with its machine and files. */
   delete(id: string, options?: WithQuery<QueryOf<'deleteAgent'>>): Promise<DeletedAgent> {
     return this.sendJson('DELETE', agentPath(id), options, { slowMs: waitMs });
+  }
+
+  /**
+   * Makes agents that go on from where this one is, or was at a snapshot. The reply comes once they run, or after a minute as
+   * they are then; `wait: false` waits for the save alone.
+   */
+  fork(id: string, body: ForkAgent = {}, options?: Wait): Promise<Fork> {
+    return this.postJson(agentPath(id, 'fork'), body, options, { slowMs: forkMs });
   }
 
   start(id: string, body?: Body, options?: Wait): Promise<Agent> {

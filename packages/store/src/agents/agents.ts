@@ -26,3 +26,14 @@ export async function insertAgent(trx: Transaction, agent: NewAgent): Promise<vo
     .execute();
   await insertKeys(trx, agent.id, llmKeys);
 }
+
+/** Names of the account's agents, those that are being deleted apart. */
+export async function agentNames(trx: Transaction, accountId: string): Promise<readonly string[]> {
+  const rows = await trx
+    .selectFrom('agents')
+    .select('name')
+    .where('accountId', '=', accountId)
+    .where('deletedAt', 'is', null)
+    .execute();
+  return rows.map(({ name }) => name);
+}

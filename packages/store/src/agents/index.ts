@@ -14,7 +14,7 @@ export type { AgentRow } from './agent-row.ts';
 export { hideAgent, writeFacts, writeTransition } from './agent-transitions.ts';
 export type { Transited } from './agent-transitions.ts';
 export * from './agent-visits.ts';
-export { holdCreates, insertAgent } from './agents.ts';
+export { agentNames, holdCreates, insertAgent } from './agents.ts';
 export type * from './facts.ts';
 export * from './lock.ts';
 export * from './published-ports.ts';

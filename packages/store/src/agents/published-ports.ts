@@ -1,4 +1,5 @@
 /** Ports of agents' guests that are served under addresses of their own. They end with their agent. */
+import { sql } from 'kysely';
 import type { Insertable, Selectable } from 'kysely';
 import type { Queries, Transaction } from '../database/database.ts';
 import type { AgentPorts } from '../database/tables.ts';
@@ -42,6 +43,14 @@ export const upsertPort = (
     .onConflict((conflict) => conflict.columns(['agentId', 'port']).doUpdateSet({ public: isPublic }))
     .returningAll()
     .executeTakeFirstOrThrow();
+
+/** Publishes the agent's ports for these agents too, which have none. */
+export async function copyPorts(trx: Transaction, agentId: string, to: readonly string[]): Promise<void> {
+  await sql`
+    insert into agent_ports (agent_id, port, public)
+    select copy.id, p.port, p.public from agent_ports p, unnest(${to}::text[]) copy (id) where p.agent_id = ${agentId}
+  `.execute(trx);
+}
 
 /** Deletes the port with its links and visits. False when there is none. */
 export async function deletePort(trx: Transaction, agentId: string, port: number): Promise<boolean> {

@@ -81,6 +81,11 @@ export async function insertSchedule(trx: Transaction, schedule: NewScheduleRow)
   return { ...made, lastRun: null };
 }
 
+/** Creates schedules that nobody waits for. */
+export async function insertSchedules(trx: Transaction, schedules: readonly NewScheduleRow[]): Promise<void> {
+  if (schedules.length > 0) await trx.insertInto('schedules').values(schedules).execute();
+}
+
 /** Writes settings with the times that were planned from them just now, and returns the schedule. */
 export async function updateSchedule(
   trx: Transaction,

@@ -61,6 +61,15 @@ export async function upsertAgentSkill(trx: Transaction, skill: Insertable<Agent
     .execute();
 }
 
+/** Gives the agent's skills to these agents too, which have none. Nothing is known of them in their machines yet. */
+export async function copyAgentSkills(trx: Transaction, agentId: string, to: readonly string[]): Promise<void> {
+  await sql`
+    insert into agent_skills (agent_id, name, skill_id, version, enabled, members)
+    select copy.id, s.name, s.skill_id, s.version, s.enabled, s.members
+    from agent_skills s, unnest(${to}::text[]) copy (id) where s.agent_id = ${agentId}
+  `.execute(trx);
+}
+
 /** False when there is none. */
 export async function deleteAgentSkill(trx: Transaction, { agentId, name }: AgentSkillPlace): Promise<boolean> {
   const { numDeletedRows } = await trx

@@ -48,6 +48,7 @@ export function createBareRuntime({ version, sick }: BareRelease = { version: '1
       return facts;
     },
     flush: (guest, signal) => guestClient(guest).sync(false, { signal }),
+    forget: async () => undefined,
     async shutdown(guest, _facts, signal) {
       await guestClient(guest)
         .sync(false, { timeoutMs: 20_000, signal })

@@ -80,6 +80,11 @@ export function guestRuntime(
       calls.push('flush');
       await flush(of);
     },
+    async forget(of) {
+      const { guest } = await at(of);
+      calls.push('forget');
+      for (const kept of [guest.memory, guest.files]) kept.delete('browser');
+    },
     async shutdown(of) {
       calls.push('shutdown');
       if (host.guestAt(of.address)) await flush(of);

@@ -9,6 +9,7 @@ import {
   createConfirmations,
   createEngine,
   createFirstAccount,
+  createForks,
   createHooks,
   createSchedules,
   createSnapshots,
@@ -20,6 +21,7 @@ import type {
   CreateAgentInput,
   Engine,
   EngineDeps,
+  Forks,
   HookParts,
   Hooks,
   ScheduleParts,
@@ -107,6 +109,7 @@ export interface Plane {
   readonly hooks: Hooks;
   readonly schedules: Schedules;
   readonly snapshots: Snapshots;
+  readonly forks: Forks;
   readonly confirmations: Confirmations;
   readonly troubles: GuestTroubles;
   /** The runtime's calls, in order. */
@@ -193,14 +196,12 @@ export async function startPlane(
   await driver.start();
   engine.start();
   const core = { database: mortal(opened.database, life), agents: engine.agents };
+  const saving = { ...core, changes: opened.changes, bounds: changes.snapshots ?? { accountGib: 100 } };
   const plane: Plane = {
     hooks: createHooks({ ...core, tokens: cryptography.tokens, secrets }),
     schedules: createSchedules(core),
-    snapshots: createSnapshots({
-      ...core,
-      changes: opened.changes,
-      bounds: changes.snapshots ?? { accountGib: 100 },
-    }),
+    snapshots: createSnapshots(saving),
+    forks: createForks(saving),
     confirmations: createConfirmations({ ...core, secrets }),
     driver,
     engine,

@@ -34,6 +34,7 @@ export function agentRecord(row: AgentRow, { agents, agentUrl: url, fingerprints
     })),
     lifecycle: toWire(Lifecycle, row.lifecycle),
     spendLimit: spendLimitRecord(row.spendLimit),
+    forkedFrom: forkedFromRecord(row.forkedFrom),
   });
 }
 
@@ -61,6 +62,9 @@ const machineRecord = ({ vcpus, memoryMib, diskGib }: Machine): Agent['machine']
   memory_mb: memoryMib,
   disk_gb: diskGib,
 });
+
+const forkedFromRecord = (from: AgentRow['forkedFrom']): Agent['forked_from'] =>
+  from && { agent_id: from.agent_id, snapshot_id: from.snapshot_id, at: from.at };
 
 function diskRecord({ id, machine, size }: AgentRow, agents: Agents): Agent['disk'] {
   const usedMib = agents.diskUsedMib(id);

@@ -176,6 +176,7 @@ export async function bringUp(pass: Pass, start: Start): Promise<void> {
   const vmMs = performance.now() - startedAt;
   // The broker must know the agent by its address before the runtime can make its first call.
   await pass.observe({ vmAddress: vm.address });
+  if (start.saved !== undefined && !agent.acknowledged) await forgetOther(pass, start, vm);
   await readyRuntime(pass, start, vm);
   const applied = await settingsAfter(pass, start, vm);
   const totalMs = performance.now() - startedAt;
@@ -200,6 +201,13 @@ export async function bringUp(pass: Pass, start: Start): Promise<void> {
   deps.rulesPut.add(agent, executionId);
   const figures = { vm_ms: Math.round(vmMs), total_ms: Math.round(totalMs) };
   deps.log.info({ agent_id: agent.id, execution_id: executionId, from: start.from, ...figures }, 'agent running');
+}
+
+/** Takes out of a machine that was another agent's what is that one's alone. After a kill the next pass makes it anew. */
+async function forgetOther(pass: Pass, { deadline }: Start, vm: Vm): Promise<void> {
+  if (pass.agent.forkedFrom?.browser) return;
+  const guest = guestOf(pass.deps.driver, vm);
+  await pass.within(deadline, (signal) => pass.runtime.forget(guest, signal));
 }
 
 /**

@@ -54,6 +54,7 @@ from ..models import (
     DeviceRequest,
     ExecResult,
     Fingerprint,
+    Fork,
     Grant,
     GrantList,
     Health,
@@ -113,6 +114,7 @@ class AgentsOperations(Resource):
         llm_keys: Sequence[params.CreateAgentLlmKey] | NotGiven = NOT_GIVEN,
         check_keys: bool | NotGiven = NOT_GIVEN,
         runtime_kind: Literal["runtime_a", "runtime_b", "openclaw", "hermes"] | NotGiven = NOT_GIVEN,
+        from_: params.CreateAgentFrom | NotGiven = NOT_GIVEN,
         size: Literal["small", "medium", "large", "xlarge"] | NotGiven = NOT_GIVEN,
         machine_size: Literal["small", "medium", "large", "xlarge"] | NotGiven = NOT_GIVEN,
         lifecycle: params.CreateAgentLifecycle | NotGiven = NOT_GIVEN,
@@ -152,6 +154,10 @@ class AgentsOperations(Resource):
             check_keys: True: each key is checked first, and one that its provider does not accept is a 400.
                 One that cannot be checked is taken.
             runtime_kind: `openclaw` is another name for `runtime_a`, `hermes` for `runtime_b`.
+            from_: Begins from a snapshot instead of the template: the machine, with its files and
+                conversations, is that of the snapshot, and every setting is that of this request.
+                `runtime_kind` is that of the snapshot, and `size` is not smaller; both are taken from it
+                where they are left out.
             size: Machine size.
             machine_size: Another name for `size`.
             lifecycle: What is left out keeps its default.
@@ -193,6 +199,7 @@ class AgentsOperations(Resource):
                     "llm_keys": llm_keys,
                     "check_keys": check_keys,
                     "runtime_kind": runtime_kind,
+                    "from": from_,
                     "size": size,
                     "machine_size": machine_size,
                     "lifecycle": lifecycle,
@@ -761,6 +768,126 @@ class AgentsOperations(Resource):
                 f"/agents/{segment(agent_id)}/logs",
                 query={"limit": limit, "since": since, "level": level, "source": source, "search": search},
                 headers={"last-event-id": last_event_id},
+            ),
+            options,
+        )
+
+    def fork(
+        self,
+        agent_id: str,
+        *,
+        wait: bool | NotGiven = NOT_GIVEN,
+        name: str | NotGiven = NOT_GIVEN,
+        count: int | NotGiven = NOT_GIVEN,
+        snapshot: str | NotGiven = NOT_GIVEN,
+        include: Sequence[Literal["schedules", "connections", "ports", "browser"]] | NotGiven = NOT_GIVEN,
+        llm_keys: Literal["copy", "none"] | NotGiven = NOT_GIVEN,
+        model: str | None | NotGiven = NOT_GIVEN,
+        description: str | None | NotGiven = NOT_GIVEN,
+        size: Literal["small", "medium", "large", "xlarge"] | None | NotGiven = NOT_GIVEN,
+        machine_size: Literal["small", "medium", "large", "xlarge"] | None | NotGiven = NOT_GIVEN,
+        lifecycle: params.UpdateAgentLifecycle | None | NotGiven = NOT_GIVEN,
+        labels: Mapping[str, str | None] | None | NotGiven = NOT_GIVEN,
+        metadata: Mapping[str, str | None] | None | NotGiven = NOT_GIVEN,
+        env: Mapping[str, str] | None | NotGiven = NOT_GIVEN,
+        packages: params.CreateAgentPackages | None | NotGiven = NOT_GIVEN,
+        egress: params.CreateAgentEgress | None | NotGiven = NOT_GIVEN,
+        models: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        peers: Sequence[str] | None | NotGiven = NOT_GIVEN,
+        snapshots: params.CreateAgentSnapshots | None | NotGiven = NOT_GIVEN,
+        instructions: str | None | NotGiven = NOT_GIVEN,
+        browser: bool | None | NotGiven = NOT_GIVEN,
+        dashboard: bool | None | NotGiven = NOT_GIVEN,
+        spend_limit: params.SpendLimitInput | None | NotGiven = NOT_GIVEN,
+        confirmations: params.CreateAgentConfirmations | None | NotGiven = NOT_GIVEN,
+        options: RequestOptions | None = None,
+    ) -> Fork:
+        """Fork an agent.
+
+        Makes agents that go on from where this one is, or was at a `snapshot` of it: with its memory, files,
+        members, skills and settings, and with an id, an address and credentials of their own. It goes on
+        itself, once its turn in hand has ended (within 30 s, else 409 `agent_busy`). Room and quotas are
+        admitted for all of them or for none; from then on each stands alone. They get no channels, hooks,
+        links and consents, and what `include` names only there. Their spend limit is a part of this one's.
+        The next turn of each begins with a line that says which fork it is.
+
+        The save is always waited for. The reply comes when the forks run: 201. When that takes longer than
+        the create wait (60 s unless set otherwise), or with `Prefer: respond-async` or `?wait=false`, it is
+        202 with forks in `provisioning`: poll these then.
+
+        Scope: `agents:write`.
+
+        Args:
+            agent_id: The agent's id.
+            wait: `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both
+                are sent.
+            name: Display name; of several forks each has its number behind it. By default `<name of the
+                parent> fork <number>`.
+            count: How many forks are made.
+            snapshot: A snapshot of the agent to begin from. Without it the agent is saved as it is.
+            include: Further parts of the parent that the forks get: `schedules`, all disabled, with answers
+                to no channel; `connections`, without what OAuth granted; published `ports`; the profile of
+                its `browser`, with its logins. Nothing of these by default.
+            llm_keys: Whether they get the parent's keys of LLM providers.
+            model: `<provider>/<model_name>` for runtime_a, bare `<model_name>` for runtime_b; null: the
+                deployment chooses.
+            description: Free text; only a label.
+            size: Taken by the running machine where it can be; else with the next start. Null: `medium`.
+            machine_size: Another name for `size`.
+            lifecycle: What is left out stays as it is; null resets a field, or all of them.
+            labels: Pairs to set or, with null, to remove; others stay. Null removes all.
+            metadata: Pairs to set or, with null, to remove; others stay. Null removes all.
+            env: Replaces all variables; null: none.
+            packages: Replaces all three lists; what is no longer in one is removed. Null: none.
+            egress: Replaces the rules as a whole; null: every public address.
+            models: Models that the agent may call beside its own and its members', each as
+                `<provider>/<model_name>` whatever its runtime. Null: any of the providers that it has a key
+                for; under a spend limit, any with a known price. Replaces the list.
+            peers: Ids of agents of the account that it may ask with its tool `ask_agent`; `*` for all.
+                Replaces the list; null: none.
+            snapshots: Replaces the plan as a whole: what is left out has its default. Null: no snapshots are
+                made by themselves.
+            instructions: Who it is and how it works, up to 32 KB of UTF-8; put where its runtime reads its
+                identity. Null, or nothing but white space: none.
+            browser: Whether it has a browser in its machine. It needs room: runtime_a from the size `medium`
+                on, runtime_b from the size `small` on.
+            dashboard: For runtime_b alone.
+            confirmations: Replaces the parent's rules as a whole, with no `deliver`, as forks have no
+                channels. Null: none.
+        """
+        return self._client.call(
+            Fork,
+            Call(
+                "POST",
+                f"/agents/{segment(agent_id)}/fork",
+                query={"wait": wait},
+                body={
+                    "name": name,
+                    "count": count,
+                    "snapshot": snapshot,
+                    "include": include,
+                    "llm_keys": llm_keys,
+                    "model": model,
+                    "description": description,
+                    "size": size,
+                    "machine_size": machine_size,
+                    "lifecycle": lifecycle,
+                    "labels": labels,
+                    "metadata": metadata,
+                    "env": env,
+                    "packages": packages,
+                    "egress": egress,
+                    "models": models,
+                    "peers": peers,
+                    "snapshots": snapshots,
+                    "instructions": instructions,
+                    "browser": browser,
+                    "dashboard": dashboard,
+                    "spend_limit": spend_limit,
+                    "confirmations": confirmations,
+                },
+                keyed=True,
+                patience=150,
             ),
             options,
         )

@@ -16,6 +16,7 @@ export function createToyRuntime(gatewayPort: number): AgentRuntime {
     resume: async () => undefined,
     suspend: async (_guest, facts) => facts,
     flush: async () => undefined,
+    forget: async () => undefined,
     shutdown: async () => undefined,
     health: async () => ({ gateway: null, oomKills: 0, diskFreeMib: 1_000 }),
     readLog: async (_guest, offset) => ({ lines: [], nextOffset: offset }),

@@ -74,6 +74,7 @@ test('201: a name alone is enough; the record is whole, with every default', asy
     models: null,
     peers: [],
     snapshots: { every_turns: null, every: null, keep: 10, keep_days: 30 },
+    forked_from: null,
     labels: {},
     metadata: {},
     created_at,

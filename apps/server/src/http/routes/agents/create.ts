@@ -1,12 +1,5 @@
 import type { RuntimeKind } from '@lodge/domain';
-import {
-  Refusal,
-  defaultLifecycle,
-  defaultSize,
-  makeAgentId,
-  runtimeKindAliases,
-  defaultRuntimeKind,
-} from '@lodge/domain';
+import { Refusal, defaultLifecycle, makeAgentId, runtimeKindAliases } from '@lodge/domain';
 import { randomInt } from 'node:crypto';
 import { Agent, CreateAgent, CreateAgentQuery, PreferHeaders } from '@lodge/contract';
 import type { CreateAgentInput } from '@lodge/engine';
@@ -53,7 +46,15 @@ const schema = {
 const config = {
   rate: 'creates',
   scopes: ['agents:write'],
-  errors: ['channel_conflict', 'quota_exceeded', 'provisioning_failed', 'insufficient_capacity'],
+  errors: [
+    'channel_conflict',
+    'snapshot_not_found',
+    'snapshot_not_ready',
+    'snapshot_damaged',
+    'quota_exceeded',
+    'provisioning_failed',
+    'insufficient_capacity',
+  ],
 } as const;
 
 interface Needs extends AgentReplies, Waiting, ChannelNeeds {
@@ -112,12 +113,13 @@ function checkOutcome(row: AgentRow | null): asserts row is AgentRow {
 }
 
 function inputOf(body: CreateAgent): CreateAgentInput {
-  const { machine_size: _, channels: __, llm_keys: keys = [], ...given } = body;
+  const { machine_size: _, channels: __, from: ___, llm_keys: keys = [], ...given } = body;
   return {
     ...fromWire(given),
     llmKeys: keys.map((key) => ({ provider: key.provider, apiKey: key.api_key })),
+    from: body.from && { snapshot: body.from.snapshot, withBrowser: body.from.include?.includes('browser') ?? false },
     runtimeKind: kindOf(body),
-    size: sizeOf(body) ?? defaultSize,
+    size: sizeOf(body),
     lifecycle: { ...defaultLifecycle, ...fromWire(body.lifecycle ?? {}) },
     metadata: body.metadata ?? {},
     instructions: instructionsOf(body),
@@ -131,4 +133,5 @@ function inputOf(body: CreateAgent): CreateAgentInput {
   };
 }
 
-const kindOf = ({ runtime_kind: name = defaultRuntimeKind }: CreateAgent): RuntimeKind => runtimeKindAliases[name]!;
+const kindOf = ({ runtime_kind: name }: CreateAgent): RuntimeKind | undefined =>
+  name === undefined ? undefined : runtimeKindAliases[name]!;

@@ -48,7 +48,7 @@ export function updateAgentRoute(app: App, context: AgentReplies & Waiting): voi
     handler: async (request, reply) => {
       const { id } = request.params;
       const { body } = request;
-      const change = inputOf(body);
+      const change = changeOf(body);
       checkAgentId(id);
       const row = await agents.update(request.principal.accountId, id, change, {
         check: (present) => checkIfMatch(request.headers['if-match'], present),
@@ -61,7 +61,8 @@ export function updateAgentRoute(app: App, context: AgentReplies & Waiting): voi
   });
 }
 
-function inputOf(body: UpdateAgent): UpdateAgentInput {
+/** A PATCH in the form of the use-cases. */
+export function changeOf(body: UpdateAgent): UpdateAgentInput {
   const { machine_size: _, lifecycle, llm_keys: keys, ...given } = body;
   const size = sizeOf(body);
   return {
