@@ -2464,6 +2464,8 @@ export interface RestoreAgent {
   save_present?: boolean | undefined;
   /** False: the disk of the snapshot is booted, without its memory. */
   memory?: boolean | undefined;
+  /** Files and folders of the workspace. They alone are copied from the snapshot into the running agent, whose machine goes on; nothing else goes back. */
+  paths?: readonly string[] | undefined;
 }
 
 export interface RevokeToken {

@@ -4,11 +4,13 @@
  * the account has no such snapshot.
  */
 import type { GuestAddress } from '@lodge/ports';
+import type { AgentRow } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import { changesBetween, listingFrom, pageOf } from './listing.ts';
 import type { FolderQuery, Listing } from './listing.ts';
 import type { SnapshotUse, OpenedSnapshots } from './opened.ts';
+import { targetOf } from './restore.ts';
 import { usableSnapshot } from './usable.ts';
 
 export interface SnapshotFilesDeps {
@@ -42,6 +44,11 @@ export function createSnapshotFiles({ database, opened, openMs }: SnapshotFilesD
     /** Opens a snapshot for reading. Refuses as `OpenedSnapshots.use` does. */
     async open(accountId: string, id: string, signal: AbortSignal): Promise<SnapshotUse> {
       return opened.use(await find(accountId, id), openMs, signal);
+    },
+    /** Opens a snapshot of an agent for reading, by its id or by `before_last_turn`. */
+    async openOf(agent: AgentRow, snapshot: string, signal: AbortSignal): Promise<SnapshotUse> {
+      const row = await database.repeatable((db) => targetOf(db, agent, snapshot));
+      return opened.use(row, openMs, signal);
     },
     /** One page of a folder, by name. Refuses with `file_not_found` or `file_conflict` where there is no such folder. */
     async list(

@@ -2,7 +2,7 @@
 import { Refusal, admitRestore, agentIdPattern, beforeLastTurn, keptPresentDays } from '@lodge/domain';
 import { beginOfAgent, factsOfAgent, lockAgent, othersRunning, selectAgent, writeAgent } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
-import type { Transaction } from '@lodge/store/database';
+import type { Queries, Transaction } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
 import { findSnapshot, insertSnapshot, readyBefore } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
@@ -72,7 +72,7 @@ function checkRestorable(row: AgentRow): void {
 }
 
 /** The snapshot to go back to. That of another agent is none. */
-async function targetOf(trx: Transaction, agent: AgentRow, snapshot: string): Promise<SnapshotRow> {
+export async function targetOf(trx: Queries, agent: AgentRow, snapshot: string): Promise<SnapshotRow> {
   if (snapshot === beforeLastTurn) {
     const found = await readyBefore(trx, agent.id, agent.turns);
     if (found !== undefined) return found;

@@ -3628,6 +3628,7 @@ class SnapshotsOperations(Resource):
         wait: bool | NotGiven = NOT_GIVEN,
         save_present: bool | NotGiven = NOT_GIVEN,
         memory: bool | NotGiven = NOT_GIVEN,
+        paths: Sequence[str] | NotGiven = NOT_GIVEN,
         options: RequestOptions | None = None,
     ) -> Agent:
         """Take an agent back to a snapshot.
@@ -3641,6 +3642,10 @@ class SnapshotsOperations(Resource):
 
         Memory that does not load leaves its disk, which is booted. When that does not start either, the
         present comes back and the reply is a 500 that says why.
+
+        With `paths` only those files and folders of the workspace are copied into the agent, which must run:
+        each file by a rename, with its permissions; later files stay, and nothing is written when one is
+        missing. One request copies at most 10,000 files.
 
         The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
         otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is: poll
@@ -3657,6 +3662,8 @@ class SnapshotsOperations(Resource):
             save_present: False: the present is not saved first. The turn in hand is cut off, and nothing
                 comes back if the snapshot does not start.
             memory: False: the disk of the snapshot is booted, without its memory.
+            paths: Files and folders of the workspace. They alone are copied from the snapshot into the
+                running agent, whose machine goes on; nothing else goes back.
         """
         return self._client.call(
             Agent,
@@ -3664,7 +3671,12 @@ class SnapshotsOperations(Resource):
                 "POST",
                 f"/agents/{segment(agent_id)}/restore",
                 query={"wait": wait},
-                body={"snapshot": snapshot, "save_present": save_present, "memory": memory},
+                body={
+                    "snapshot": snapshot,
+                    "save_present": save_present,
+                    "memory": memory,
+                    "paths": paths,
+                },
                 keyed=True,
                 patience=150,
             ),

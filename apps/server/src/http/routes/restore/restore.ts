@@ -9,13 +9,15 @@ import { clientGone } from '../../pipeline/client-gone.ts';
 import { agentHeaders, agentReply, checkAgentId } from '../../reply/agent-record.ts';
 import { wantsNoWait } from '../agents/wait.ts';
 import type { SnapshotNeeds } from '../snapshots/shared.ts';
+import { copyErrors, restorePaths } from './paths.ts';
+import type { PathNeeds } from './paths.ts';
 
 const schema = {
   operationId: 'restoreAgent',
   tags: ['Snapshots'],
   summary: 'Take an agent back to a snapshot',
   description:
-    "The present is saved first, as a snapshot of the kind `before_restore` that is kept for 30 days; for that the turn in hand ends, within 30 s (else 409 `agent_busy`). Then the machine is that of the snapshot, memory and disk, with the runtime's version of then. A running agent, a paused one and one in `error` run afterwards; a stopped one stays stopped, and its next start begins from the snapshot. Only the machine goes back: settings, schedules, channels, queues and usage stay, and settings are applied again. The agent's next turn begins with a line that says so.\n\nMemory that does not load leaves its disk, which is booted. When that does not start either, the present comes back and the reply is a 500 that says why.\n\nThe reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is: poll the agent then.",
+    "The present is saved first, as a snapshot of the kind `before_restore` that is kept for 30 days; for that the turn in hand ends, within 30 s (else 409 `agent_busy`). Then the machine is that of the snapshot, memory and disk, with the runtime's version of then. A running agent, a paused one and one in `error` run afterwards; a stopped one stays stopped, and its next start begins from the snapshot. Only the machine goes back: settings, schedules, channels, queues and usage stay, and settings are applied again. The agent's next turn begins with a line that says so.\n\nMemory that does not load leaves its disk, which is booted. When that does not start either, the present comes back and the reply is a 500 that says why.\n\nWith `paths` only those files and folders of the workspace are copied into the agent, which must run: each file by a rename, with its permissions; later files stay, and nothing is written when one is missing. One request copies at most 10,000 files.\n\nThe reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is: poll the agent then.",
   params: AgentParams,
   headers: PreferHeaders,
   querystring: WaitQuery,
@@ -28,6 +30,7 @@ const schema = {
 const config = {
   scopes: ['agents:write'],
   errors: [
+    ...copyErrors,
     'agent_not_found',
     'agent_busy',
     'agent_transitioning',
@@ -41,7 +44,7 @@ const config = {
 } as const;
 
 /** `POST /v1/agents/:id/restore`. */
-export function restoreRoute(app: App, context: SnapshotNeeds & AgentReplies & Waiting): void {
+export function restoreRoute(app: App, context: SnapshotNeeds & PathNeeds & AgentReplies & Waiting): void {
   const { agents, snapshots, lifecycleWaitMs, closing } = context;
   app.route({
     method: 'POST',
@@ -53,6 +56,11 @@ export function restoreRoute(app: App, context: SnapshotNeeds & AgentReplies & W
       checkAgentId(agentId);
       const { idempotent, principal, body } = request;
       const { accountId } = principal;
+      if (body.paths !== undefined) {
+        const { snapshot: from, paths } = body;
+        const row = await restorePaths(context, { agentId, snapshot: from, paths }, request, reply);
+        return reply.send(agentReply(reply, row, context));
+      }
       const isRepeated = idempotent?.effective === true && !(await hasFailed(request));
       // The id is decided first: a second attempt of an idempotent request finds the present that the first one saved.
       const isFirst = idempotent !== undefined && !idempotent.effective;
