@@ -15,7 +15,7 @@ import { DiskKeeper } from './lifecycle/disk/keeper.ts';
 import { endingsOf } from './lifecycle/endings.ts';
 import type { BeforeEnd, Endings } from './lifecycle/endings.ts';
 import { Idleness } from './lifecycle/idle/idleness.ts';
-import { MemoryRelief } from './lifecycle/idle/memory.ts';
+import { watchMemory } from './lifecycle/idle/watch-memory.ts';
 import type {
   AgentSettings,
   CallLedger,
@@ -184,10 +184,9 @@ export function createEngine(deps: EngineDeps): Engine {
   const { database, changes, driver, runtimes, log } = deps;
   const templates = openTemplates(deps);
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
-  const watermarkMib = deps.memoryWatermarkMib ?? deps.memory.reservedMib;
   const endings = endingsOf(driver, deps.beforeEnd);
   const disk = openDisk(deps, endings);
-  const relief = new MemoryRelief({ database, changes, driver, disk, log, holder: deps.holder, watermarkMib });
+  const room = watchMemory({ ...deps, disk, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
   const keepAwake = new KeepAwakeLeases(database, log, `${deps.holder}/${randomUUID()}`);
   const idleness = new Idleness({
     database,
@@ -199,16 +198,16 @@ export function createEngine(deps: EngineDeps): Engine {
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
   const installs = openInstalls(deps, keepAwake, (id) => loop.wake(id));
-  const opened = new OpenedSnapshots({ ...deps, endings, relief, disk, bounds: deps.openedBounds });
+  const opened = new OpenedSnapshots({ ...deps, ...room, endings, disk, bounds: deps.openedBounds });
   const parts = { templates, settingsOf, health, keepAwake, disk, endings, installs, opened };
   const loop: ReconcileLoop = createLoop(deps, parts);
-  const agents = createAgents({ ...deps, spend, turns, templates, settingsOf, keepAwake, relief, disk, deleteWaitMs });
+  const agents = createAgents({ ...deps, ...room, spend, turns, templates, settingsOf, keepAwake, disk, deleteWaitMs });
   const waits = new TurnWaits();
   const runTurn = createRunTurn({ ...deps, agents, waits });
   const { secrets } = deps;
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, changes, log });
   const confirming = openConfirming(deps, (agentId) => turns.placeOf(agentId), waits);
-  const watches = [idleness, relief, health, sleeper, confirming.expiring];
+  const watches = [idleness, room.held, room.relief, health, sleeper, confirming.expiring];
   const loops = [loop, disk, keepSnapshots(deps, disk), ...watches, ...askers(deps, agents, runTurn, confirming)];
   return {
     agents,

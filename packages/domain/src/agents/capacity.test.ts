@@ -4,15 +4,20 @@ import {
   cloneFootprintMib,
   defaultDisk,
   diskLevel,
-  fits,
   fitsDisk,
   mayWriteMib,
+  memoryShortage,
   nextDiskLookMs,
+  pausedHoldMib,
+  promisedMib,
   writersToPause,
 } from './capacity.ts';
-import type { SizeName } from './capacity.ts';
+import type { HostMemory, MemoryHolder, SizeName } from './capacity.ts';
 
 const host = { totalMib: 9216, availableMib: 8000, reservedMib: 1024, overcommit: 1 };
+const awake = (size: SizeName): MemoryHolder => ({ size, pausedMib: null });
+const fits = (on: HostMemory, committed: readonly SizeName[], request: SizeName) =>
+  memoryShortage(on, committed.map(awake), request) === null;
 
 test('what is promised never exceeds memory times overcommit', () => {
   assert.equal(fits(host, [], 'large'), true);
@@ -24,6 +29,26 @@ test('what is promised never exceeds memory times overcommit', () => {
 test('a host with too little free memory takes no agent however little is promised', () => {
   assert.equal(fits({ ...host, availableMib: 512 + cloneFootprintMib - 1 }, [], 'small'), false);
   assert.equal(fits({ ...host, availableMib: 512 + cloneFootprintMib }, [], 'small'), true);
+});
+
+test('a paused agent counts with what it holds, which overcommit does not stretch, and never with more than its size', () => {
+  assert.deepEqual([pausedHoldMib(1), pausedHoldMib(160), pausedHoldMib(161)], [32, 176, 192]);
+  const asleep = (pausedMib: number): MemoryHolder => ({ size: 'medium', pausedMib });
+  assert.equal(promisedMib({ overcommit: 3 }, asleep(200)), 600);
+  assert.equal(promisedMib({ overcommit: 3 }, asleep(2_000)), 4096);
+  assert.equal(promisedMib({ overcommit: 3 }, awake('medium')), 4096);
+});
+
+test('24 GiB take a hundred paused agents of 200 MiB by the default overcommit, and say what the next one lacks', () => {
+  const large = { totalMib: 24 * 1024, availableMib: 3_000, reservedMib: 1024, overcommit: 3 };
+  const paused = (count: number): MemoryHolder[] =>
+    Array.from({ length: count }, () => ({ size: 'medium', pausedMib: pausedHoldMib(200) }));
+  assert.equal(memoryShortage(large, paused(99), 'medium'), null);
+  assert.deepEqual(memoryShortage(large, [...paused(98), awake('medium')], 'medium'), {
+    promisedMib: 98 * 672 + 2 * 4096 - 23 * 1024 * 3,
+    freeMib: 0,
+  });
+  assert.deepEqual(memoryShortage({ ...large, availableMib: 1_500 }, [], 'medium'), { promisedMib: 0, freeMib: 36 });
 });
 
 const disk = { freeMib: 60 * 1024, reservedMib: 2048, floorMib: 2048, overcommit: 10 };

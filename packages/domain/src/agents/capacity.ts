@@ -17,6 +17,9 @@ export const defaultSize: SizeName = 'medium';
 export const statusesWithMemory: readonly AgentStatus[] = ['provisioning', 'running', 'paused'];
 export const operationsToMemory: readonly OperationKind[] = ['start', 'resume', 'restart', 'restore'];
 
+/** A paused agent sleeps during these operations too, but for a moment in which its guest ends its work. */
+export const operationsAsleep: readonly OperationKind[] = ['pause', 'stop', 'snapshot'];
+
 /**
  * Returns the larger of the requested size and the machine's size. A machine that was made smaller may not have returned its
  * memory yet.
@@ -44,14 +47,57 @@ export interface HostMemory {
  */
 export const cloneFootprintMib = 1024;
 
+/** An agent that holds memory, as admission counts it. */
+export interface MemoryHolder {
+  /** The larger of the requested size and the machine's size. */
+  readonly size: SizeName;
+  /** The memory that it holds while it sleeps (`pausedHoldMib`); null: it runs, or that is not known. */
+  readonly pausedMib: number | null;
+}
+
+/** Readings of a sleeping VM's share of memory are counted in steps of this many MiB. */
+const pausedStepMib = 16;
+/** Memory of the host's kernel for a sleeping VM, which no reading has: page tables, sockets, its control group, MiB. */
+const pausedReserveMib = 16;
+
+/** Returns the memory that a paused agent counts with, by its VM's share of the host's memory, MiB. */
+export function pausedHoldMib(shareMib: number): number {
+  return Math.ceil(shareMib / pausedStepMib) * pausedStepMib + pausedReserveMib;
+}
+
 /**
- * Whether one more agent of size `request` fits beside the `committed` ones. Promised memory must stay within the host's
- * memory times the overcommit. Free memory must hold a clone's first footprint.
+ * Returns the promise that an agent takes up, in MiB. A paused agent uses no memory but what it holds, and holds all of that:
+ * overcommit, which counts on promises that are not used, does not stretch it.
  */
-export function fits(host: HostMemory, committed: readonly SizeName[], request: SizeName): boolean {
-  const promised = committed.reduce((sum, size) => sum + sizes[size].memoryMib, 0) + sizes[request].memoryMib;
+export function promisedMib({ overcommit }: Pick<HostMemory, 'overcommit'>, { size, pausedMib }: MemoryHolder): number {
+  const { memoryMib } = sizes[size];
+  return pausedMib === null ? memoryMib : Math.min(memoryMib, pausedMib * overcommit);
+}
+
+/** Memory that is missing for an agent, MiB. */
+export interface MemoryShortage {
+  /** The part that the promises lack. */
+  readonly promisedMib: number;
+  /** The part that free memory lacks. */
+  readonly freeMib: number;
+}
+
+/**
+ * Returns the memory that one more agent of size `request` lacks beside the `committed` ones; null: it fits. Promised memory
+ * must stay within the host's memory times the overcommit. Free memory must hold a clone's first footprint.
+ */
+export function memoryShortage(
+  host: HostMemory,
+  committed: readonly MemoryHolder[],
+  request: SizeName,
+): MemoryShortage | null {
+  const promised = committed.reduce<number>((sum, holder) => sum + promisedMib(host, holder), sizes[request].memoryMib);
   const promisable = Math.max(0, host.totalMib - host.reservedMib) * host.overcommit;
-  return promised <= promisable && host.availableMib - host.reservedMib / 2 >= cloneFootprintMib;
+  const shortage = {
+    promisedMib: Math.max(0, promised - promisable),
+    freeMib: Math.max(0, cloneFootprintMib - (host.availableMib - host.reservedMib / 2)),
+  };
+  return shortage.promisedMib > 0 || shortage.freeMib > 0 ? shortage : null;
 }
 
 /** The operator's settings for disk, MiB. */

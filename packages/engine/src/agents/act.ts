@@ -3,8 +3,9 @@ import type { AdmissionRefusal, OperationKind, StatusReasonCode, Verb } from '@l
 import type { ChangeNote } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { beginOperation } from './decisions.ts';
+import type { AdmitMemory } from './decisions.ts';
 import { awaitAgent } from './await-agent.ts';
-import { checkDisk, checkDiskForStart, checkRoom, withRoom } from './capacity.ts';
+import { admitMemory, checkDisk, checkDiskForStart, withRoom } from './capacity.ts';
 import { checkRunning } from './admission.ts';
 import type { AgentsDeps } from './deps.ts';
 import { isThere, notFound } from './reading.ts';
@@ -19,8 +20,8 @@ class NeedsRoom extends Error {
 }
 
 /**
- * Begins or joins the operation that a verb asks for, or refuses by the contract's table, in one transaction. The memory and
- * disk that the agent will need are found first.
+ * Begins or joins the operation that a verb asks for, or refuses by the contract's table, in one transaction. That of an agent
+ * which holds less memory than it will need counts the room for it.
  */
 export async function act(
   deps: AgentsDeps,
@@ -30,7 +31,7 @@ export async function act(
   note?: ChangeNote,
 ): Promise<{ readonly row: AgentRow; readonly done: boolean }> {
   const disk = await deps.disk.host();
-  const begin = (roomFound: boolean) =>
+  const begin = (admitted?: AdmitMemory) =>
     beginOperation(
       deps.database,
       id,
@@ -40,17 +41,18 @@ export async function act(
         const admission = admit(verb, { ...row, isNewest: !canUpgrade(deps, row) });
         if (admission.do === 'begin' && isHere(deps, row)) checkDisk(disk, verb, row);
         if (admission.do === 'begin' && isRunningAfter(admission.kind, row)) checkRunning(deps, othersRunning);
-        if (admission.do === 'begin' && !roomFound && takesMemory(verb, row)) throw new NeedsRoom(row);
+        if (admission.do === 'begin' && !admitted && takesMemory(verb, row)) throw new NeedsRoom(row);
         return admission;
       },
       note,
+      admitted,
     );
-  const begun = await begin(false).catch(async (error: unknown) => {
+  const begun = await begin().catch(async (error: unknown) => {
     if (!(error instanceof NeedsRoom)) throw error;
     const { agent } = error;
-    if (isHere(deps, agent)) await checkDiskForStart(deps, agent);
-    await withRoom(deps, agent.size, () => checkRoom(deps, agent, agent.size));
-    return begin(true);
+    // A paused agent counts among those that write already.
+    if (isHere(deps, agent) && agent.status !== 'paused') await checkDiskForStart(deps, agent);
+    return deps.relief.sparing(id, () => withRoom(deps, async () => begin(await admitMemory(deps))));
   });
   if (begun === null) throw notFound(id);
   const { row, admission } = begun;
@@ -75,8 +77,9 @@ function isRunningAfter(verb: OperationKind, { status }: AgentRow): boolean {
   return verb !== 'stop' && verb !== 'pause' && status !== 'running' && status !== 'provisioning';
 }
 
+/** Whether the agent holds less memory now than it needs for the verb. */
 function takesMemory(verb: Verb, { status }: AgentRow): boolean {
-  return verb !== 'stop' && verb !== 'pause' && (status === 'stopped' || status === 'error');
+  return verb !== 'stop' && verb !== 'pause' && status !== 'running' && status !== 'provisioning';
 }
 
 export function refusal(code: AdmissionRefusal, { id, operation }: AgentRow): Refusal {

@@ -1,13 +1,13 @@
 /** The admission of new agents: the quotas of their account, and the room on the host. */
-import { Refusal, cloneFootprintMib, fits } from '@lodge/domain';
+import { Refusal } from '@lodge/domain';
 import type { HostDisk, HostMemory, SizeName } from '@lodge/domain';
 import type { Committed } from '@lodge/store/agents';
-import { checkDiskForCreate, hostMemory, noRoom } from './capacity.ts';
+import { checkDiskForCreate, checkRoom, hostMemory } from './capacity.ts';
 import type { AgentsDeps } from './deps.ts';
 
 type Quotas = Pick<AgentsDeps, 'maxAgentsPerAccount' | 'maxRunningPerAccount'>;
 
-type AdmissionDeps = Quotas & Pick<AgentsDeps, 'disk'>;
+type AdmissionDeps = Quotas & Pick<AgentsDeps, 'disk' | 'held'>;
 
 /** The free amount of each resource on the host. */
 export interface Room {
@@ -35,10 +35,7 @@ export function admitNew(
 ): void {
   checkQuotas(deps, committed, count);
   checkDiskForCreate(disk, deps.disk.holders(committed.holders), size, count);
-  // The last one finds the others beside it.
-  const others = Array.from({ length: count - 1 }, () => size);
-  const left = { ...memory, availableMib: memory.availableMib - others.length * cloneFootprintMib };
-  if (!fits(left, [...committed.sizes, ...others], size)) throw noRoom(size, count);
+  checkRoom(deps, memory, committed.holders, size, count);
 }
 
 function checkQuotas(deps: Quotas, { accountAgents, accountRunning }: Committed, count: number): void {

@@ -1,10 +1,11 @@
-import { Refusal, diskLevel, fits, fitsDisk, operationsToMemory, sizes, statusesWithMemory } from '@lodge/domain';
-import type { DiskHolder, HostDisk, HostMemory, SizeName, Verb } from '@lodge/domain';
-import type { AgentRow } from '@lodge/store/agents';
-import { holders, sizesHeld } from '@lodge/store/agents';
+import { Refusal, cloneFootprintMib, diskLevel, fitsDisk, memoryShortage, sizeHeld } from '@lodge/domain';
+import type { DiskHolder, HostDisk, HostMemory, MemoryShortage, SizeName, Verb } from '@lodge/domain';
+import type { AgentHolder, AgentRow } from '@lodge/store/agents';
+import { holders } from '@lodge/store/agents';
+import type { AdmitMemory } from './decisions.ts';
 import type { AgentsDeps } from './deps.ts';
 
-type CapacityDeps = Pick<AgentsDeps, 'database' | 'driver' | 'memory' | 'relief'>;
+type CapacityDeps = Pick<AgentsDeps, 'database' | 'driver' | 'memory' | 'held'>;
 type DiskDeps = Pick<AgentsDeps, 'database' | 'disk'>;
 
 /** The host's memory as admissions count it. */
@@ -13,41 +14,59 @@ export async function hostMemory({ driver, memory }: Pick<CapacityDeps, 'driver'
 }
 
 /** Refuses for lack of memory, which stopping other agents can free. */
-class NoMemory extends Refusal {}
+class NoMemory extends Refusal {
+  readonly shortage: MemoryShortage;
+  constructor(size: SizeName, count: number, shortage: MemoryShortage) {
+    const what = count === 1 ? `a ${size} agent` : `${count} ${size} agents`;
+    super('insufficient_capacity', `There is no room for ${what} on this deployment now.`);
+    this.shortage = shortage;
+  }
+}
 
-/**
- * Runs an admission. If it refuses for lack of memory, stops paused agents to make room for `count` agents of `size` and runs
- * it once more.
- */
-export async function withRoom<T>(
-  { relief }: Pick<CapacityDeps, 'relief'>,
-  size: SizeName,
-  admission: () => Promise<T>,
-  count = 1,
-): Promise<T> {
-  try {
-    return await admission();
-  } catch (error) {
-    if (!(error instanceof NoMemory) || !(await relief.makeRoom(count * sizes[size].memoryMib))) throw error;
-    return admission();
+/** Others may take the room that was made, and the memory that a stop frees was read a while ago. */
+const triesForRoom = 4;
+
+/** Runs an admission. When it refuses for lack of memory, stops paused agents to make that room and runs it again. */
+export async function withRoom<T>({ relief }: Pick<AgentsDeps, 'relief'>, admission: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await admission();
+    } catch (error) {
+      if (!(error instanceof NoMemory) || tries === triesForRoom) throw error;
+      if (!(await relief.makeRoom(error.shortage))) throw error;
+    }
   }
 }
 
 /**
- * Refuses when an agent that holds no memory now would not fit in `size`, or one that holds some would not fit after
- * growing. Creates are counted under a lock. This sum is of one moment, and the driver has the last word.
+ * Refuses `count` agents of `size` that do not fit beside the others. A sum of one moment: whoever admits by it holds creates
+ * back. The driver has the last word.
  */
-export async function checkRoom(deps: CapacityDeps, agent: AgentRow, size: SizeName): Promise<void> {
-  const host = await hostMemory(deps);
-  const committed = await deps.database.repeatable((db) => sizesHeld(db, agent.id));
-  // The agent needs no further room for the memory that it has.
-  const available = holdsMemory(agent) ? { ...host, availableMib: host.totalMib } : host;
-  if (!fits(available, committed, size)) throw noRoom(size);
+export function checkRoom(
+  { held }: Pick<AgentsDeps, 'held'>,
+  host: HostMemory,
+  others: readonly AgentHolder[],
+  size: SizeName,
+  count = 1,
+): void {
+  // The last one finds the others beside it.
+  const siblings = Array.from({ length: count - 1 }, () => ({ size, pausedMib: null }));
+  const left = { ...host, availableMib: host.availableMib - siblings.length * cloneFootprintMib };
+  const shortage = memoryShortage(left, [...held.counted(others), ...siblings], size);
+  if (shortage !== null) throw new NoMemory(size, count, shortage);
 }
 
-export function noRoom(size: SizeName, count = 1): Refusal {
-  const what = count === 1 ? `a ${size} agent` : `${count} ${size} agents`;
-  return new NoMemory('insufficient_capacity', `There is no room for ${what} on this deployment now.`);
+/** The admission of an agent that starts or wakes. */
+export async function admitMemory(deps: CapacityDeps): Promise<AdmitMemory> {
+  const host = await hostMemory(deps);
+  return ({ size, machine }, others) => checkRoom(deps, host, others, sizeHeld(size, machine?.memoryMib ?? 0));
+}
+
+/** Refuses when a running agent would not fit after growing to `size`. It needs no further room for the memory that it has. */
+export async function checkGrowth(deps: CapacityDeps, { id }: AgentRow, size: SizeName): Promise<void> {
+  const host = await hostMemory(deps);
+  const others = (await deps.database.repeatable(holders)).filter((holder) => holder.id !== id);
+  checkRoom(deps, { ...host, availableMib: host.totalMib }, others, size);
 }
 
 /**
@@ -96,8 +115,4 @@ function noDisk({ id, status, statusReason }: AgentRow): Refusal {
     ? 'The agent is paused because the host is short of disk space. It can go on once there is room.'
     : 'The host of this deployment is short of disk space. Try again later.';
   return new Refusal('insufficient_capacity', message, { agentId: id });
-}
-
-function holdsMemory({ status, operation }: AgentRow): boolean {
-  return statusesWithMemory.includes(status) || (operation !== null && operationsToMemory.includes(operation.kind));
 }

@@ -48,8 +48,8 @@ test('concurrent creates never exceed the bound their admission sets, and a refu
   const refusal = new Error('no room');
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, () =>
-      agents.create(newAgent(account), ({ accountAgents, sizes }) => {
-        assert.ok(sizes.length <= accountAgents);
+      agents.create(newAgent(account), ({ accountAgents, holders }) => {
+        assert.ok(holders.length <= accountAgents);
         if (accountAgents >= bound) throw refusal;
       }),
     ),
@@ -62,8 +62,9 @@ test('concurrent creates never exceed the bound their admission sets, and a refu
 test('admission counts what holds memory: not stopped or failed agents, but those being deleted', async () => {
   const countOf = async () => {
     let seen = { sizes: 0, accountAgents: 0 };
-    const look = agents.create(newAgent(account), ({ sizes, accountAgents }) => {
-      seen = { sizes: sizes.filter((size) => size === 'small').length, accountAgents };
+    const look = agents.create(newAgent(account), ({ holders, accountAgents }) => {
+      const small = holders.filter(({ size, holdsMemory }) => size === 'small' && holdsMemory);
+      seen = { sizes: small.length, accountAgents };
       throw new Error('only looking');
     });
     await assert.rejects(look, /only looking/);

@@ -63,7 +63,7 @@ export async function createAgent(
     ...(snapshot && madeFrom(snapshot, { id, name: input.name, withBrowser: from?.withBrowser === true })),
   };
   const before = snapshot === null ? undefined : (trx: Transaction) => holdSnapshot(trx, snapshot);
-  return withRoom(deps, size, async () => {
+  return withRoom(deps, async () => {
     const room = await hostRoom(deps);
     const admit = (committed: Committed) => admitNew(committed, room, { size, count: 1 }, deps);
     return insertAdmitted(deps.database, agent, admit, note, before);

@@ -303,8 +303,8 @@ test("the database takes every operation of the domain's closed sets, whole or n
 test('admission counts a start under way, and a machine that is larger than was asked for', async () => {
   const sizesOf = async (name: string) => {
     let count = 0;
-    const look = agents.create(newAgent(account), ({ sizes }) => {
-      count = sizes.filter((size) => size === name).length;
+    const look = agents.create(newAgent(account), ({ holders }) => {
+      count = holders.filter(({ size, holdsMemory }) => size === name && holdsMemory).length;
       throw new Error('only looking');
     });
     await assert.rejects(look, /only looking/);

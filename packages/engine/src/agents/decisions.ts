@@ -11,6 +11,7 @@ import {
   deleteKeys,
   factsOfAgent,
   holdCreates,
+  holders,
   insertAgent,
   insertKeys,
   lockAgent,
@@ -20,7 +21,7 @@ import {
   selectAgent,
   writeAgent,
 } from '@lodge/store/agents';
-import type { AgentChange, AgentFacts, AgentRow, Committed, NewAgent } from '@lodge/store/agents';
+import type { AgentChange, AgentFacts, AgentHolder, AgentRow, Committed, NewAgent } from '@lodge/store/agents';
 import type { Database, Transaction } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
 import { putChannel } from '../channels/put.ts';
@@ -59,9 +60,13 @@ export const insertAdmitted = (
     }),
   );
 
+/** Refuses an operation that takes memory, by the use that all other agents make of the host. */
+export type AdmitMemory = (row: AgentRow, others: readonly AgentHolder[]) => void;
+
 /**
- * Begins the operation, if `decide` answers `begin`, with a new generation and its event. Returns null when there is no such
- * agent, or it is being deleted.
+ * Begins the operation, if `decide` answers `begin`, with a new generation and its event. With `admitMemory` it is counted as
+ * a create is, and creates and other such operations wait until it is committed. Returns null when there is no such agent, or
+ * it is being deleted.
  */
 export async function beginOperation(
   database: Database,
@@ -69,20 +74,29 @@ export async function beginOperation(
   cause: OperationCause,
   decide: (facts: DecisionFacts) => Admission,
   note?: ChangeNote,
+  admitMemory?: AdmitMemory,
 ): Promise<{ readonly row: AgentRow; readonly admission: Admission } | null> {
   if (!agentIdPattern.test(id)) return null;
   return database.transaction(async (trx) => {
+    // Before the row's lock, as in a create, so that no two wait for each other.
+    if (admitMemory) await holdCreates(trx);
     if ((await lockAgent(trx, id))?.desired !== 'running') return null;
     const facts = await factsOfAgent(trx, id);
     const { accountId } = facts.row;
     const others = cause === 'request' ? await othersRunning(trx, accountId, id) : 0;
     const admission = decide({ ...facts, othersRunning: others });
     if (admission.do !== 'begin') return { row: facts.row, admission };
+    if (admitMemory) admitMemory(facts.row, await otherHolders(trx, id));
     const row = await beginOfAgent(trx, id, admission.kind, cause);
     const own = { type: 'agent.operation_begun', data: { kind: admission.kind, cause } } as const;
     await writeNote(trx, { accountId, agentId: id }, own, note);
     return { row, admission };
   });
+}
+
+/** The agents but `id` that hold resources of the host. Call it while creates are held back. */
+export async function otherHolders(trx: Transaction, id: string): Promise<readonly AgentHolder[]> {
+  return (await holders(trx)).filter((holder) => holder.id !== id);
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { HostMemory, RuntimeKind } from '@lodge/domain';
 import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
 import type { DriverInUse } from '../lifecycle/endings.ts';
+import type { HeldMemory } from '../lifecycle/idle/held.ts';
 import type { MemoryRelief } from '../lifecycle/idle/memory.ts';
 import type { AgentRuntime, AgentSettings, KeyChecker, Log, Provider, SecretBox } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
@@ -29,6 +30,7 @@ export interface AgentsDeps {
   readonly log: Log;
   readonly keepAwake: KeepAwakeLeases;
   readonly relief: MemoryRelief;
+  readonly held: HeldMemory;
   readonly disk: Pick<DiskKeeper, 'host' | 'holders' | 'usedMib'>;
   /** Names this host's control plane, which does not reach guests of other hosts. */
   readonly holder: string;

@@ -2,7 +2,7 @@ import { checkBrowserSize, checkHasDashboard, Refusal, defaultLifecycle, sizes }
 import type { UpdateAgentInput, UpdateOptions } from './agents.ts';
 import type { AgentChange, AgentRow } from '@lodge/store/agents';
 import { changeAgent } from './decisions.ts';
-import { checkRoom, withRoom } from './capacity.ts';
+import { checkGrowth, withRoom } from './capacity.ts';
 import { checkKeyProviders, sealKey } from './create-agent.ts';
 import { checkModelStays, checkedModels, chosenModel } from './model-choice.ts';
 import type { AgentsDeps } from './deps.ts';
@@ -38,7 +38,7 @@ export async function updateAgent(
   const { size } = input;
   const models = input.models && checkedModels(input.models, deps.providers, agent.models ?? []);
   const peers = input.peers && (await checkedPeers(deps, agent, input.peers, agent.peers));
-  if (size !== undefined && grows(agent, size)) await withRoom(deps, size, () => checkRoom(deps, agent, size));
+  if (size !== undefined && grows(agent, size)) await withRoom(deps, () => checkGrowth(deps, agent, size));
   if (input.confirmations) {
     await checkConfirmationField(deps.database, { accountId, agentId: id }, input.confirmations, agent.confirmations);
   }
@@ -65,9 +65,9 @@ export async function updateAgent(
   return changed;
 }
 
-/** Whether the change takes host memory now. A start checks memory by itself. */
+/** Whether the change takes host memory now. A start and a wake check memory by themselves. */
 function grows({ status, size: now }: AgentRow, size: AgentRow['size']): boolean {
-  return ['provisioning', 'running', 'paused'].includes(status) && sizes[size].memoryMib > sizes[now].memoryMib;
+  return ['provisioning', 'running'].includes(status) && sizes[size].memoryMib > sizes[now].memoryMib;
 }
 
 /** Providers that the agent has keys for once the given ones are set. */

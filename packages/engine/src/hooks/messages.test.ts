@@ -163,6 +163,17 @@ test('a message that is put off waits, and begins anew', async () => {
   assert.equal((await claim()).length, 0);
   const [message] = await messagesOf(row);
   assert.deepEqual([message!.status, message!.reason], [null, 'Busy.']);
+  for (const [lackedRoom, attempts] of [
+    [true, 1],
+    [true, 1],
+    [false, 2],
+  ] as const) {
+    await run(`update work set due_at = now() where id = '${claimed.id}'`);
+    const again = await claimOf(row);
+    assert.equal(again.attempts, 1);
+    await turns.postpone(again, { afterMs: 60_000, reason: 'No room.', mayHaveActed: false, lackedRoom });
+    assert.equal((await messagesOf(row))[0]!.attempts, attempts, 'only the first attempt without room counts');
+  }
 });
 
 test('with an agent that is deleted, or a hook that is removed, all of it goes', async () => {

@@ -54,7 +54,7 @@ export async function fork(
       const room = await hostRoom(deps);
       return deps.database.transaction((trx) => work(trx, room));
     };
-    return withRoom(deps, size, admission, count);
+    return withRoom(deps, admission);
   };
   const admit = async (trx: Transaction, room: Room): Promise<void> =>
     admitNew(await readCommitted(trx, accountId), room, { size, count }, deps);

@@ -10,13 +10,13 @@
  * are known here.
  */
 import { randomInt, randomUUID } from 'node:crypto';
-import { Refusal, diskLevel, fits, makeAgentId, untilAborted } from '@lodge/domain';
+import { Refusal, diskLevel, makeAgentId, untilAborted } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { GuestAddress, Log, SavedMachine, Template, Vm } from '@lodge/ports';
-import { sizesHeld } from '@lodge/store/agents';
+import { holders } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import type { SnapshotRow } from '@lodge/store/snapshots';
-import { hostMemory, noRoom, withRoom } from '../agents/capacity.ts';
+import { checkRoom, hostMemory, withRoom } from '../agents/capacity.ts';
 import type { AgentsDeps } from '../agents/deps.ts';
 import { guestOf } from '../agents/guest-of.ts';
 import type { Endings } from '../lifecycle/endings.ts';
@@ -43,7 +43,10 @@ const defaultOpenedBounds: OpenedBounds = {
   bootMs: 300_000,
 };
 
-export interface OpenedDeps extends Pick<AgentsDeps, 'driver' | 'memory' | 'relief' | 'disk' | 'log' | 'holder'> {
+export interface OpenedDeps extends Pick<
+  AgentsDeps,
+  'driver' | 'memory' | 'relief' | 'held' | 'disk' | 'log' | 'holder'
+> {
   readonly database: Database;
   readonly log: Log;
   readonly endings: Pick<Endings, 'remove'>;
@@ -248,9 +251,8 @@ export class OpenedSnapshots {
         'The host of this deployment is short of disk space. Try again later.',
       );
     }
-    await withRoom(deps, size, async () => {
-      const committed = await database.repeatable((db) => sizesHeld(db, ''));
-      if (!fits(await hostMemory(deps), committed, size)) throw noRoom(size);
+    await withRoom(deps, async () => {
+      checkRoom(deps, await hostMemory(deps), await database.repeatable(holders), size);
     });
   }
 

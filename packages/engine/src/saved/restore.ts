@@ -1,6 +1,14 @@
 /** The beginning of a restore, in one transaction: the present's row, the operation, and where it goes. */
 import { Refusal, admitRestore, agentIdPattern, beforeLastTurn, keptPresentDays } from '@lodge/domain';
-import { beginOfAgent, factsOfAgent, lockAgent, othersRunning, selectAgent, writeAgent } from '@lodge/store/agents';
+import {
+  beginOfAgent,
+  factsOfAgent,
+  holdCreates,
+  lockAgent,
+  othersRunning,
+  selectAgent,
+  writeAgent,
+} from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
 import type { Queries, Transaction } from '@lodge/store/database';
 import { writeNote } from '@lodge/store/events';
@@ -8,8 +16,10 @@ import { findSnapshot, insertSnapshot, readyBefore } from '@lodge/store/snapshot
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import { isAtRest, refusal } from '../agents/act.ts';
 import { awaitAgent } from '../agents/await-agent.ts';
-import { checkDiskForStart, checkRoom, withRoom } from '../agents/capacity.ts';
+import { admitMemory, checkDiskForStart, withRoom } from '../agents/capacity.ts';
 import { checkRunning } from '../agents/admission.ts';
+import { otherHolders } from '../agents/decisions.ts';
+import type { AdmitMemory } from '../agents/decisions.ts';
 import type { AgentsDeps } from '../agents/deps.ts';
 import { isThere, notFound } from '../agents/reading.ts';
 import { checkSnapshotQuota, newSnapshotRow } from './begin.ts';
@@ -34,19 +44,21 @@ export async function beginRestore(
   const { accountId, agentId } = place;
   if (!agentIdPattern.test(agentId)) throw notFound(agentId);
   let needy: AgentRow | null = null;
-  const begin = (hasRoom: boolean): Promise<AgentRow | null> =>
+  const begin = (admit?: AdmitMemory): Promise<AgentRow | null> =>
     deps.database.transaction(async (trx) => {
+      if (admit) await holdCreates(trx);
       const locked = await lockAgent(trx, agentId);
       if (locked?.accountId !== accountId || locked.desired === 'deleted') throw notFound(agentId);
       const { row, now } = await factsOfAgent(trx, agentId);
       const target = await targetOf(trx, row, input.snapshot);
       checkRestorable(row);
+      // Both hold less memory than they need afterwards, when they run.
       if (row.status === 'paused' || row.status === 'error') {
         checkRunning(deps, await othersRunning(trx, accountId, agentId));
+        needy = row;
+        if (!admit) return null;
+        admit(row, await otherHolders(trx, agentId));
       }
-      needy = row;
-      // An agent in error holds no memory, and runs afterwards.
-      if (row.status === 'error' && !hasRoom) return null;
       if (input.savePresent) await insertPresent(trx, place, row, now, parts.bounds);
       await writeAgent(trx, agentId, { restoreTo: target.id, restoreMemory: input.memory, restoreBack: null });
       await beginOfAgent(trx, agentId, 'restore', 'request');
@@ -54,12 +66,13 @@ export async function beginRestore(
       await writeNote(trx, { accountId, agentId }, event, parts.note);
       return (await selectAgent(trx, agentId))!;
     });
-  const begun = await begin(false);
+  const begun = await begin();
   if (begun !== null) return begun;
   const agent: AgentRow = needy!;
-  if (agent.host === null || agent.host === deps.holder) await checkDiskForStart(deps, agent);
-  await withRoom(deps, agent.size, () => checkRoom(deps, agent, agent.size));
-  return (await begin(true))!;
+  const isHere = agent.host === null || agent.host === deps.holder;
+  if (isHere && agent.status === 'error') await checkDiskForStart(deps, agent);
+  const admission = async (): Promise<AgentRow | null> => begin(await admitMemory(deps));
+  return (await deps.relief.sparing(agentId, () => withRoom(deps, admission)))!;
 }
 
 function checkRestorable(row: AgentRow): void {

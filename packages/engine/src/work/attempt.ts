@@ -58,9 +58,9 @@ async function afterError<Piece, End>(
     return null;
   }
   const failure = failureOf(error, rules, tried);
-  const { reason, mayHaveActed, retryAfterMs: afterMs } = failure;
+  const { reason, mayHaveActed, retryAfterMs: afterMs, lackedRoom } = failure;
   log.warn({ err: error, ...fields(piece), retry_after_ms: afterMs }, `${what}: a turn came to nothing`);
   if (afterMs === null) return failed(piece, failure);
-  await postpone(piece, { afterMs, reason, mayHaveActed });
+  await postpone(piece, { afterMs, reason, mayHaveActed, lackedRoom });
   return null;
 }

@@ -16,6 +16,20 @@ test('what may pass is tried again after a wait, as often as there are waits', (
   assert.equal(of(new Error('ours'), 3).retryAfterMs, null);
 });
 
+test('work whose agent has no room to wake waits for room, however often', () => {
+  const noRoom = new Refusal('insufficient_capacity', 'No room.');
+  for (const [tries, waitMs] of [
+    [1, 10_000],
+    [2, 60_000],
+    [3, 60_000],
+    [50, 60_000],
+  ] as const) {
+    const { retryAfterMs, lackedRoom } = of(noRoom, tries, false);
+    assert.deepEqual([retryAfterMs, lackedRoom], [waitMs, true], `${tries}`);
+  }
+  assert.deepEqual([of(noRoom, 3, true).retryAfterMs, of(noRoom, 3, true).lackedRoom], [null, false]);
+});
+
 test('a wait is as long as is asked for, within a bound', () => {
   const asked = (retryAfterSeconds: number) =>
     of(new Refusal('rate_limit_exceeded', 'x', { retryAfterSeconds })).retryAfterMs;

@@ -11,6 +11,8 @@ export interface WorkFailure {
   readonly mayHaveActed: boolean;
   /** Delay until the retry; null: the work has failed for good. */
   readonly retryAfterMs: number | null;
+  /** There was no room to start or wake the agent. The work waits for room, however often that is tried. */
+  readonly lackedRoom: boolean;
 }
 
 export interface RetryRules {
@@ -31,7 +33,8 @@ export interface Tried {
 
 export function failureOf(error: unknown, rules: RetryRules, { tries, hasBegun }: Tried): WorkFailure {
   const known = error instanceof Refusal ? error : null;
-  const waitMs = rules.waitsMs[tries - 1];
+  const lackedRoom = known?.code === 'insufficient_capacity' && !hasBegun && rules.mayPass(known);
+  const waitMs = lackedRoom ? rules.waitsMs[Math.min(tries, rules.waitsMs.length) - 1] : rules.waitsMs[tries - 1];
   const isFinal = waitMs === undefined || (known !== null && !rules.mayPass(known));
   const askedMs = (known?.retryAfterSeconds ?? 0) * 1000;
   return {
@@ -39,6 +42,7 @@ export function failureOf(error: unknown, rules: RetryRules, { tries, hasBegun }
     code: known?.code ?? null,
     mayHaveActed: hasBegun && (known === null || !known.mayRepeat),
     retryAfterMs: isFinal ? null : Math.min(rules.maxWaitMs, Math.max(waitMs, askedMs)),
+    lackedRoom,
   };
 }
 

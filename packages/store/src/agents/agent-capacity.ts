@@ -1,5 +1,4 @@
-import { operationsToMemory, sizeHeld, statusesWithMemory } from '@lodge/domain';
-import type { SizeName } from '@lodge/domain';
+import { operationsAsleep, operationsToMemory, sizeHeld, statusesWithMemory } from '@lodge/domain';
 import { sql } from 'kysely';
 import type { ExpressionBuilder, ExpressionWrapper, SqlBool } from 'kysely';
 import type { AgentCount, AgentHolder, Committed } from './facts.ts';
@@ -11,19 +10,14 @@ import type { DB } from '../database/tables.ts';
 export async function readCommitted(trx: Transaction, accountId: string): Promise<Committed> {
   const there = await holders(trx);
   const { all, running } = await countAgents(trx, accountId);
-  return { sizes: sizesOf(there), holders: there, accountAgents: all, accountRunning: running };
-}
-
-/** Sizes of the agents that hold memory. */
-export async function sizesHeld(db: Queries, except = ''): Promise<readonly SizeName[]> {
-  return sizesOf((await holders(db)).filter(({ id }) => id !== except));
+  return { holders: there, accountAgents: all, accountRunning: running };
 }
 
 /** Returns all agents that hold resources. A deleted one holds them until nothing of it is left. */
 export async function holders(db: Queries): Promise<readonly AgentHolder[]> {
   const rows = await db
     .selectFrom('agents')
-    .select(['id', 'size', 'machineMemoryMib', 'host'])
+    .select(['id', 'size', 'machineMemoryMib', 'host', 'status', 'operationKind', 'pausedAt'])
     .select((eb) =>
       eb
         .or([eb('status', 'in', statusesWithMemory), eb('operationKind', 'in', operationsToMemory)])
@@ -32,17 +26,33 @@ export async function holders(db: Queries): Promise<readonly AgentHolder[]> {
     )
     .where('deletedAt', 'is', null)
     .execute();
-  return rows.map(({ id, size, machineMemoryMib, host, holdsMemory }) => ({
+  return rows.map(({ id, size, machineMemoryMib, host, holdsMemory, status, operationKind, pausedAt }) => ({
     id,
     size: sizeHeld(size, machineMemoryMib ?? 0),
     host,
     // Without an operation the comparison is null.
     holdsMemory: holdsMemory === true,
+    asleepSince:
+      status === 'paused' && (operationKind === null || operationsAsleep.some((kind) => kind === operationKind))
+        ? pausedAt
+        : null,
   }));
 }
 
-const sizesOf = (all: readonly AgentHolder[]): SizeName[] =>
-  all.filter(({ holdsMemory }) => holdsMemory).map(({ size }) => size);
+/** Paused agents of the host, with the time of their pause. */
+export async function pausedAgents(
+  db: Queries,
+  host: string,
+): Promise<readonly { readonly id: string; readonly pausedAt: Date }[]> {
+  const rows = await db
+    .selectFrom('agents')
+    .select(['id', 'pausedAt'])
+    .where('deletedAt', 'is', null)
+    .where('host', '=', host)
+    .where('status', '=', 'paused')
+    .execute();
+  return rows.flatMap(({ id, pausedAt }) => (pausedAt === null ? [] : [{ id, pausedAt }]));
+}
 
 /** A condition: the agent runs or is about to run. A paused agent is idle and counts again when it is resumed. */
 const isRunning = (eb: ExpressionBuilder<DB, 'agents'>): ExpressionWrapper<DB, 'agents', SqlBool> =>

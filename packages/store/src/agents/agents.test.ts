@@ -98,11 +98,11 @@ test('a created agent reads back as it was given, desired running and provisioni
 test('holders are all agents that are not deleted: whose memory is gone has its disk, wherever that is', async () => {
   const { id } = await create({ size: 'small' });
   const holder = async () => (await store.database.repeatable(holders)).find((one) => one.id === id);
-  assert.deepEqual(await holder(), { id, size: 'small', host: null, holdsMemory: true });
+  assert.deepEqual(await holder(), { id, size: 'small', host: null, holdsMemory: true, asleepSince: null });
   await agents.lease(id, 'h', 60_000);
   const machine = { vcpus: 2, memoryMib: 8192, diskGib: 10 };
   await agents.observe(id, 1, 'h', { event, status: 'stopped', host: 'here', machine });
-  assert.deepEqual(await holder(), { id, size: 'large', host: 'here', holdsMemory: false });
+  assert.deepEqual(await holder(), { id, size: 'large', host: 'here', holdsMemory: false, asleepSince: null });
   await agents.markDeleted(account, id);
   await agents.finishDelete(id, 'h');
   assert.equal(await holder(), undefined);

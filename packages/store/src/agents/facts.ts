@@ -76,12 +76,12 @@ export interface AgentHolder {
   readonly host: string | null;
   /** Whether it holds memory, or will. */
   readonly holdsMemory: boolean;
+  /** The time of the pause of an agent that is paused and not about to run; null for every other. */
+  readonly asleepSince: Date | null;
 }
 
 /** Input of a create's admission, read inside the inserting transaction while every other create waits. */
 export interface Committed {
-  /** Sizes of all agents that hold or will hold memory on this deployment. */
-  readonly sizes: readonly SizeName[];
   /** All agents of this deployment, because a stopped one has its disk. */
   readonly holders: readonly AgentHolder[];
   /** Agents of the account, without deleted ones. */

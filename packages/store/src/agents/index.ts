@@ -8,7 +8,7 @@ export {
   takeKeepAwake,
   takeTurnNote,
 } from './agent-activity.ts';
-export { countAgents, holders, othersRunning, readCommitted, sizesHeld } from './agent-capacity.ts';
+export { countAgents, holders, othersRunning, pausedAgents, readCommitted } from './agent-capacity.ts';
 export { beginOfAgent, deleteKeys, factsOfAgent, insertKeys, markDeleted, writeAgent } from './agent-decisions.ts';
 export type { AgentRow } from './agent-row.ts';
 export { hideAgent, writeFacts, writeTransition } from './agent-transitions.ts';

@@ -29,12 +29,16 @@ export async function endClaim(
   return rows[0];
 }
 
-/** Ends the claim without an answer. The messages wait until `at`. False when it was lost. */
+/**
+ * Ends the claim without an answer. The messages wait until `at`. An attempt that found no room for the agent does not count,
+ * unless it was the first. False when the claim was lost.
+ */
 export async function postponeClaim(
   trx: Transaction,
   { id, claim }: WorkClaim,
   at: Date,
   reason: string,
+  lackedRoom = false,
 ): Promise<boolean> {
   const { numAffectedRows } = await sql`
     update channel_conversations set claim_holder = null, claim_until = null, not_before = ${at}, said = null
@@ -42,7 +46,8 @@ export async function postponeClaim(
   `.execute(trx);
   if (numAffectedRows !== 1n) return false;
   await sql`
-    update channel_messages set reason = ${storable(reason, maxReasonChars)}
+    update channel_messages set reason = ${storable(reason, maxReasonChars)},
+      attempts = greatest(attempts - ${lackedRoom ? 1 : 0}, 1)
     where conversation = ${id} and claim = ${claim} and state = 'received' and answer_id is null
   `.execute(trx);
   return true;

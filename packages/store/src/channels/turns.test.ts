@@ -111,7 +111,10 @@ test('a claim that is renewed is not taken, one that is postponed waits until it
   await execute(database.connectionString, `update channel_conversations set not_before = now()`);
   const [again] = await turns.claim(options);
   assert.equal(again!.attempts, 1);
-  await turns.answer(again!, answered('x'));
+  assert.equal(await turns.postpone(again!, new Date(), 'No room.', true), true);
+  const [third] = await turns.claim(options);
+  assert.equal(third!.attempts, 1, 'an attempt that finds no room does not count');
+  await turns.answer(third!, answered('x'));
 });
 
 test('at most so many of one agent at once, and no account before all others', async () => {

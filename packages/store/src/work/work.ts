@@ -18,6 +18,8 @@ export interface Postponement {
   readonly reason: string;
   /** Whether the turn had begun. */
   readonly mayHaveActed: boolean;
+  /** The attempt found no room for the agent. It does not bring the last one nearer. */
+  readonly lackedRoom?: boolean;
 }
 
 const maxReasonChars = 1_000;
@@ -53,11 +55,12 @@ export const endedWork = (kind: WorkKind, claim: WorkClaim): RawBuilder<unknown>
 export const postponedWork = (
   kind: WorkKind,
   claim: WorkClaim,
-  { afterMs, reason, mayHaveActed }: Postponement,
+  { afterMs, reason, mayHaveActed, lackedRoom = false }: Postponement,
 ): RawBuilder<unknown> => sql`
   ${lockedBy(kind, claim)}, postponed as (
     update work w set claim_holder = null, claim_until = null, due_at = ${inMs(afterMs)}, attempt_at = null,
-      may_have_acted = w.may_have_acted or ${mayHaveActed}, reason = ${storableReason(reason)}
+      may_have_acted = w.may_have_acted or ${mayHaveActed}, attempts = greatest(w.attempts - ${lackedRoom ? 1 : 0}, 1),
+      reason = ${storableReason(reason)}
     from locked where ${isUnder(kind, claim)} returning w.id
   )
 `;

@@ -4,7 +4,7 @@ import { access, constants, readFile, stat, statfs } from 'node:fs/promises';
 import { availableParallelism, release } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
-import { defaultSize, fits, sizes } from '@lodge/domain';
+import { defaultSize, memoryShortage, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
 import { hasGuestsHere } from '@lodge/ports';
 import { hostMemory } from '@lodge/vm';
@@ -52,7 +52,7 @@ async function system(): Promise<Finding> {
 async function memory({ memoryReservedMib: reservedMib, memoryOvercommit: overcommit }: Config): Promise<Finding> {
   const host = { ...(await hostMemory()), reservedMib, overcommit };
   const detail = `${gibText(host.totalMib)} in all, ${gibText(host.availableMib)} free`;
-  if (!fits(host, [], defaultSize)) {
+  if (memoryShortage(host, [], defaultSize) !== null) {
     return fail(
       'memory',
       `${detail}: too little for one ${defaultSize} agent`,

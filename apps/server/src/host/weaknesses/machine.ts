@@ -89,7 +89,8 @@ const swap: Check = {
     const [, ...lines] = ((await fileOf(facts, '/proc/swaps')) ?? '').trim().split('\n');
     const devices = lines.map((line) => line.split(/\s+/)[0]!);
     const onDisk = devices.filter((device) => !/^\/dev\/zram\d+$/.test(device));
-    if (onDisk.length === 0) return ok(name, devices.length === 0 ? 'none' : 'in compressed memory alone');
+    if (devices.length === 0) return ok(name, 'none; with zram the memory of paused agents could be compressed');
+    if (onDisk.length === 0) return ok(name, 'in compressed memory alone');
     const detail = `${onDisk.join(', ')}: memory of agents and keys of the service can end up on the disk, and agents slow one another down`;
     return warn(name, detail, 'swapoff -a and remove it from /etc/fstab, or encrypt it');
   },

@@ -51,7 +51,8 @@ export function conversing(deps: ConverseDeps): AttemptParts<WaitingConversation
     failed: (_claimed, { reason, code }) => failed(reason, textOf(code)),
     stopped: { outcome: 'answered', reason: reasons.stopped, answer: null },
     end: (claimed, result) => ended(deps, claimed, result),
-    postpone: (claimed, { afterMs, reason }) => turns.postpone(claimed, new Date(Date.now() + afterMs), reason),
+    postpone: (claimed, { afterMs, reason, lackedRoom }) =>
+      turns.postpone(claimed, new Date(Date.now() + afterMs), reason, lackedRoom),
     rules: conversationRetries(bounds.waitsMs),
     what: 'messages of channels',
     fields: ({ agentId: agent_id, channel }) => ({ agent_id, channel }),

@@ -18,8 +18,8 @@ export const createTurns = ({ database, changes }: Pick<Store, 'database' | 'cha
   tell: (held: WorkClaim, said: string) => database.repeatable((db) => tellTurn(db, held, said)),
   /** False when the claim was lost; then nothing is written. */
   answer: (held: WorkClaim, result: TurnResult) => database.transaction((trx) => endTurn(trx, held, result)),
-  postpone: (held: WorkClaim, at: Date, reason: string) =>
-    database.transaction((trx) => postponeClaim(trx, held, at, reason)),
+  postpone: (held: WorkClaim, at: Date, reason: string, lackedRoom = false) =>
+    database.transaction((trx) => postponeClaim(trx, held, at, reason, lackedRoom)),
   stopsWanted: (claims: readonly WorkClaim[]) => database.repeatable((db) => stopsWanted(db, claims)),
   asides: (limit: number) => database.repeatable((db) => asidesOf(db, limit)),
   answerAside: (id: string, answer: AsideAnswer) => database.transaction((trx) => endAside(trx, id, answer)),

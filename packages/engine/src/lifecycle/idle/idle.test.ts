@@ -130,6 +130,8 @@ test("another account's request neither serves nor holds the agent", async () =>
 test('a create that does not fit stops the paused agent that was active longest ago, and no other', async () => {
   const host = new FakeHost();
   host.memory = { totalMib: 1024 + 3 * 2048, availableMib: 8_000 };
+  // Asleep they hold all that their sizes allow.
+  host.usage = { ...host.usage, memoryMib: 2048 };
   const plane = await startPlane(world, host);
   const [old, recent, busy] = [await running(world, plane), await running(world, plane), await running(world, plane)];
   await act(plane, old.id, 'pause');

@@ -477,7 +477,8 @@ class AgentsOperations(Resource):
     ) -> Agent:
         """Resume an agent.
 
-        As start, but not from `error`.
+        As start, but not from `error`. The memory of its size must be free to be promised; agents that were
+        paused longer are stopped for it.
 
         The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set
         otherwise), or with `Prefer: respond-async` or `?wait=false`, it is 202 with the record as it is, its
@@ -512,7 +513,8 @@ class AgentsOperations(Resource):
     ) -> Agent:
         """Pause an agent.
 
-        The machine's CPUs are frozen; its memory stays. Nothing to do when it is paused. A paused agent
+        The machine's CPUs are frozen; its memory stays. Nothing to do when it is paused. While it is paused
+        the deployment counts only the memory that it holds, and it needs room again to go on. A paused agent
         resumes by itself with the next request that needs it, unless `lifecycle.auto_resume` is false.
 
         The reply comes when that is done: 200. When it takes longer than the lifecycle wait (60 s unless set

@@ -24,13 +24,14 @@ const texts: Readonly<Record<Verb, VerbText>> = {
   },
   resume: {
     summary: 'Resume an agent',
-    description: 'As start, but not from `error`.',
+    description:
+      'As start, but not from `error`. The memory of its size must be free to be promised; agents that were paused longer are stopped for it.',
     errors: ['agent_not_resumable', 'quota_exceeded', 'insufficient_capacity'],
   },
   pause: {
     summary: 'Pause an agent',
     description:
-      "The machine's CPUs are frozen; its memory stays. Nothing to do when it is paused. A paused agent resumes by itself with the next request that needs it, unless `lifecycle.auto_resume` is false.",
+      "The machine's CPUs are frozen; its memory stays. Nothing to do when it is paused. While it is paused the deployment counts only the memory that it holds, and it needs room again to go on. A paused agent resumes by itself with the next request that needs it, unless `lifecycle.auto_resume` is false.",
     errors: ['agent_not_running'],
   },
   stop: {
