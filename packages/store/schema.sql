@@ -130,6 +130,7 @@ CREATE TABLE agents (
   restore_to text,
   restore_memory boolean NOT NULL DEFAULT false,
   restore_back text,
+  next_import text,
   CONSTRAINT agents_pkey PRIMARY KEY (id),
   CONSTRAINT agents_confirmations_check CHECK ((jsonb_typeof(confirmations -> 'rules'::text) = 'array'::text) IS NOT FALSE),
   CONSTRAINT agents_deleted_was_wanted CHECK (deleted_at IS NULL OR desired = 'deleted'::text),
@@ -152,6 +153,7 @@ CREATE TABLE agents (
   CONSTRAINT agents_machine_whole CHECK (num_nulls(machine_vcpus, machine_memory_mib, machine_disk_gib) = ANY (ARRAY[0, 3])),
   CONSTRAINT agents_members_check CHECK (jsonb_typeof(members) = 'array'::text),
   CONSTRAINT agents_metadata_check CHECK (jsonb_typeof(metadata) = 'object'::text),
+  CONSTRAINT agents_next_import_check CHECK (next_import ~ '^[a-z][a-z0-9]{11}$'::text),
   CONSTRAINT agents_operation_cause_check CHECK (operation_cause = ANY (ARRAY['request'::text, 'idle'::text, 'memory'::text, 'message'::text, 'health'::text, 'limit'::text, 'disk'::text, 'plan'::text])),
   CONSTRAINT agents_operation_kind_check CHECK (operation_kind = ANY (ARRAY['start'::text, 'resume'::text, 'pause'::text, 'stop'::text, 'restart'::text, 'upgrade'::text, 'snapshot'::text, 'restore'::text])),
   CONSTRAINT agents_operation_whole CHECK (num_nulls(operation_kind, operation_cause, operation_started_at) = ANY (ARRAY[0, 3])),
@@ -170,6 +172,7 @@ CREATE TABLE agents (
 CREATE INDEX agents_labels ON agents USING gin (labels jsonb_path_ops) WHERE deleted_at IS NULL;
 CREATE INDEX agents_live ON agents USING btree (account_id, created_at, id) WHERE deleted_at IS NULL;
 CREATE INDEX agents_next_from ON agents USING btree (next_from) WHERE next_from IS NOT NULL;
+CREATE INDEX agents_next_import ON agents USING btree (next_import) WHERE next_import IS NOT NULL;
 CREATE UNIQUE INDEX agents_vm_address ON agents USING btree (vm_address, host) NULLS NOT DISTINCT WHERE deleted_at IS NULL AND vm_address IS NOT NULL;
 
 CREATE TABLE agent_holds (

@@ -2,6 +2,7 @@
 import { channelRequests } from './bad-channel-requests.ts';
 import { scheduleRequests } from './bad-schedule-requests.ts';
 import { forkRequests } from './bad-fork-requests.ts';
+import { portableRequests } from './bad-portable-requests.ts';
 import { snapshotRequests } from './bad-snapshot-requests.ts';
 import { hookRequests } from './bad-hook-requests.ts';
 import { confirmationRequests } from './bad-confirmation-requests.ts';
@@ -364,6 +365,7 @@ export const badRequests: readonly BadRequest[] = [
   ...scheduleRequests,
   ...snapshotRequests,
   ...forkRequests,
+  ...portableRequests,
   ...hookRequests,
   ...confirmationRequests,
   ...skillRequests,

@@ -10,6 +10,7 @@ export interface Place {
 }
 
 const inBrowser = { none: 'a person signs in, and changes who they are, in the browser' };
+const asFile = { none: 'a file of GiB is a stream: curl sends and keeps it' };
 const byOthers = { none: 'third parties send to a hook; nobody types it' };
 
 const table: Readonly<Record<string, readonly [method: Place['method'], command: Place['command']]>> = {
@@ -24,6 +25,8 @@ const table: Readonly<Record<string, readonly [method: Place['method'], command:
   stopAgent: ['agents.stop', 'agents stop'],
   restartAgent: ['agents.restart', 'agents restart'],
   forkAgent: ['agents.fork', 'agents fork'],
+  exportAgent: [asFile, asFile],
+  importAgent: [asFile, asFile],
   upgradeAgent: ['agents.upgrade', 'agents upgrade'],
   checkLlmKeys: ['agents.checkLlmKeys', 'agents check-keys'],
   fingerprintSecrets: ['secrets.fingerprint', { none: '`lodge apply` asks for them, to compare secrets' }],

@@ -58,6 +58,7 @@ export async function openApi(
   const accounts = accountsOf(config, parts, origin);
   closing.push(() => accounts.close());
   const skillReader = skillReaderOf(config);
+  const useCases = { agents, channels, openedSnapshots, portable: engine.portable! };
   closing.push(() => skillReader.close());
   const usual: AppOptions = {
     agents,
@@ -68,7 +69,7 @@ export async function openApi(
     verifier,
     events: store.events,
     accounts,
-    ...openResources({ ...parts, config, database, changes, agents, channels, openedSnapshots, skillReader }),
+    ...openResources({ ...parts, ...useCases, config, database, changes, skillReader }),
     origin,
     usage: store.usage,
     idempotency: store.idempotency,

@@ -34,10 +34,10 @@ import {
 import type { BrokerOptions } from '@lodge/broker';
 import { parseProviderModel } from '@lodge/domain';
 import { createOutbound } from '@lodge/egress';
-import type { Accounts, Engine } from '@lodge/engine';
+import type { Accounts, Engine, PortableParts } from '@lodge/engine';
 import type { ConnectionParts } from '@lodge/connections';
 import type { CallLedger, KeyChecker, Log, Provider, VmReading } from '@lodge/ports';
-import { allRuntimes, createGateway, createGuestPackages } from '@lodge/runtimes';
+import { allRuntimes, createGateway, createGuestPackages, createGuestTrees } from '@lodge/runtimes';
 import { migrate, openStore } from '@lodge/store';
 import { countAccounts } from '@lodge/store/accounts';
 import { recordReading, setComputePrices } from '@lodge/store/usage';
@@ -57,6 +57,7 @@ import { openApi } from './open-api.ts';
 import { SourceProxy } from './package-sources/proxy.ts';
 import { areThroughHost, mirrorsOf, sourceHosts } from './package-sources/sources.ts';
 import { version } from './version.ts';
+import { createPortableFiles } from './portable/files.ts';
 import { openTryOut } from './tryout/provider.ts';
 import type { TryOut } from './tryout/provider.ts';
 import { openDelivering } from './webhooks.ts';
@@ -136,7 +137,7 @@ async function assemble(config: Config, options: LodgeOptions, closing: Closing)
   const channels = await startChannels(config, { ...host, ...given, secrets, log }, closing);
   const engine = createEngine({
     ...shared,
-    ...engineSettings(config, store, bounds),
+    ...engineSettings(config, store, { ...given, bounds }),
     spend,
     beforeEnd: (agentId) => meter.readLast(agentId),
     images: host.images,
@@ -207,13 +208,24 @@ async function serveGuests(config: Config, parts: BrokerParts, engine: Engine, h
   };
 }
 
+const portableParts = (config: Config, guestAt: LodgeOptions['guestAt']): PortableParts => ({
+  trees: createGuestTrees(guestAt),
+  files: createPortableFiles(join(ownFolderOf(config), 'imports')),
+  maxImportBytes: config.maxImportMib * 2 ** 20,
+});
+
 function watchLoop(metrics: Metrics | null, log: Log, closing: Closing): void {
   const loop = watchEventLoop({ log, ...(metrics && { observe: metrics.loopDelay }) });
   closing.push(() => loop.stop());
 }
 
-function engineSettings(config: Config, store: Store, bounds: LodgeBounds) {
+function engineSettings(
+  config: Config,
+  store: Store,
+  { bounds, guestAt }: Pick<LodgeOptions, 'guestAt'> & { readonly bounds: LodgeBounds },
+) {
   return {
+    portable: portableParts(config, guestAt),
     changes: store.changes,
     packages: createGuestPackages(mirrorsOf(config), { toolMs: config.packagesTimeoutMs }),
     packagesThroughHost: areThroughHost(config),

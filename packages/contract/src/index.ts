@@ -5,6 +5,7 @@ export * from './agents/agent-requests.ts';
 export * from './agents/agent-update.ts';
 export * from './agents/agent-skills.ts';
 export * from './agents/fork.ts';
+export * from './agents/portable.ts';
 export * from './agents/browser.ts';
 export * from './agents/channel-input.ts';
 export * from './agents/channels.ts';

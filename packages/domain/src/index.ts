@@ -17,6 +17,7 @@ export * from './spend.ts';
 export * from './text-bounds.ts';
 export * from './usage.ts';
 export * from './agent-tools/index.ts';
+export * from './agents/missing.ts';
 export * from './agents/agent.ts';
 export * from './agents/capacity.ts';
 export * from './agents/env.ts';

@@ -40,6 +40,8 @@ import { ReconcileLoop } from './lifecycle/reconcile/loop.ts';
 import { Installs } from './lifecycle/reconcile/installs.ts';
 import { RulesPut } from './lifecycle/reconcile/rules-put.ts';
 import { HealthWatch } from './lifecycle/supervise/health.ts';
+import { Exports, openPortable } from './saved/portable/open.ts';
+import type { Portable, PortableParts } from './saved/portable/open.ts';
 import type { SnapshotBounds } from './saved/place.ts';
 import { SnapshotKeeper } from './saved/keeper.ts';
 import { OpenedSnapshots } from './saved/opened.ts';
@@ -109,6 +111,8 @@ export interface EngineDeps extends Pick<AgentsDeps, Given | Limits>, Pick<Spend
   readonly idleEveryMs?: number;
   /** Bounds on the snapshots of an account; `defaultSnapshotGib` by default. */
   readonly snapshots?: SnapshotBounds;
+  /** Exports and imports of agents; without them there are none. */
+  readonly portable?: PortableParts;
   /** How often the engine looks after snapshots; 10 s by default. */
   readonly snapshotsEveryMs?: number;
   /** Bounds of opened snapshots, where the defaults do not fit. */
@@ -135,6 +139,8 @@ export interface Engine {
   readonly agents: Agents;
   /** Throws where the engine was given no channels. */
   readonly channels: Channels;
+  /** Null where the engine was given no parts for it. */
+  readonly portable: Portable | null;
   /** The state of the machine, for its owner. */
   readonly host: Host;
   /** Opens snapshots, to read their files. */
@@ -181,39 +187,36 @@ const snapshotsEveryMs = 10_000;
 const collectEveryMs = 10 * 60_000;
 
 export function createEngine(deps: EngineDeps): Engine {
-  const { database, changes, driver, runtimes, log } = deps;
+  const { database, changes, driver, runtimes, secrets, log } = deps;
   const templates = openTemplates(deps);
   const settingsOf = (agent: AgentRow): AgentSettings => agentSettings(agent, deps);
   const endings = endingsOf(driver, deps.beforeEnd);
   const disk = openDisk(deps, endings);
   const room = watchMemory({ ...deps, disk, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
   const keepAwake = new KeepAwakeLeases(database, log, `${deps.holder}/${randomUUID()}`);
-  const idleness = new Idleness({
-    database,
-    disk,
-    log,
-    holder: deps.holder,
-    lookEveryMs: deps.idleEveryMs ?? idleEveryMs,
-  });
+  const idleness = new Idleness({ ...deps, disk, lookEveryMs: deps.idleEveryMs ?? idleEveryMs });
   const { spend, turns, sleeper } = createSpending(deps);
   const health = watchHealth(deps, templates);
   const installs = openInstalls(deps, keepAwake, (id) => loop.wake(id));
   const opened = new OpenedSnapshots({ ...deps, ...room, endings, disk, bounds: deps.openedBounds });
-  const parts = { templates, settingsOf, health, keepAwake, disk, endings, installs, opened };
+  const exports = new Exports();
+  const parts = { templates, settingsOf, health, keepAwake, disk, endings, installs, opened, exports };
   const loop: ReconcileLoop = createLoop(deps, parts);
   const agents = createAgents({ ...deps, ...room, spend, turns, templates, settingsOf, keepAwake, disk, deleteWaitMs });
   const waits = new TurnWaits();
   const runTurn = createRunTurn({ ...deps, agents, waits });
-  const { secrets } = deps;
   const channels = deps.channels && createChannels({ ...deps.channels, agents, secrets, database, changes, log });
   const confirming = openConfirming(deps, (agentId) => turns.placeOf(agentId), waits);
+  const { portable, imports } = openPortable({ ...deps, ...parts, agents });
   const watches = [idleness, room.held, room.relief, health, sleeper, confirming.expiring];
-  const loops = [loop, disk, keepSnapshots(deps, disk), ...watches, ...askers(deps, agents, runTurn, confirming)];
+  const keepers = [keepSnapshots(deps, disk), ...imports];
+  const loops = [loop, disk, ...keepers, ...watches, ...askers(deps, agents, runTurn, confirming)];
   return {
     agents,
     get channels() {
       return given(channels, 'channels');
     },
+    portable,
     host: createHost({ ...deps, templates }),
     openedSnapshots: opened,
     runTurn,
@@ -332,10 +335,11 @@ interface LoopParts {
   readonly endings: Endings;
   readonly installs: Installs | null;
   readonly opened: OpenedSnapshots;
+  readonly exports: Exports;
 }
 
 function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
-  const { templates, settingsOf, health, keepAwake, disk, endings, installs, opened } = parts;
+  const { templates, settingsOf, health, keepAwake, disk, endings, installs, opened, exports } = parts;
   const { database, changes, driver, runtimes, log, holder } = deps;
   const bounds = { ...defaultBounds, ...deps.bounds, provisionMs: deps.provisionTimeoutMs };
   const reconcileAgent = createAgentReconciler({
@@ -353,6 +357,7 @@ function createLoop(deps: EngineDeps, parts: LoopParts): ReconcileLoop {
     rulesPut: new RulesPut(),
     installs,
     packagesThroughHost: deps.packagesThroughHost ?? false,
+    portable: deps.portable ? { ...deps.portable, exports } : null,
     disk,
     get bounds() {
       return pacedBounds(bounds, driver.pace);

@@ -10,6 +10,7 @@ export * from './guest/guest-address.ts';
 export * from './guest/guest-files.ts';
 export * from './guest/guest-packages.ts';
 export * from './guest/guest-skills.ts';
+export * from './guest/portable.ts';
 export * from './guest/runtime.ts';
 export * from './guest/tool-source.ts';
 export * from './agents/agent-logs.ts';

@@ -5,6 +5,7 @@ import { createOpenclawRuntime } from './openclaw/runtime.ts';
 
 export { createGateway } from './gateway/turns.ts';
 export { createGuestFiles } from './guest-files.ts';
+export { createGuestTrees } from './guest-trees.ts';
 export { createGuestPackages } from './packages/install.ts';
 export type { PackageMirrors } from './packages/install.ts';
 export { createHermesRuntime, createOpenclawRuntime };

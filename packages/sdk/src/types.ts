@@ -1315,7 +1315,7 @@ export interface LodgeEvent {
   object: 'event';
   /** Rises with time, within one account. */
   id: string;
-  /** The kind of the event. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.restoring`, `agent.restored`, `agent.restore_undone`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.forked`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.restore_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`, `browser.control_taken`, `browser.control_released`, `snapshot.created`, `snapshot.failed`, `snapshot.updated`, `snapshot.deleted`, `snapshot.damaged`. */
+  /** The kind of the event. Further types may come: skip those that you do not know. Today: `agent.operation_ended`, `agent.provisioned`, `agent.started`, `agent.restarted`, `agent.recovered`, `agent.resumed`, `agent.paused`, `agent.pause_failed`, `agent.stopped`, `agent.stop_failed`, `agent.start_failed`, `agent.starting`, `agent.restarting`, `agent.gateway_unhealthy`, `agent.crashed`, `agent.resume_failed`, `agent.error`, `agent.upgrading`, `agent.upgraded`, `agent.upgrade_failed`, `agent.restoring`, `agent.restored`, `agent.restore_undone`, `agent.exported`, `agent.export_failed`, `agent.resized`, `agent.resize_failed`, `agent.settings_applied`, `agent.packages_installed`, `agent.packages_failed`, `agent.skills_loaded`, `agent.skills_failed`, `agent.egress_applied`, `agent.created`, `agent.forked`, `agent.imported`, `agent.export_requested`, `agent.updated`, `agent.deleted`, `agent.start_requested`, `agent.resume_requested`, `agent.pause_requested`, `agent.stop_requested`, `agent.restart_requested`, `agent.upgrade_requested`, `agent.restore_requested`, `agent.member_created`, `agent.member_updated`, `agent.member_deleted`, `agent.port_published`, `agent.port_unpublished`, `api_key.created`, `api_key.revoked`, `oauth.granted`, `oauth.revoked`, `oauth.reuse_detected`, `account.updated`, `account.spend_limit_set`, `webhook.created`, `webhook.updated`, `webhook.removed`, `webhook.disabled`, `session.created`, `session.ended`, `sessions.ended`, `password.changed`, `password.reset`, `totp.enabled`, `totp.removed`, `invitation.created`, `invitation.accepted`, `invitation.ended`, `usage.limit_warning`, `usage.limit_reached`, `channel.configured`, `channel.removed`, `channel.restarted`, `channel.sender_decided`, `channel.connected`, `channel.disconnected`, `channel.pairing_required`, `channel.access_requested`, `message.received`, `message.retried`, `message.answered`, `message.failed`, `schedule.created`, `schedule.updated`, `schedule.deleted`, `schedule.run_asked`, `schedule.ran`, `schedule.failed`, `schedule.missed`, `hook.created`, `hook.removed`, `hook.received`, `hook.answered`, `hook.failed`, `hook.skipped`, `connection.put`, `connection.removed`, `connection.connected`, `connection.consent_needed`, `connection.answer_refused`, `confirmation.requested`, `confirmation.decided`, `confirmation.expired`, `confirmation.done`, `skill.created`, `skill.version_added`, `skill.deleted`, `agent.skill_put`, `agent.skill_removed`, `browser.control_taken`, `browser.control_released`, `snapshot.created`, `snapshot.failed`, `snapshot.updated`, `snapshot.deleted`, `snapshot.damaged`. */
   type: string;
   created_at: string;
   /** The agent that it is about. */
@@ -1401,6 +1401,11 @@ export type ExecStreamEvent = {
   event: 'error';
   data: ErrorBody;
 };
+
+export interface ExportAgent {
+  /** Seals the file: nobody opens it without. Printable ASCII, 8 to 1,024 characters. Nobody keeps it. */
+  passphrase?: string | undefined;
+}
 
 export interface AgentFile {
   object: 'file';
@@ -1782,6 +1787,91 @@ export interface Host {
     /** False: only root may read the note of the last one. */
     is_known: boolean;
   } | null;
+}
+
+export interface ImportedAgent {
+  object: 'agent';
+  id: string;
+  name: string;
+  description: string | null;
+  /** Who the agent is and how it works. */
+  instructions: string | null;
+  /** Whether the machine has yet to take over instructions, members, dashboard, browser, egress, variables, skills or packages as they are now: within seconds while it runs, packages within minutes, else at its next start. */
+  settings_pending: boolean;
+  status: 'provisioning' | 'running' | 'paused' | 'stopped' | 'error';
+  /** Why the agent is in its status; always set in `error`. */
+  status_reason: {
+    code: string;
+    message: string;
+    at: string;
+  } | null;
+  /** The change of the machine that is under way; null when none is. A snapshot changes nothing; going back to one counts as a restart. */
+  transition: {
+    kind: 'start' | 'resume' | 'pause' | 'stop' | 'restart' | 'upgrade';
+    started_at: string;
+  } | null;
+  runtime_kind: 'runtime_a' | 'runtime_b';
+  /** What runs in the VM, in the version that it has there; null when this deployment does not offer it. */
+  runtime: {
+    name: string;
+    version: string;
+  } | null;
+  /** A newer image is ready than the one the agent was made from: `POST /v1/agents/:id/upgrade` moves it. */
+  upgrade_available: boolean;
+  model: string;
+  /** The size asked for. */
+  size: 'small' | 'medium' | 'large' | 'xlarge';
+  machine: Machine;
+  disk: Disk;
+  url: string;
+  dashboard_url: string | null;
+  /** Whether it has a browser in its machine. */
+  browser: boolean;
+  llm_keys: {
+    provider: string;
+    /** The last four characters of the key. */
+    last4: string;
+    /** Compare it with that of a secret at hand, from `POST /v1/fingerprints`. A change of the master key changes it; null: the secret cannot be opened. */
+    fingerprint: string | null;
+    created_at: string;
+  }[];
+  channels: {
+    channel: 'slack' | 'discord' | 'telegram' | 'whatsapp' | 'gmail';
+    status: 'not_configured' | 'pending_pairing' | 'connecting' | 'connected' | 'disconnected' | 'error' | 'disabled';
+  }[];
+  lifecycle: Lifecycle;
+  spend_limit: SpendLimit | null;
+  egress: Egress;
+  /** Plain variables of the commands, terminals and tools in the agent’s machine, by name. */
+  env: Record<string, string>;
+  packages: Packages;
+  /** Why the packages are not installed; null while nothing has failed. It is tried again. */
+  packages_error: string | null;
+  confirmations: ConfirmationRules | null;
+  /** Models that it may call beside its own and its members'; null: any. */
+  models: string[] | null;
+  /** Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account. */
+  peers: string[];
+  snapshots: SnapshotPlan;
+  forked_from: ForkedFrom | null;
+  /** Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`. */
+  labels: Record<string, string>;
+  /** Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`. */
+  metadata: Record<string, string>;
+  created_at: string;
+  updated_at: string;
+  started_at: string | null;
+  paused_at: string | null;
+  stopped_at: string | null;
+  last_active_at: string | null;
+  import: {
+    /** Things that the exported agent had and that no export has: keys, tokens and grants, and what needs them. */
+    missing: {
+      kind: 'llm_key' | 'channel' | 'connection' | 'hook' | 'port' | 'skill' | 'peer' | 'confirmation_rule' | 'confirmation_delivery' | 'schedule' | 'schedule_delivery' | 'file';
+      /** Its name, provider, channel or path. */
+      name: string;
+    }[];
+  };
 }
 
 export interface Invitation {
@@ -3606,7 +3696,7 @@ export interface Operations {
       /** Newest events first by default, oldest first with `asc`; with `follow` always `asc`. */
       direction?: 'desc' | 'asc' | undefined;
       /** Only events of this type. */
-      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.restoring' | 'agent.restored' | 'agent.restore_undone' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.forked' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.restore_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'confirmation.requested' | 'confirmation.decided' | 'confirmation.expired' | 'confirmation.done' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | 'browser.control_taken' | 'browser.control_released' | 'snapshot.created' | 'snapshot.failed' | 'snapshot.updated' | 'snapshot.deleted' | 'snapshot.damaged' | undefined;
+      type?: 'agent.operation_ended' | 'agent.provisioned' | 'agent.started' | 'agent.restarted' | 'agent.recovered' | 'agent.resumed' | 'agent.paused' | 'agent.pause_failed' | 'agent.stopped' | 'agent.stop_failed' | 'agent.start_failed' | 'agent.starting' | 'agent.restarting' | 'agent.gateway_unhealthy' | 'agent.crashed' | 'agent.resume_failed' | 'agent.error' | 'agent.upgrading' | 'agent.upgraded' | 'agent.upgrade_failed' | 'agent.restoring' | 'agent.restored' | 'agent.restore_undone' | 'agent.exported' | 'agent.export_failed' | 'agent.resized' | 'agent.resize_failed' | 'agent.settings_applied' | 'agent.packages_installed' | 'agent.packages_failed' | 'agent.skills_loaded' | 'agent.skills_failed' | 'agent.egress_applied' | 'agent.created' | 'agent.forked' | 'agent.imported' | 'agent.export_requested' | 'agent.updated' | 'agent.deleted' | 'agent.start_requested' | 'agent.resume_requested' | 'agent.pause_requested' | 'agent.stop_requested' | 'agent.restart_requested' | 'agent.upgrade_requested' | 'agent.restore_requested' | 'agent.member_created' | 'agent.member_updated' | 'agent.member_deleted' | 'agent.port_published' | 'agent.port_unpublished' | 'api_key.created' | 'api_key.revoked' | 'oauth.granted' | 'oauth.revoked' | 'oauth.reuse_detected' | 'account.updated' | 'account.spend_limit_set' | 'webhook.created' | 'webhook.updated' | 'webhook.removed' | 'webhook.disabled' | 'session.created' | 'session.ended' | 'sessions.ended' | 'password.changed' | 'password.reset' | 'totp.enabled' | 'totp.removed' | 'invitation.created' | 'invitation.accepted' | 'invitation.ended' | 'usage.limit_warning' | 'usage.limit_reached' | 'channel.configured' | 'channel.removed' | 'channel.restarted' | 'channel.sender_decided' | 'channel.connected' | 'channel.disconnected' | 'channel.pairing_required' | 'channel.access_requested' | 'message.received' | 'message.retried' | 'message.answered' | 'message.failed' | 'schedule.created' | 'schedule.updated' | 'schedule.deleted' | 'schedule.run_asked' | 'schedule.ran' | 'schedule.failed' | 'schedule.missed' | 'hook.created' | 'hook.removed' | 'hook.received' | 'hook.answered' | 'hook.failed' | 'hook.skipped' | 'connection.put' | 'connection.removed' | 'connection.connected' | 'connection.consent_needed' | 'connection.answer_refused' | 'confirmation.requested' | 'confirmation.decided' | 'confirmation.expired' | 'confirmation.done' | 'skill.created' | 'skill.version_added' | 'skill.deleted' | 'agent.skill_put' | 'agent.skill_removed' | 'browser.control_taken' | 'browser.control_released' | 'snapshot.created' | 'snapshot.failed' | 'snapshot.updated' | 'snapshot.deleted' | 'snapshot.damaged' | undefined;
       /** Only events of this agent. */
       agent_id?: string | undefined;
       /** Only events of this time or later. */
@@ -4515,6 +4605,20 @@ export interface Operations {
     reply: AgentSkillRemoved;
     stream: never;
   };
+  /** POST /v1/agents/{id}/export: Export an agent as one file */
+  exportAgent: {
+    path: {
+      /** The agent's id. */
+      id: string;
+    };
+    query: {
+      /** `true`: a stopped agent is started first. A paused one is resumed in any case. */
+      wake?: boolean | undefined;
+    };
+    body: ExportAgent;
+    reply: never;
+    stream: never;
+  };
   /** GET /v1/agents/{id}/schedules: List the schedules of an agent */
   listSchedules: {
     path: {
@@ -5175,6 +5279,19 @@ export interface Operations {
     query: unknown;
     body: undefined;
     reply: Grant;
+    stream: never;
+  };
+  /** POST /v1/agents/import: Import an agent from an export */
+  importAgent: {
+    path: unknown;
+    query: {
+      /** `false`: answer 202 at once, with what is so then. Wins over the header Prefer where both are sent. */
+      wait?: boolean | undefined;
+      /** By default the exported agent's name. */
+      name?: string | undefined;
+    };
+    body: Uint8Array;
+    reply: ImportedAgent;
     stream: never;
   };
   /** POST /v1/hooks/{token}: Send a message to an agent by its hook */

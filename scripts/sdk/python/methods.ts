@@ -7,9 +7,11 @@ import type { ReplyTypes, RequestTypes } from './types.ts';
 
 /** Operations whose methods a person wrote: they send or receive bytes, or have another shape. */
 const byHand = new Set([
+  'exportAgent',
   'getAgentFile',
   'getSkillFile',
   'getSnapshotFile',
+  'importAgent',
   'listAgentFiles',
   'listSnapshotFiles',
   'putAgentFile',

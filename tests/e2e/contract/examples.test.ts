@@ -24,6 +24,7 @@ import { Client } from './states.ts';
 
 /** Operations that cannot succeed in this world, with their documented refusal and why. */
 const refused: Readonly<Record<string, readonly [status: number, code: string, why: string]>> = {
+  importAgent: [400, 'invalid_request', 'an example has no room for an export; portable.test.ts has some'],
   getLlmCall: [404, 'llm_call_not_found', 'the stub gateway makes no model calls'],
   startGmailOAuth: [409, 'gmail_not_configured', 'there is no Google client here'],
   getConfirmation: [404, 'confirmation_not_found', 'no agent asks anything here'],
@@ -54,6 +55,8 @@ before(async () => {
   oauth = await startOAuthServer({ tools: () => [] });
   world = await openWorld({
     withGuest: true,
+    // The guest's daemon has one folder that is an agent's.
+    runtime: { data: { folders: ['/workspace'], except: [] } },
     relays: new FakeCheck(),
     settings: { LODGE_REGISTRATION: 'open', LODGE_CONNECTION_ADDRESSES: 'any' },
   });

@@ -3,6 +3,7 @@
  * that its schemas accept by these rules alone.
  */
 export const namedRules: readonly (readonly [operation: RegExp, message: RegExp, reason: string])[] = [
+  [/^POST \/v1\/agents\/import/, /^The file cannot be imported/, 'bytes have no schema'],
   [/^GET /, /^cursor is not one this service gave/, 'a cursor is sealed, and of one list'],
   [/ \/v1\/agents/, /^name (is required and )?must not be blank/, 'the server trims a name first'],
   [

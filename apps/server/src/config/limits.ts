@@ -21,6 +21,13 @@ export const limitSettings = {
     'Most agents of an account that run at once; paused and stopped ones do not count.',
     integer(1, 2 ** 14),
   ),
+  maxImportMib: required(
+    'LODGE_MAX_IMPORT_MIB',
+    'MiB, 1..1048576',
+    '2048',
+    'Largest file from which an agent is imported. The host needs room for it until the agent runs.',
+    integer(1, 1_048_576),
+  ),
   maxSnapshotGib: required(
     'LODGE_MAX_SNAPSHOT_GIB',
     'GiB, 1..1000000',

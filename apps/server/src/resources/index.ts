@@ -6,6 +6,7 @@ import { confirmations } from './confirmations.ts';
 import { connections } from './connections.ts';
 import { forks } from './forks.ts';
 import { hooks } from './hooks.ts';
+import { portable } from './portable.ts';
 import { ports } from './ports.ts';
 import type { Core } from './resource.ts';
 import { schedules } from './schedules.ts';
@@ -27,6 +28,7 @@ const resources = {
   webhooks,
   skills,
   agentSkills,
+  portable,
   schedules,
   hooks,
   snapshots,

@@ -1,5 +1,5 @@
 /** A resource of the API. In the other rooms it has a part of its own: errors and events in the domain, tables in the store. */
-import type { Agents, Channels, FindAuthority, OpenedSnapshots } from '@lodge/engine';
+import type { Agents, Channels, FindAuthority, OpenedSnapshots, Portable } from '@lodge/engine';
 import type { ConnectionConsent, Cryptography, SecretBox, SkillReader } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Config } from '../config/config.ts';
@@ -11,6 +11,7 @@ export interface Core extends Pick<Store, 'database' | 'changes'> {
   readonly channels: Channels;
   /** Opens snapshots. */
   readonly openedSnapshots: OpenedSnapshots;
+  readonly portable: Portable;
   /** Asks the servers of connections for access. */
   readonly consent: ConnectionConsent;
   /** For hosts of connections. */

@@ -218,6 +218,16 @@ export const lifecycleEvents = {
     sentence: ({ snapshot_id, why }) =>
       `The agent did not go back to the snapshot ${snapshot_id}, and is as it was: ${why}.`,
   }),
+  'agent.exported': kind<Took>({
+    level: 'info',
+    public: 'The agent was read for an export.',
+    sentence: ({ duration_ms }) => `Read for an export (${duration(duration_ms)}).`,
+  }),
+  'agent.export_failed': kind<{ readonly why: string }>({
+    level: 'warn',
+    public: 'The agent was not exported; `why` says the reason.',
+    sentence: ({ why }) => `Not exported: ${why}`,
+  }),
   'agent.resized': kind<
     Took &
       MachineData & {

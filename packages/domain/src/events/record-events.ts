@@ -13,6 +13,10 @@ export const agentRecordEvents = {
   'agent.forked': told<{ readonly snapshot_id: string; readonly forks: readonly string[] }>(
     'Other agents were made from a snapshot of the agent; `forks` has their ids.',
   ),
+  'agent.imported': told<{ readonly name: string; readonly missing: number }>(
+    'The agent was made from an export; `missing` says how many things are to be given anew.',
+  ),
+  'agent.export_requested': told('Somebody asked for an export of the agent.'),
   'agent.updated': told<{ readonly fields: readonly string[] }>(
     'The record of the agent was changed; `fields` names what was given.',
   ),

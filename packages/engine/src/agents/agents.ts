@@ -33,7 +33,7 @@ import type {
 } from '@lodge/ports';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import type { AgentChange, AgentCount, AgentFilter, AgentRow, NewAgent } from '@lodge/store/agents';
-
+import type { Transaction } from '@lodge/store/database';
 import type { CheckedChannel } from '../channels/input.ts';
 import type { RestoreInput, RestoreParts, SnapshotPlace } from '../saved/place.ts';
 
@@ -91,6 +91,8 @@ export interface CreateOptions {
   /** The agent's id, where it was decided before; a fresh one by default. */
   readonly id?: string;
   readonly note?: ChangeNote;
+  /** Writes what belongs to the agent, in the transaction that makes it; throws to refuse. */
+  readonly after?: (trx: Transaction) => Promise<unknown>;
 }
 
 export interface UpdateOptions {

@@ -29,7 +29,7 @@ export async function createAgent(
   deps: AgentsDeps,
   accountId: string,
   input: CreateAgentInput,
-  { id = makeAgentId(randomInt), note }: CreateOptions = {},
+  { id = makeAgentId(randomInt), note, after }: CreateOptions = {},
 ): Promise<AgentRow> {
   const snapshot = input.from ? await snapshotToMake(deps.database, accountId, input.from.snapshot, input) : null;
   const runtimeKind = input.runtimeKind ?? snapshot?.runtimeKind ?? defaultRuntimeKind;
@@ -62,11 +62,14 @@ export async function createAgent(
     channels: channels.map((channel) => newChannel(deps.secrets, id, channel)),
     ...(snapshot && madeFrom(snapshot, { id, name: input.name, withBrowser: from?.withBrowser === true })),
   };
-  const before = snapshot === null ? undefined : (trx: Transaction) => holdSnapshot(trx, snapshot);
+  const also = async (trx: Transaction): Promise<void> => {
+    if (snapshot !== null) await holdSnapshot(trx, snapshot);
+    await after?.(trx);
+  };
   return withRoom(deps, async () => {
     const room = await hostRoom(deps);
     const admit = (committed: Committed) => admitNew(committed, room, { size, count: 1 }, deps);
-    return insertAdmitted(deps.database, agent, admit, note, before);
+    return insertAdmitted(deps.database, agent, admit, note, also);
   });
 }
 

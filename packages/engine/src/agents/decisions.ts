@@ -35,27 +35,28 @@ export interface DecisionFacts extends AgentFacts {
 }
 
 /**
- * Creates an agent. `admit` sees the committed agents and throws to refuse; then nothing is written. `before` does so too, in
- * the transaction. The new agent has desired `running` and status `provisioning`. Refuses with `channel_conflict`.
+ * Creates an agent. `admit` sees the committed agents and throws to refuse; then nothing is written. `after` does so too, in
+ * the transaction, once the row is there. The new agent has desired `running` and status `provisioning`. Refuses with
+ * `channel_conflict`.
  */
 export const insertAdmitted = (
   database: Database,
   agent: NewAgent,
   admit: (committed: Committed) => void,
   note?: ChangeNote,
-  before?: (trx: Transaction) => Promise<unknown>,
+  after?: (trx: Transaction) => Promise<unknown>,
 ): Promise<AgentRow> =>
   database.once((db) =>
     db.transaction().execute(async (trx) => {
       await holdCreates(trx);
       admit(await readCommitted(trx, agent.accountId));
-      await before?.(trx);
       await insertAgent(trx, agent);
       const own = { type: 'agent.created', data: { name: agent.name } } as const;
       await writeNote(trx, { accountId: agent.accountId, agentId: agent.id }, own, note);
       for (const channel of agent.channels ?? []) {
         await putChannel(trx, { accountId: agent.accountId, agentId: agent.id, ...channel });
       }
+      await after?.(trx);
       return (await selectAgent(trx, agent.id))!;
     }),
   );

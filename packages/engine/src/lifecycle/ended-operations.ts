@@ -8,9 +8,9 @@ import type { EndedOperation } from '@lodge/ports';
 import type { Transited } from '@lodge/store/agents';
 
 /** Events that say that an operation without a goal of its own is done. */
-const doneBy: Readonly<Record<'snapshot' | 'restore', string>> = {
-  snapshot: 'snapshot.created',
-  restore: 'agent.restored',
+const doneBy: Readonly<Record<'snapshot' | 'restore', readonly string[]>> = {
+  snapshot: ['snapshot.created', 'agent.exported'],
+  restore: ['agent.restored'],
 };
 
 /**
@@ -22,7 +22,7 @@ export function endedBy(row: Transited, event: EventType): EndedOperation | null
     // A failed upgrade leaves the agent running too, with a reason.
     const isDone =
       kind === 'snapshot' || kind === 'restore'
-        ? doneBy[kind] === event
+        ? doneBy[kind].includes(event)
         : status === operationGoals[kind] && reason === null;
     const outcome = isDone ? 'ok' : 'failed';
     return { kind, cause, outcome, seconds: Math.max(0, seconds) };

@@ -41,6 +41,7 @@ const own = [
   'acknowledged',
   'nextFrom',
   'nextMemory',
+  'nextImport',
   'forkedFrom',
   'restoreBack',
   'restoreMemory',

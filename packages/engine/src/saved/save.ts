@@ -10,19 +10,19 @@
  * next pass begins again: the driver saves the same id once, a machine that stands still goes on, and a gateway that is
  * suspended joins its suspension.
  */
-import type { SnapshotErrorCode } from '@lodge/domain';
-import { RuntimeBusy, VmError } from '@lodge/ports';
+import { VmError } from '@lodge/ports';
 import type { RuntimeFacts, Saving } from '@lodge/ports';
 import { endSaving, failSaving, savingOf } from '@lodge/store/snapshots';
 import type { Saved, SnapshotRow } from '@lodge/store/snapshots';
-import { LookAgain, StepFailed } from '../lifecycle/reconcile/pass.ts';
+import { StepFailed } from '../lifecycle/reconcile/pass.ts';
 import type { Pass } from '../lifecycle/reconcile/pass.ts';
-import { goOnRestricted } from '../lifecycle/reconcile/restrict.ts';
+import type { ReadOutcome } from './portable/exports.ts';
+import { readForExport } from './portable/read-tree.ts';
+import { checkStillThere, failed, whileQuiet } from './quiet.ts';
+import type { Failure } from './quiet.ts';
 
-/** The outcome of a save. `why` is a public sentence. */
-export type SaveOutcome =
-  | { readonly saved: Saved; readonly stillMs: number }
-  | { readonly why: string; readonly code: SnapshotErrorCode | null };
+/** The outcome of a save. */
+export type SaveOutcome = { readonly saved: Saved; readonly stillMs: number } | Failure;
 
 export interface SaveOptions {
   /**
@@ -38,6 +38,9 @@ export async function save(pass: Pass): Promise<void> {
   const { agent, deps, id } = pass;
   const row = await deps.database.repeatable((db) => savingOf(db, id));
   if (row === undefined) {
+    if (await endExport(pass)) return;
+    // An export that was cut short left the gateway closed.
+    if (agent.status === 'running') await whileQuiet(pass, async () => undefined);
     const event = { type: 'agent.operation_ended', data: { kind: 'snapshot', ...pass.because } } as const;
     await pass.observe({ operation: null, event });
     return;
@@ -58,6 +61,25 @@ export async function save(pass: Pass): Promise<void> {
     await endSaving(trx, row.id, saved);
   });
   pass.logToOperator('info', 'agent saved', { bytes: saved.bytes, ...data });
+}
+
+/** Reads the agent for the export that waits for it, and ends the operation; false when none does. */
+async function endExport(pass: Pass): Promise<boolean> {
+  const { portable } = pass.deps;
+  const pending = (pass.agent.status === 'running' && portable?.exports.take(pass.id)) || null;
+  if (portable === null || pending === null) return false;
+  let outcome: ReadOutcome = { why: 'Its machine ended.', isBusy: false };
+  try {
+    outcome = await readForExport(pass, portable, pending);
+    const event =
+      outcome === null
+        ? ({ type: 'agent.exported', data: pass.took } as const)
+        : ({ type: 'agent.export_failed', data: { why: outcome.why } } as const);
+    await pass.observe({ operation: null, event });
+  } finally {
+    pending.end(outcome);
+  }
+  return true;
 }
 
 /**
@@ -81,8 +103,6 @@ export async function savePresent(
 }
 
 const noRoom = { why: 'The host has no room for it.', code: 'insufficient_capacity' } as const;
-const busy = { why: 'The agent was at work and did not end that in time.', code: 'agent_busy' } as const;
-const failed = (why: string) => ({ why, code: null });
 
 /** Reserves room for the VM's memory, which a save does not exceed by much. Null when there is none. */
 async function holdRoom({ deps, id }: Pass): Promise<(() => void) | null> {
@@ -91,27 +111,8 @@ async function holdRoom({ deps, id }: Pass): Promise<(() => void) | null> {
 }
 
 /** Saves a running VM between two turns. */
-async function saveAwake(pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): Promise<SaveOutcome> {
-  const { deps, runtime, guest } = pass;
-  const template = await pass.template();
-  if (template === null) return failed('The template that its disk was made from is gone.');
-  // A save that was cut short left it frozen.
-  if (pass.vm?.state === 'paused' && !(await goOn(pass))) return failed('Its machine did not go on.');
-  let facts: RuntimeFacts;
-  try {
-    facts = await pass.within(deps.bounds.saveQuiesceMs, (signal) => runtime.suspend(guest, template.facts, signal));
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    await checkStillThere(pass, error);
-    pass.logToOperator('warn', 'runtime not suspended for a snapshot', { err: error.cause });
-    if (error.cause instanceof RuntimeBusy) return busy;
-    await openGateway(pass, template.facts);
-    return error.timedOut ? busy : failed('Its gateway did not get ready for it.');
-  }
-  const outcome = await saveWith(pass, row, facts);
-  await openGateway(pass, facts);
-  return outcome;
-}
+const saveAwake = (pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): Promise<SaveOutcome> =>
+  whileQuiet(pass, (facts) => saveWith(pass, row, facts));
 
 /** Saves a running VM whose runtime is suspended already, with these facts. */
 export async function saveQuiet(
@@ -189,32 +190,4 @@ async function outcomeOf({ deps, agent }: Pass, id: string, stillMs: number): Pr
   const { memory, loads, bytes, diskBytes, templateId } = found;
   const runtimeVersion = deps.templates.versionOf(templateId) ?? agent.runtimeVersion;
   return { saved: { memory, loads, bytes, diskBytes, templateId, runtimeVersion }, stillMs };
-}
-
-async function goOn(pass: Pass): Promise<boolean> {
-  try {
-    await pass.within(pass.deps.bounds.thawMs, () => goOnRestricted(pass.deps, pass.agent));
-    return true;
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    await checkStillThere(pass, error);
-    pass.logToOperator('warn', 'VM not resumed for a snapshot', { err: error.cause });
-    return false;
-  }
-}
-
-/** Opens the gateway. One that stays closed is found by the supervision of gateways, which restarts the agent. */
-async function openGateway(pass: Pass, facts: RuntimeFacts): Promise<void> {
-  const { deps, runtime, guest, settings } = pass;
-  try {
-    await pass.within(deps.bounds.thawMs, (signal) => runtime.resume(guest, facts, settings, signal));
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    await checkStillThere(pass, error);
-    pass.logToOperator('warn', 'gateway not opened after a snapshot', { err: error.cause });
-  }
-}
-
-async function checkStillThere(pass: Pass, { cause }: StepFailed): Promise<void> {
-  if (!(await pass.stillThere())) throw new LookAgain(cause);
 }

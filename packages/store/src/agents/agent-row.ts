@@ -56,6 +56,7 @@ type ReadOnly<Row> = {
  * - `nextFrom` is the snapshot that its next start begins from instead of its own disk; `nextMemory` says whether with memory.
  * - `restoreTo` and `restoreMemory` say where a restore goes once the present is saved; `restoreBack` is the snapshot of the
  *   present, which comes back when the start from there fails.
+ * - `nextImport` is the import whose folders its first machine gets; null once it runs with them.
  * - `turnNote` is a line that its next turn begins with. `turns` counts the turns that were begun.
  * - `acknowledged` is true once the agent was reported running. From then on its disk holds state that must not be lost.
  * - `crashes` are unexpected deaths of the VM within the counted window, newest last.

@@ -63,6 +63,7 @@ test('a created agent reads back as it was given, desired running and provisioni
     restoreTo: null,
     restoreMemory: false,
     restoreBack: null,
+    nextImport: null,
     forkedFrom: null,
     turnNote: null,
     turns: 0,

@@ -26,6 +26,7 @@ type HostFact =
   | 'restoreMemory'
   | 'restoreBack'
   | 'turnNote'
+  | 'nextImport'
   | 'startedAt'
   | 'pausedAt'
   | 'stoppedAt'
@@ -56,7 +57,9 @@ export interface NewAgent
     Pick<AgentFields, Exclude<OwnField, 'name' | 'model' | 'size' | 'lifecycle' | 'metadata' | 'members'>>,
     /** Fields of an agent that is made from a snapshot. */
     Pick<AgentFields, 'host' | 'nextFrom' | 'nextMemory' | 'forkedFrom' | 'turnNote' | 'templateId' | 'runtimeVersion'>,
-    Pick<AgentFields, 'settingsApplied' | 'packagesApplied' | 'skillsApplied' | 'members' | 'hostAccess'> {
+    Pick<AgentFields, 'settingsApplied' | 'packagesApplied' | 'skillsApplied' | 'members' | 'hostAccess'>,
+    /** The file of an agent that is made from an import. */
+    Pick<AgentFields, 'nextImport'> {
   readonly llmKeys: NewKeys;
   /** The channels to create with the agent. */
   readonly channels?: readonly NewChannel[];

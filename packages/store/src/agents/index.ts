@@ -26,6 +26,7 @@ export {
   findOwnAgent,
   presentAgents,
   selectAgent,
+  waitingImports,
 } from './selecting.ts';
 export type { AgentList } from './selecting.ts';
 export { leaseAgent, leaseOf, releaseAgent } from './vm-lease.ts';

@@ -84,6 +84,18 @@ export async function existingAgents(db: Queries, ids: readonly string[]): Promi
   return new Set(rows.map(({ id }) => id));
 }
 
+/** Returns the imports that agents wait for. */
+export async function waitingImports(db: Queries): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('agents')
+    .select('nextImport')
+    .where('nextImport', 'is not', null)
+    .where('deletedAt', 'is', null)
+    .where('desired', '=', 'running')
+    .execute();
+  return new Set(rows.flatMap(({ nextImport }) => nextImport ?? []));
+}
+
 /** Returns every agent that is not deleted. */
 export async function allAgents(db: Queries): Promise<readonly AgentRow[]> {
   const rows = await liveAgents(db).orderBy('createdAt').execute();

@@ -86,6 +86,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0051_browser.sql',
     '0052_snapshots.sql',
     '0053_restores.sql',
+    '0054_imports.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

@@ -128,6 +128,7 @@ export interface Agents {
   models: string[] | null;
   name: string;
   nextFrom: string | null;
+  nextImport: string | null;
   nextMemory: Generated<boolean>;
   operationCause: domain.OperationCause | null;
   operationKind: domain.OperationKind | null;
@@ -1170,5 +1171,6 @@ export const columnsOf = {
     'restore_to',
     'restore_memory',
     'restore_back',
+    'next_import',
   ],
 };

@@ -29,7 +29,7 @@ import type {
   Snapshots,
 } from '@lodge/engine';
 import type { AgentRow } from '@lodge/store/agents';
-import type { GuestSkills, SecretBox } from '@lodge/ports';
+import type { CarriedData, GuestSkills, SecretBox } from '@lodge/ports';
 import { createGateway } from '@lodge/runtimes';
 import { testDatabase } from '@lodge/testkit/postgres';
 import type { TestDatabase } from '@lodge/testkit/postgres';
@@ -124,6 +124,8 @@ export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'sc
   readonly release?: string;
   /** The skills of its guests, where they are not nothing. */
   readonly skills?: GuestSkills;
+  /** The folders of its guests that belong to agents, where they are not all. */
+  readonly data?: CarriedData;
   /** With channels, and what of them is not the usual fakes'. */
   readonly channels?: Partial<ChannelParts>;
   /** With schedules, and these bounds of theirs. */
@@ -140,7 +142,7 @@ export interface PlaneOptions extends Omit<Partial<EngineDeps>, 'channels' | 'sc
 export async function startPlane(
   world: Pick<World, 'database' | 'store' | 'accountId' | 'planes' | 'ending'>,
   host: FakeHost,
-  { release, channels, schedules, hooks, confirmations, skills, ...changes }: PlaneOptions = {},
+  { release, channels, schedules, hooks, confirmations, skills, data, ...changes }: PlaneOptions = {},
 ): Promise<Plane> {
   const life = { ended: false, sent: new Set<Promise<unknown>>() };
   const driver = createFakeDriver(host);
@@ -161,7 +163,7 @@ export async function startPlane(
     sent: new Set(),
   };
   const secrets = changes.secrets ?? createSecretBox(randomBytes(32));
-  const runtime = { ...guestRuntime(host, troubles, calls, release), ...(skills && { skills }) };
+  const runtime = { ...guestRuntime(host, troubles, calls, release), ...(skills && { skills }), ...(data && { data }) };
   const engine = createEngine({
     database: mortal(opened.database, life),
     changes: opened.changes,

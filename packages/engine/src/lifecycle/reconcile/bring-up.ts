@@ -20,6 +20,7 @@ import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 import { tellDeath, tellFailedStart } from './death.ts';
 import { awaitTemplate } from './await-template.ts';
+import { isImportGone, layImport } from '../../saved/portable/lay.ts';
 import { reasonOf } from './reason.ts';
 import type { Reason } from './reason.ts';
 
@@ -42,7 +43,8 @@ export async function clone(pass: Pass): Promise<void> {
     // The agent has its full time after the wait for a template.
     if (!isThere) deadline = AbortSignal.timeout(deps.bounds.provisionMs);
     try {
-      await bringUp(pass, { from: 'clone', template, deadline });
+      const start = { from: 'clone', template, deadline } as const;
+      await (agent.nextImport === null ? bringUp(pass, start) : bringUpImport(pass, start));
       return;
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
@@ -55,11 +57,20 @@ export async function clone(pass: Pass): Promise<void> {
         continue;
       }
       if (attempt < attempts && !deadline.aborted) continue;
-      const message = 'The VM or the runtime in it failed to start.';
+      const message = isImportGone(error)
+        ? 'The file that it was to be imported from is gone.'
+        : 'The VM or the runtime in it failed to start.';
       await fail(pass, reasonOf(error, { code: 'provisioning_failed', message }, death));
       return;
     }
   }
+}
+
+/** Makes the machine of an imported agent: a clone with the import's folders, booted from its disk. */
+async function bringUpImport(pass: Pass, start: Start): Promise<void> {
+  const { vm } = await makeVm(pass, start);
+  await layImport(pass, start.template, vm, start.deadline);
+  await pass.inSlot('cold', () => bringUp(pass, { ...start, from: 'boot' }));
 }
 
 /** When the time of a create began to count, in Unix time, ms. The wait for a template does not count. */
@@ -194,6 +205,7 @@ export async function bringUp(pass: Pass, start: Start): Promise<void> {
     nextFrom: null,
     nextMemory: false,
     operation: null,
+    ...(agent.nextImport !== null && { nextImport: null }),
     ...applied,
     egressApplied: agent.egressVersion,
     event: runs(pass, start, vm, totalMs),

@@ -8,6 +8,8 @@ import type { DriverInUse, Endings } from '../endings.ts';
 import type { Templates } from '../../templates/templates.ts';
 import type { KeepAwakeLeases } from '../../turns/keep-awake.ts';
 import type { Installs } from './installs.ts';
+import type { Exports } from '../../saved/portable/exports.ts';
+import type { PortableParts } from '../../saved/portable/parts.ts';
 import type { RulesPut } from './rules-put.ts';
 
 /** Dependencies of the passes over one agent. */
@@ -42,6 +44,8 @@ export interface ReconcilerDeps {
   readonly keepAwake: Pick<KeepAwakeLeases, 'take' | 'drop'>;
   /** Null where nothing installs packages. */
   readonly installs: Installs | null;
+  /** Null where agents are neither exported nor imported. */
+  readonly portable: (PortableParts & { readonly exports: Exports }) | null;
   /** Whether guests reach the package sources through the host alone, whatever their egress. */
   readonly packagesThroughHost: boolean;
   /** The trouble that the last look into the agent's guest found. */

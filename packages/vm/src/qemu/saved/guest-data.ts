@@ -3,14 +3,12 @@ import { createReadStream, createWriteStream } from 'node:fs';
 import { dirname } from 'node:path';
 import { Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { maxExecTimeoutMs } from '@lodge/guest';
+import { TreeNotLaid, layTree } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { CarriedData } from '@lodge/ports';
 import { freeSpace } from '../host/capacity.ts';
 import { syncFile } from '../host/files.ts';
-
-const scriptTimeoutMs = 120_000;
 
 /** Writes the folders' contents to `path`, on the disk when it resolves; `floorMib` of the host's disk stay free. */
 export async function saveData(
@@ -26,47 +24,21 @@ export async function saveData(
   await syncFile(path);
 }
 
-/**
- * Replaces the folders' contents by the archive's, except for the template's own files. Those are in the guest's memory
- * meanwhile: a guest that was cut short is useless, and another one is made.
- */
+/** Replaces the folders' contents by the archive's, except for the template's own files. */
 export async function loadData(
   guest: GuestClient,
-  { folders, except }: CarriedData,
+  data: CarriedData,
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
-  await runScript(guest, keepScript, except, signal);
   const archive = createReadStream(path);
   try {
-    await guest.writeTree(folders, archive, { signal });
+    await layTree(guest, data, archive, signal);
+  } catch (error) {
+    throw error instanceof TreeNotLaid ? new VmError('failed', error.message, { cause: error }) : error;
   } finally {
     archive.destroy();
   }
-  await runScript(guest, restoreScript, except, signal);
-  await guest.sync(false, { signal });
-}
-
-const kept = '/run/lodge-kept';
-const keepScript = `set -eu
-mkdir -p ${kept}
-for path; do
-  ! [ -e "$path" ] || cp -a --parents "$path" ${kept}
-done`;
-const restoreScript = `set -eu
-for path; do
-  rm -rf "$path"
-  ! [ -e "${kept}$path" ] || cp -a "${kept}$path" "$path"
-done
-rm -rf ${kept}`;
-
-async function runScript(guest: GuestClient, script: string, paths: readonly string[], signal: AbortSignal) {
-  const argv = ['sh', '-c', script, 'sh', ...paths];
-  const { exitCode, stderr } = await guest.exec(
-    { argv, user: 'root', timeoutMs: Math.min(maxExecTimeoutMs, scriptTimeoutMs * guest.pace) },
-    { signal },
-  );
-  if (exitCode !== 0) throw new VmError('failed', `the guest's folders were not made ready: ${stderr.slice(0, 500)}`);
 }
 
 /** Bounds a stream, because a guest may send without end. */

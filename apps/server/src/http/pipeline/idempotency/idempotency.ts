@@ -7,6 +7,7 @@
  */
 import { Refusal, makeAgentId } from '@lodge/domain';
 import { createHash, hash, randomInt } from 'node:crypto';
+import { Readable } from 'node:stream';
 import type { Claim, IdempotencyStore, Log, StoredReply } from '@lodge/ports';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { App } from '../../app-types.ts';
@@ -106,12 +107,19 @@ function checkedKey(header: string | string[]): string {
  * The fingerprint of a request: the parsed body, because a client may write the same one in other words. Bytes are what they
  * are.
  */
-function fingerprintOf({ method, url, body }: FastifyRequest): Buffer {
-  const said = Buffer.isBuffer(body) ? hash('sha256', body) : sorted(body);
+function fingerprintOf({ method, url, headers, body }: FastifyRequest): Buffer {
+  const said = Buffer.isBuffer(body)
+    ? hash('sha256', body)
+    : body instanceof Readable
+      ? lengthOf(headers)
+      : sorted(body);
   return createHash('sha256')
     .update(JSON.stringify([method, url, said ?? null]))
     .digest();
 }
+
+/** A body that is still to be read is known by its length alone. */
+const lengthOf = (headers: FastifyRequest['headers']) => ({ bytes: headers['content-length'] ?? null });
 
 /** The value with the keys of every object in one order. */
 function sorted(value: unknown): unknown {

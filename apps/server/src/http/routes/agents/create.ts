@@ -104,7 +104,7 @@ async function createOnce(
   return agents.create(principal.accountId, { ...input, channels: checked }, { id, note });
 }
 
-function checkOutcome(row: AgentRow | null): asserts row is AgentRow {
+export function checkOutcome(row: AgentRow | null): asserts row is AgentRow {
   if (row === null) throw new Refusal('agent_not_found', 'The agent was deleted while it was being provisioned.');
   if (row.status !== 'error') return;
   throw new Refusal('provisioning_failed', `The agent did not start. ${row.statusReason?.message ?? ''}`.trim(), {
@@ -112,7 +112,7 @@ function checkOutcome(row: AgentRow | null): asserts row is AgentRow {
   });
 }
 
-function inputOf(body: CreateAgent): CreateAgentInput {
+export function inputOf(body: CreateAgent): CreateAgentInput {
   const { machine_size: _, channels: __, from: ___, llm_keys: keys = [], ...given } = body;
   return {
     ...fromWire(given),
