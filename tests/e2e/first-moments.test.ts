@@ -98,6 +98,7 @@ const isApart = (path: string): boolean =>
   path.endsWith('/terminal') ||
   path.endsWith('/tunnel') ||
   path.endsWith('/uploads/{upload}') ||
+  path === '/v1/agents/import' ||
   /^\/v1\/(mcp|oauth\/|account\/authorization)/.test(path) ||
   /^\/v1\/account\/(sign-|sessions|links|setup|register|password-reset|invitations\/accept)/.test(path);
 
