@@ -58,7 +58,7 @@ row('2.1 record', 'has exactly the fields of the contract, after create and read
   const created = await client.call('POST', '/agents', { name: 'Support bot' });
   assert.equal(created.headers.get('location'), `/v1/agents/${created.body.id}`);
   const fields =
-    'object id name description status status_reason runtime_kind runtime model size machine url dashboard_url browser llm_keys channels lifecycle spend_limit labels metadata created_at updated_at started_at paused_at stopped_at last_active_at transition upgrade_available instructions settings_pending egress packages packages_error env confirmations models peers snapshots disk';
+    'object id name description status status_reason runtime_kind runtime model size machine url dashboard_url browser llm_keys channels lifecycle spend_limit labels metadata created_at updated_at started_at paused_at stopped_at last_active_at transition upgrade_available instructions settings_pending egress packages packages_error env confirmations models peers snapshots forked_from disk';
   assert.deepEqual(Object.keys(created.body).toSorted(), fields.split(' ').toSorted());
   assert.match(created.body.id, /^[a-z][a-z0-9]{11}$/);
   assert.deepEqual((await client.call('GET', `/agents/${created.body.id}`)).body, created.body);

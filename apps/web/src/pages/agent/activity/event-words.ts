@@ -152,6 +152,7 @@ const tellers: Readonly<Record<string, Teller>> = {
     detail: said(data, 'why'),
     tone: 'bad',
   }),
+  'agent.forked': () => ({ title: 'Other agents were made from a snapshot of it', tone: 'good' }),
   'agent.gateway_unhealthy': () => ({ title: 'Did not answer, and is being started again', tone: 'bad' }),
   'agent.settings_applied': () => ({ title: 'Changed settings are in effect' }),
   'agent.packages_installed': () => ({ title: 'Packages are installed' }),
