@@ -105,6 +105,7 @@ const refused: Record<string, readonly string[]> = {
   LODGE_DNS: ['127.0.0.53', 'one.one.one.one', '::1'],
   LODGE_ACCELERATOR: ['KVM', 'hvf'],
   LODGE_MAX_RUNNING: ['0', '-1'],
+  LODGE_MAX_IMPORT_MIB: ['0', '1.5'],
   LODGE_MAX_SNAPSHOT_GIB: ['0', '1.5'],
   LODGE_RATE_READS: ['0', '1.5'],
   LODGE_RATE_WRITES: ['0'],

@@ -17,7 +17,7 @@ import { input, running } from '../../../testkit/src/plane/plane.ts';
 import type { PlaneOptions } from '../../../testkit/src/plane/plane.ts';
 import { firstAccount } from '../../../store/src/testing/fixture.ts';
 import type { CreateAgentInput, ForkInput } from '../agents/agents.ts';
-import { confirmations, openParent } from './test-parent.ts';
+import { confirmations, openParent } from './testing.ts';
 
 const { world, plane, parent, snapshot, another, readySnapshot, opened, sql, fork, close } = await openParent();
 after(close);
