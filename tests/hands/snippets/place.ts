@@ -220,6 +220,11 @@ const preparations: Readonly<Record<string, Prepare>> = {
       read: (output) => (output.includes('"url"') ? { HOOK: JSON.parse(output).id, URL: JSON.parse(output).url } : {}),
     };
   },
+  async 'docs/guides/snapshots.md'() {
+    // The first command makes the snapshot that the others name.
+    const made = /^\{"object":"snapshot","id":"([a-z0-9]{12})"/;
+    return { variables: {}, read: (output) => ({ ...(made.test(output) && { SNAPSHOT: made.exec(output)![1]! }) }) };
+  },
   async 'docs/guides/webhooks.md'(place) {
     const { id } = await made(place, '/webhooks', { url: 'https://example.com/', events: ['*'] });
     const { body, headers, secret } = signedEvent();

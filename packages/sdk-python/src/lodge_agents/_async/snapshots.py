@@ -31,7 +31,7 @@ class AsyncSnapshots(AsyncSnapshotsOperations):
         """
         query = {"list": "1", "limit": limit, "cursor": cursor}
         call = Call("GET", _path(snapshot, path), query=query, patience=_OPEN_SECONDS)
-        return AsyncPages(self._client, SnapshotFile, call, options)
+        return self._client.pages(SnapshotFile, call, options)
 
     async def read(
         self, snapshot: str, path: str, *, options: RequestOptions | None = None

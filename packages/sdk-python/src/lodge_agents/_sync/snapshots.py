@@ -32,7 +32,7 @@ class Snapshots(SnapshotsOperations):
         """
         query = {"list": "1", "limit": limit, "cursor": cursor}
         call = Call("GET", _path(snapshot, path), query=query, patience=_OPEN_SECONDS)
-        return Pages(self._client, SnapshotFile, call, options)
+        return self._client.pages(SnapshotFile, call, options)
 
     def read(
         self, snapshot: str, path: str, *, options: RequestOptions | None = None
