@@ -27,6 +27,8 @@ const faults: string[] = [];
 before(async () => {
   world = await openWorld({
     withGuest: true,
+    // A guest's daemon packs no whole disk for an export.
+    runtime: { data: { folders: ['/workspace'], except: [] } },
     createWaitMs: 0,
     lifecycleWaitMs: 100,
     onError: (fields, message) => faults.push(`${message} ${JSON.stringify(fields)}`),

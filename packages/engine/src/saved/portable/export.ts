@@ -124,7 +124,7 @@ function refusalOf({ why, isBusy }: NonNullable<ReadOutcome>, agentId: string): 
   const message = `The agent was not exported: ${why}`;
   return isBusy
     ? new Refusal('agent_busy', message, { agentId, retryAfterSeconds: busyRetrySeconds })
-    : new Refusal(why.includes('room') ? 'insufficient_capacity' : 'internal_error', message, { agentId });
+    : new Refusal(why.includes('room') ? 'insufficient_capacity' : 'agent_unavailable', message, { agentId });
 }
 
 const boundsOf = ({ size, machine }: AgentRow) => contentBounds(machine?.diskGib ?? sizes[size].diskGib);
