@@ -45,6 +45,24 @@ test('a schedule is made, found by its name, changed, run and deleted', async ()
   assert.deepEqual([gone.code, gone.stderr], [4, 'Error: There is no schedule "morning".\n']);
 });
 
+test('an agent is saved, goes back, is forked, and its snapshot is changed and deleted', async () => {
+  const made = await json(['snapshots', 'create', 'ada', '--name', 'good', '--pinned', 'yes']);
+  assert.deepEqual([made.status, made.pinned, made.memory], ['ready', true, true]);
+  const changed = await json(['snapshots', 'update', made.id, '--note', 'All pass.', '--pinned', 'no']);
+  assert.deepEqual([changed.note, changed.pinned], ['All pass.', false]);
+  assert.match((await done(['snapshots', 'list', 'ada'])).stdout, /\tgood\tnamed\tready\tmemory\t/);
+  assert.equal((await done(['snapshots', 'restore', 'ada', made.id])).stdout, 'ada is running.\n');
+  const fork = await json(['agents', 'fork', 'ada', '--snapshot', made.id, '--name', 'twin']);
+  assert.deepEqual([fork.snapshot, fork.data[0].forked_from.agent_id], [made.id, ada]);
+  const both = await person.lodge(['snapshots', 'restore', 'ada', made.id, '--path', 'notes', '--disk-only']);
+  assert.deepEqual([both.code, /leave out/.test(both.stderr)], [2, true]);
+  const outside = await person.lodge(['snapshots', 'restore', 'ada', made.id, '--path', 'notes', '../etc']);
+  assert.match(outside.stderr, /^Error: path must not contain/);
+  await done(['agents', 'delete', 'twin', '--yes']);
+  await done(['snapshots', 'delete', made.id, '--yes']);
+  assert.equal((await person.lodge(['snapshots', 'show', made.id])).code, 4);
+});
+
 test('a hook is made with a secret of its sender, and its address is shown once', async () => {
   const args = ['hooks', 'create', 'ada', 'issues', '--signature', 'github', '--secret', 'env:SECRET'];
   const made = await json([...args, '--template', 'Issue: {{issue.title}}']);

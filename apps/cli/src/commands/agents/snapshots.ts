@@ -23,6 +23,12 @@ interface SnapshotSettings {
   readonly expires?: string;
 }
 
+interface RestoreOptions {
+  readonly discardPresent?: true;
+  readonly diskOnly?: true;
+  readonly path?: readonly string[];
+}
+
 const snapshotArgument = ['<snapshot>', 'id of the snapshot'] as const;
 
 export default function snapshots(command: Command, on: On): void {
@@ -196,9 +202,18 @@ function defineRestore(command: Command, on: On): void {
     .argument('<snapshot>', 'id of a snapshot of the agent, or before_last_turn')
     .option('--discard-present', 'do not save the present first')
     .option('--disk-only', 'boot the disk of the snapshot, without its memory')
+    .option('--path <path...>', 'copy these files and folders of the workspace alone; the machine goes on')
     .description('Take an agent back to a snapshot; the present is saved first.');
-  examples(restore, ['lodge snapshots restore ada before_last_turn', 'undo the last turn of ada']).action(
-    on(async (run, options: { discardPresent?: true; diskOnly?: true }, agent: string, snapshot: string) => {
+  examples(
+    restore,
+    ['lodge snapshots restore ada before_last_turn', 'undo the last turn of ada'],
+    ['lodge snapshots restore ada s4k8m2q9t1ab --path notes', 'copy the folder notes back, and nothing else'],
+  ).action(
+    on(async (run, options: RestoreOptions, agent: string, snapshot: string) => {
+      const { path: paths } = options;
+      if (paths !== undefined && (options.discardPresent || options.diskOnly)) {
+        throw usageError('With --path nothing else goes back: leave out --discard-present and --disk-only.');
+      }
       const id = await agentIdOf(run, agent);
       if (options.discardPresent && !run.isYes) {
         await confirm(run, `Take ${safeLine(agent)} back to ${safeLine(snapshot)} and lose how it is now?`);
@@ -207,9 +222,11 @@ function defineRestore(command: Command, on: On): void {
       const less = {
         ...(options.discardPresent && { save_present: false }),
         ...(options.diskOnly && { memory: false }),
+        ...(paths !== undefined && { paths: [...paths] }),
       };
       const row = await lodge.snapshots.restore(id, { snapshot, ...less }, run.call);
-      run.out.result(row, () => `${safeLine(row.name)} is ${row.status}.\n`);
+      const does = paths === undefined ? `is ${row.status}` : 'has them as they were';
+      run.out.result(row, () => `${safeLine(row.name)} ${does}.\n`);
     }),
   );
 }
