@@ -44,6 +44,12 @@ export const agentChanges = (id: string): readonly Change[] => {
       after: shown('notes'),
     },
     {
+      page: 'Snapshots',
+      before: /^No snapshot/,
+      request: ['POST', `${agent}/snapshots`, { name: 'before the move' }],
+      after: shown('before the move'),
+    },
+    {
       page: 'Members',
       before: /^No member/,
       request: ['POST', `${agent}/members`, { name: 'researcher' }],

@@ -153,6 +153,16 @@ export const forms: readonly FormCase[] = [
     saved: 'scribe is a member.',
   },
   {
+    name: 'a snapshot',
+    path: '$agent/snapshots',
+    open: 'Save now',
+    choose: ['Keep it beyond the agent'],
+    texts: { 'Name (optional)': 'before the move', 'Note (optional)': 'All tests pass here.' },
+    save: 'Save snapshot',
+    request: { method: 'POST', path: '/snapshots' },
+    saved: 'The snapshot is saved.',
+  },
+  {
     name: 'a port',
     path: '$agent/ports',
     open: 'Publish a port',

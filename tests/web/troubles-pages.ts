@@ -14,6 +14,7 @@ const tabs: readonly (readonly [path: string, heading: string])[] = [
   ['files', 'Files'],
   ['terminal', 'Terminal'],
   ['browser', 'Browser'],
+  ['snapshots', 'Snapshots'],
   ['members', 'Members'],
   ['skills', 'Skills'],
   ['channels', 'Channels'],

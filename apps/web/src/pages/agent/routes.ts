@@ -9,6 +9,7 @@ import {
   AppWindow,
   BookOpen,
   CalendarClock,
+  Camera,
   ChartColumn,
   EthernetPort,
   FolderTree,
@@ -188,6 +189,13 @@ const browserRoute = createRoute({
   component: lazyPage(() => import('./browser/browser-page.tsx'), 'BrowserPage'),
 });
 
+const snapshotsRoute = createRoute({
+  getParentRoute: () => agentRoute,
+  path: 'snapshots',
+  staticData: { nav: { group: 'Machine', label: 'Snapshots', Icon: Camera } },
+  component: lazyPage(() => import('./snapshots/snapshots-page.tsx'), 'SnapshotsPage'),
+});
+
 const membersRoute = createRoute({
   getParentRoute: () => agentRoute,
   path: 'members',
@@ -303,6 +311,7 @@ export const agentPages = [
   filesRoute,
   terminalRoute,
   browserRoute,
+  snapshotsRoute,
   membersRoute,
   agentSkillsRoute,
   channelsRoute,
