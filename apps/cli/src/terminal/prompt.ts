@@ -41,18 +41,21 @@ export async function ask(asker: Asker, question: string): Promise<string> {
 /** Asks for a secret, which is not shown. `option` is what scripts give instead. */
 export async function askSecret(asker: Asker, question: string, option: string): Promise<string> {
   if (!canAsk(asker)) throw usageError(`${question} Nobody can be asked here.`, option);
-  asker.out.writeError(`${question} `);
-  const secret = await hiddenLine(process.stdin, asker.signal);
+  const secret = await hiddenLine(process.stdin, asker.signal, () => asker.out.writeError(`${question} `));
   asker.out.writeError('\n');
   if (secret === undefined) throw interrupted();
   if (secret.trim() === '') throw usageError('Nothing was given.');
   return secret.trim();
 }
 
-/** Reads a line without showing it; undefined when it was interrupted. */
-async function hiddenLine(input: ReadStream, signal: AbortSignal): Promise<string | undefined> {
+/**
+ * Reads a line without showing it; undefined when it was interrupted. It asks only when the terminal shows nothing any more:
+ * whoever answers at once, as a paste does, would see the answer.
+ */
+async function hiddenLine(input: ReadStream, signal: AbortSignal, ask: () => void): Promise<string | undefined> {
   const wasRaw = input.isRaw;
   input.setRawMode(true);
+  ask();
   input.setEncoding('utf8');
   input.resume();
   try {

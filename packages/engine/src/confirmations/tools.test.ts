@@ -201,7 +201,9 @@ test('a call is begun once when the queue, and a waiting call or another server,
       `with due as (update work set due_at = clock_timestamp() where id = '${id}' returning agent_id)
        select pg_notify('work', agent_id) from due`,
     );
-    await Promise.all([deciding, sending]);
+    const [decided] = await Promise.all([deciding, sending]);
+    // The turn that decides tells the agent: until it has, the queue keeps the work.
+    if ('ended' in decided) await decided.ended(true);
     await until('it has its end', async () => !['allowed', 'sending'].includes((await find(id)).status));
     await until('its work is over', async () => (await sql(`select from work where id = '${id}'`)).length === 0);
     assert.equal(calls.calls.length, 1);

@@ -1,5 +1,6 @@
 /** The process that looks names up has no privileges, and root trusts few of its messages. */
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
@@ -13,7 +14,8 @@ import type { AllowedName } from '../egress-rules.ts';
 import { NamesProcess } from './names-process.ts';
 import type { NamesProcessOptions } from './names-process.ts';
 
-const guest = '127.0.0.1';
+/** An address of this file alone: on others any connection may take a port that was free a moment ago. */
+const guest = `127.${[...randomBytes(3)].map((byte) => 1 + (byte % 254)).join('.')}`;
 const shop: AllowedName = { name: 'shop.example', below: false, mark: 7 };
 
 /** A name server: every name has 23.1.1.1 and 10.0.0.1, for ten seconds. */
@@ -64,7 +66,7 @@ async function started(t: TestContext, changes: Partial<NamesProcessOptions> = {
   t.after(() => names.stop());
   await names.start();
   const ask = async (name: string): Promise<dnsPacket.DecodedPacket> => {
-    const socket = createSocket('udp4');
+    const socket = createSocket('udp4').bind(0, guest);
     const query = dnsPacket.encode({ type: 'query', id: 1, questions: [{ type: 'A', name }] });
     // A datagram may reach a process that is only about to listen.
     const again = setInterval(() => socket.send(query, port, guest), 200);
