@@ -515,7 +515,7 @@ export interface ChannelsInput {
     botToken?: string | undefined;
     /** False: kept, and not connected. */
     enabled?: boolean | undefined;
-    /** What is left out has its default: `pairing`, and groups by mention. */
+    /** Fields that are left out have their defaults: `pairing`, and groups by mention. */
     access?: {
       /** Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`: `allow_from` alone. `open`: anybody. `disabled`: nobody. */
       mode?: 'pairing' | 'allowlist' | 'open' | 'disabled' | undefined;
@@ -536,7 +536,7 @@ export interface ChannelsInput {
     botToken?: string | undefined;
     /** False: kept, and not connected. */
     enabled?: boolean | undefined;
-    /** What is left out has its default: `pairing`, and groups by mention. */
+    /** Fields that are left out have their defaults: `pairing`, and groups by mention. */
     access?: {
       /** Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`: `allow_from` alone. `open`: anybody. `disabled`: nobody. */
       mode?: 'pairing' | 'allowlist' | 'open' | 'disabled' | undefined;
@@ -557,7 +557,7 @@ export interface ChannelsInput {
     botToken?: string | undefined;
     /** False: kept, and not connected. */
     enabled?: boolean | undefined;
-    /** What is left out has its default: `pairing`, and groups by mention. */
+    /** Fields that are left out have their defaults: `pairing`, and groups by mention. */
     access?: {
       /** Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`: `allow_from` alone. `open`: anybody. `disabled`: nobody. */
       mode?: 'pairing' | 'allowlist' | 'open' | 'disabled' | undefined;
@@ -576,7 +576,7 @@ export interface ChannelsInput {
   whatsapp?: {
     /** False: kept, and not connected. */
     enabled?: boolean | undefined;
-    /** What is left out has its default: `pairing`, and groups by mention. */
+    /** Fields that are left out have their defaults: `pairing`, and groups by mention. */
     access?: {
       /** Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`: `allow_from` alone. `open`: anybody. `disabled`: nobody. */
       mode?: 'pairing' | 'allowlist' | 'open' | 'disabled' | undefined;
@@ -595,7 +595,7 @@ export interface ChannelsInput {
   gmail?: {
     /** False: kept, and not connected. */
     enabled?: boolean | undefined;
-    /** What is left out has its default: `pairing`, and groups by mention. */
+    /** Fields that are left out have their defaults: `pairing`, and groups by mention. */
     access?: {
       /** Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`: `allow_from` alone. `open`: anybody. `disabled`: nobody. */
       mode?: 'pairing' | 'allowlist' | 'open' | 'disabled' | undefined;
@@ -614,7 +614,7 @@ export interface ChannelsInput {
   email?: {
     /** False: kept, and not connected. */
     enabled?: boolean | undefined;
-    /** What is left out has its default: `pairing`, and groups by mention. */
+    /** Fields that are left out have their defaults: `pairing`, and groups by mention. */
     access?: {
       /** Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`: `allow_from` alone. `open`: anybody. `disabled`: nobody. */
       mode?: 'pairing' | 'allowlist' | 'open' | 'disabled' | undefined;
@@ -896,7 +896,7 @@ export interface CreateAgent {
   size?: 'small' | 'medium' | 'large' | 'xlarge' | undefined;
   /** Another name for `size`. */
   machine_size?: 'small' | 'medium' | 'large' | 'xlarge' | undefined;
-  /** What is left out keeps its default. */
+  /** Fields that are left out keep their defaults. */
   lifecycle?: {
     /** Idle for this long, a running agent is paused; 0 is never. */
     idle_timeout_seconds?: number | undefined;
@@ -1506,7 +1506,7 @@ export interface ForkAgent {
   size?: 'small' | 'medium' | 'large' | 'xlarge' | null | undefined;
   /** Another name for `size`. */
   machine_size?: 'small' | 'medium' | 'large' | 'xlarge' | null | undefined;
-  /** What is left out stays as it is; null resets a field, or all of them. */
+  /** Fields that are left out stay as they are; null resets a field, or all of them. */
   lifecycle?: {
     /** Idle for this long, a running agent is paused; 0 is never. */
     idle_timeout_seconds?: number | null | undefined;
@@ -2405,7 +2405,7 @@ export interface PutChannel {
   botToken?: string | undefined;
   /** False: kept, and not connected. */
   enabled?: boolean | undefined;
-  /** What is left out has its default: `pairing`, and groups by mention. */
+  /** Fields that are left out have their defaults: `pairing`, and groups by mention. */
   access?: {
     /** Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`: `allow_from` alone. `open`: anybody. `disabled`: nobody. */
     mode?: 'pairing' | 'allowlist' | 'open' | 'disabled' | undefined;
@@ -3014,7 +3014,7 @@ export interface UpdateAgent {
   size?: 'small' | 'medium' | 'large' | 'xlarge' | null | undefined;
   /** Another name for `size`. */
   machine_size?: 'small' | 'medium' | 'large' | 'xlarge' | null | undefined;
-  /** What is left out stays as it is; null resets a field, or all of them. */
+  /** Fields that are left out stay as they are; null resets a field, or all of them. */
   lifecycle?: {
     /** Idle for this long, a running agent is paused; 0 is never. */
     idle_timeout_seconds?: number | null | undefined;

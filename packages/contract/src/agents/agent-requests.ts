@@ -139,7 +139,10 @@ export const CreateAgent = Type.Object(
     size: Type.Optional(oneOf(sizeNames, { description: 'Machine size.', default: 'medium' })),
     machine_size: Type.Optional(oneOf(sizeNames, { description: 'Another name for `size`.' })),
     lifecycle: Type.Optional(
-      Type.Partial(Lifecycle, { additionalProperties: false, description: 'What is left out keeps its default.' }),
+      Type.Partial(Lifecycle, {
+        additionalProperties: false,
+        description: 'Fields that are left out keep their defaults.',
+      }),
     ),
     labels: Type.Optional(Labels),
     metadata: Type.Optional(Metadata),

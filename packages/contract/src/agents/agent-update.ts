@@ -46,7 +46,7 @@ const LifecycleChange = Type.Partial(
   }),
   {
     additionalProperties: false,
-    description: 'What is left out stays as it is; null resets a field, or all of them.',
+    description: 'Fields that are left out stay as they are; null resets a field, or all of them.',
   },
 );
 

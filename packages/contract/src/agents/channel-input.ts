@@ -45,7 +45,10 @@ export const ChannelAccess = Type.Object(
 
 const AccessInput = Type.Partial(
   Type.Object({ ...access, groups: Type.Partial(Type.Object(groups), { additionalProperties: false }) }),
-  { additionalProperties: false, description: 'What is left out has its default: `pairing`, and groups by mention.' },
+  {
+    additionalProperties: false,
+    description: 'Fields that are left out have their defaults: `pairing`, and groups by mention.',
+  },
 );
 
 const put = {

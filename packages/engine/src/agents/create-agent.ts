@@ -22,7 +22,7 @@ import type { Transaction } from '@lodge/store/database';
 import type { AgentsDeps } from './deps.ts';
 import { checkedModels, chosenModel, idsOf } from './model-choice.ts';
 import { checkedPeers } from './peers.ts';
-import { holdSnapshot, madeFrom, snapshotToMake } from '../saved/from-snapshot.ts';
+import { holdSnapshot, madeFrom, snapshotToMake } from '../saved/fork/from-snapshot.ts';
 
 /** Checks a create and writes the agent. All refusals come before anything is written. */
 export async function createAgent(

@@ -19,7 +19,7 @@ import { imageHasSkills, seeSkills } from './image.ts';
 import { getAgent, isThere, notFound } from './reading.ts';
 import { updateAgent } from './update-agent.ts';
 import { awaitRestored, beginRestore } from '../saved/restore.ts';
-import { fork } from '../saved/fork.ts';
+import { fork } from '../saved/fork/fork.ts';
 import { Uses } from '../turns/use-agent.ts';
 
 /** The use-cases over their ports. */

@@ -2,7 +2,7 @@
 import type { SnapshotErrorCode } from '@lodge/domain';
 import { RuntimeBusy } from '@lodge/ports';
 import type { RuntimeFacts } from '@lodge/ports';
-import { LookAgain, StepFailed } from '../lifecycle/reconcile/pass.ts';
+import { StepFailed } from '../lifecycle/reconcile/pass.ts';
 import type { Pass } from '../lifecycle/reconcile/pass.ts';
 import { goOnRestricted } from '../lifecycle/reconcile/restrict.ts';
 
@@ -25,16 +25,13 @@ export async function whileQuiet<T>(pass: Pass, work: (facts: RuntimeFacts) => P
   if (template === null) return failed('The template that its disk was made from is gone.');
   // Work that was cut short left it frozen.
   if (pass.vm?.state === 'paused' && !(await goOn(pass))) return failed('Its machine did not go on.');
-  let facts: RuntimeFacts;
-  try {
-    facts = await pass.within(deps.bounds.saveQuiesceMs, (signal) => runtime.suspend(guest, template.facts, signal));
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    await checkStillThere(pass, error);
-    pass.logToOperator('warn', 'runtime not suspended to be saved', { err: error.cause });
-    if (error.cause instanceof RuntimeBusy) return busy;
+  const suspend = (signal: AbortSignal): Promise<RuntimeFacts> => runtime.suspend(guest, template.facts, signal);
+  const facts = await pass.attempt(deps.bounds.saveQuiesceMs, suspend);
+  if (facts instanceof StepFailed) {
+    pass.logToOperator('warn', 'runtime not suspended to be saved', { err: facts.cause });
+    if (facts.cause instanceof RuntimeBusy) return busy;
     await openGateway(pass, template.facts);
-    return error.timedOut ? busy : failed('Its gateway did not get ready for it.');
+    return facts.timedOut ? busy : failed('Its gateway did not get ready for it.');
   }
   const outcome = await work(facts);
   await openGateway(pass, facts);
@@ -42,29 +39,18 @@ export async function whileQuiet<T>(pass: Pass, work: (facts: RuntimeFacts) => P
 }
 
 async function goOn(pass: Pass): Promise<boolean> {
-  try {
-    await pass.within(pass.deps.bounds.thawMs, () => goOnRestricted(pass.deps, pass.agent));
-    return true;
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    await checkStillThere(pass, error);
-    pass.logToOperator('warn', 'VM not resumed to be saved', { err: error.cause });
-    return false;
-  }
+  const failure = await pass.attempt(pass.deps.bounds.thawMs, () => goOnRestricted(pass.deps, pass.agent));
+  if (!(failure instanceof StepFailed)) return true;
+  pass.logToOperator('warn', 'VM not resumed to be saved', { err: failure.cause });
+  return false;
 }
 
 /** Opens the gateway. One that stays closed is found by the supervision of gateways, which restarts the agent. */
 async function openGateway(pass: Pass, facts: RuntimeFacts): Promise<void> {
   const { deps, runtime, guest, settings } = pass;
-  try {
-    await pass.within(deps.bounds.thawMs, (signal) => runtime.resume(guest, facts, settings, signal));
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    await checkStillThere(pass, error);
-    pass.logToOperator('warn', 'gateway not opened after a save', { err: error.cause });
+  const resume = (signal: AbortSignal): Promise<void> => runtime.resume(guest, facts, settings, signal);
+  const failure = await pass.attempt(deps.bounds.thawMs, resume);
+  if (failure instanceof StepFailed) {
+    pass.logToOperator('warn', 'gateway not opened after a save', { err: failure.cause });
   }
-}
-
-export async function checkStillThere(pass: Pass, { cause }: StepFailed): Promise<void> {
-  if (!(await pass.stillThere())) throw new LookAgain(cause);
 }

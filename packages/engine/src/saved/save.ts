@@ -10,7 +10,6 @@
  * next pass begins again: the driver saves the same id once, a machine that stands still goes on, and a gateway that is
  * suspended joins its suspension.
  */
-import { VmError } from '@lodge/ports';
 import type { RuntimeFacts, Saving } from '@lodge/ports';
 import { endSaving, failSaving, savingOf } from '@lodge/store/snapshots';
 import type { Saved, SnapshotRow } from '@lodge/store/snapshots';
@@ -18,8 +17,9 @@ import { StepFailed } from '../lifecycle/reconcile/pass.ts';
 import type { Pass } from '../lifecycle/reconcile/pass.ts';
 import type { ReadOutcome } from './portable/exports.ts';
 import { readForExport } from './portable/read-tree.ts';
-import { checkStillThere, failed, whileQuiet } from './quiet.ts';
+import { failed, whileQuiet } from './quiet.ts';
 import type { Failure } from './quiet.ts';
+import { findReadable } from './usable.ts';
 
 /** The outcome of a save. */
 export type SaveOutcome = { readonly saved: Saved; readonly stillMs: number } | Failure;
@@ -93,21 +93,21 @@ export async function savePresent(
 ): Promise<SaveOutcome> {
   if (present !== null) return copyPresent(pass, row, present);
   const isAwake = !atRest && pass.agent.status === 'running';
-  const giveRoomBack = row.memory ? await holdRoom(pass) : () => undefined;
-  if (giveRoomBack === null) return noRoom;
-  try {
-    return await (isAwake && row.memory ? saveAwake(pass, row) : saveAsItStands(pass, row, atRest));
-  } finally {
-    giveRoomBack();
-  }
+  if (!row.memory) return saveAsItStands(pass, row, atRest);
+  return withRoom(pass, () => (isAwake ? saveAwake(pass, row) : saveAsItStands(pass, row, atRest)));
 }
 
 const noRoom = { why: 'The host has no room for it.', code: 'insufficient_capacity' } as const;
 
-/** Reserves room for the VM's memory, which a save does not exceed by much. Null when there is none. */
-async function holdRoom({ deps, id }: Pass): Promise<(() => void) | null> {
-  const usage = await deps.driver.usage(id);
-  return deps.disk.holdRoom(usage?.memoryMib ?? 0);
+/** Saves memory, where the host has room for it. */
+async function withRoom(pass: Pass, work: () => Promise<SaveOutcome>): Promise<SaveOutcome> {
+  const giveRoomBack = await pass.holdRoom();
+  if (giveRoomBack === null) return noRoom;
+  try {
+    return await work();
+  } finally {
+    giveRoomBack();
+  }
 }
 
 /** Saves a running VM between two turns. */
@@ -115,19 +115,11 @@ const saveAwake = (pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): Promise
   whileQuiet(pass, (facts) => saveWith(pass, row, facts));
 
 /** Saves a running VM whose runtime is suspended already, with these facts. */
-export async function saveQuiet(
+export const saveQuiet = (
   pass: Pass,
   row: Pick<SnapshotRow, 'id' | 'memory'>,
   facts: RuntimeFacts,
-): Promise<SaveOutcome> {
-  const giveRoomBack = await holdRoom(pass);
-  if (giveRoomBack === null) return noRoom;
-  try {
-    return await saveWith(pass, row, facts);
-  } finally {
-    giveRoomBack();
-  }
-}
+): Promise<SaveOutcome> => withRoom(pass, () => saveWith(pass, row, facts));
 
 /** Saves a VM that is frozen or at rest, or the disk of one that runs. */
 async function saveAsItStands(
@@ -157,7 +149,7 @@ async function saveWith(
     );
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!atRest && (agent.status === 'running' || agent.status === 'paused')) await checkStillThere(pass, error);
+    if (!atRest && (agent.status === 'running' || agent.status === 'paused')) await pass.checkStillThere(error);
     pass.logToOperator('warn', 'VM not saved', { err: error.cause });
     if (error.isVm('disk_full')) return noRoom;
     if (error.isVm('gone') || error.isVm('disk_missing')) return failed('Its disk is not on this host.');
@@ -182,10 +174,7 @@ async function copyPresent(pass: Pass, { id }: Pick<SnapshotRow, 'id'>, present:
 }
 
 async function outcomeOf({ deps, agent }: Pass, id: string, stillMs: number): Promise<SaveOutcome> {
-  const found = await deps.driver.findSaved(id).catch((error: unknown) => {
-    if (error instanceof VmError) return null;
-    throw error;
-  });
+  const found = await findReadable(deps.driver, id);
   if (found === null) return failed('Its machine could not be saved.');
   const { memory, loads, bytes, diskBytes, templateId } = found;
   const runtimeVersion = deps.templates.versionOf(templateId) ?? agent.runtimeVersion;

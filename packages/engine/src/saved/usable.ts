@@ -1,6 +1,7 @@
 /** Snapshots that something begins from. */
 import { Refusal, agentIdPattern } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
+import type { SavedMachine, VmDriver } from '@lodge/ports';
 import type { Database, Queries } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
 import { findSnapshot, markDamaged } from '@lodge/store/snapshots';
@@ -45,3 +46,13 @@ export async function noteDamage(database: Database, { id }: Pick<SnapshotRow, '
 /** Whether the error says that a saved machine is no more as it was saved, or no more at all. */
 export const isDamage = (error: unknown): boolean =>
   error instanceof VmError && (error.code === 'saved_damaged' || error.code === 'saved_missing');
+
+/** Returns the saved machine; null when there is none that this host can read. */
+export async function findReadable(driver: Pick<VmDriver, 'findSaved'>, id: string): Promise<SavedMachine | null> {
+  try {
+    return await driver.findSaved(id);
+  } catch (error) {
+    if (error instanceof VmError) return null;
+    throw error;
+  }
+}

@@ -65,7 +65,7 @@ class CreateAgentFrom(TypedDict, total=False):
 
 
 class CreateAgentLifecycle(TypedDict, total=False):
-    """What is left out keeps its default."""
+    """Fields that are left out keep their defaults."""
 
     idle_timeout_seconds: int
     """Idle for this long, a running agent is paused; 0 is never."""
@@ -92,7 +92,7 @@ class ChannelsInputSlackAccessGroups(TypedDict, total=False):
 
 
 class ChannelsInputSlackAccess(TypedDict, total=False):
-    """What is left out has its default: `pairing`, and groups by mention."""
+    """Fields that are left out have their defaults: `pairing`, and groups by mention."""
 
     mode: Literal["pairing", "allowlist", "open", "disabled"]
     """Who may write directly. `pairing`: somebody unknown gets a code that you approve. `allowlist`:
@@ -112,7 +112,7 @@ class ChannelsInputSlack(TypedDict, total=False):
     enabled: bool
     """False: kept, and not connected."""
     access: ChannelsInputSlackAccess
-    """What is left out has its default: `pairing`, and groups by mention."""
+    """Fields that are left out have their defaults: `pairing`, and groups by mention."""
 
 
 class ChannelsInputDiscord(TypedDict, total=False):
@@ -121,7 +121,7 @@ class ChannelsInputDiscord(TypedDict, total=False):
     enabled: bool
     """False: kept, and not connected."""
     access: ChannelsInputSlackAccess
-    """What is left out has its default: `pairing`, and groups by mention."""
+    """Fields that are left out have their defaults: `pairing`, and groups by mention."""
 
 
 class ChannelsInputTelegram(TypedDict, total=False):
@@ -130,14 +130,14 @@ class ChannelsInputTelegram(TypedDict, total=False):
     enabled: bool
     """False: kept, and not connected."""
     access: ChannelsInputSlackAccess
-    """What is left out has its default: `pairing`, and groups by mention."""
+    """Fields that are left out have their defaults: `pairing`, and groups by mention."""
 
 
 class ChannelsInputWhatsapp(TypedDict, total=False):
     enabled: bool
     """False: kept, and not connected."""
     access: ChannelsInputSlackAccess
-    """What is left out has its default: `pairing`, and groups by mention."""
+    """Fields that are left out have their defaults: `pairing`, and groups by mention."""
 
 
 class ChannelsInput(TypedDict, total=False):
@@ -250,7 +250,7 @@ class UpdateAgentLlmKey(TypedDict, total=False):
 
 
 class UpdateAgentLifecycle(TypedDict, total=False):
-    """What is left out stays as it is; null resets a field, or all of them."""
+    """Fields that are left out stay as they are; null resets a field, or all of them."""
 
     idle_timeout_seconds: int | None
     """Idle for this long, a running agent is paused; 0 is never."""

@@ -6,6 +6,7 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { BackupError } from '@lodge/backup';
 import type { Repository } from '@lodge/backup';
+import { isLayer } from '@lodge/vm/portable';
 import type { BackupSource } from './source.ts';
 import { filesOf, hasForm, listFile, tableFile } from './list.ts';
 import type { BackupList, ListedFile } from './list.ts';
@@ -78,13 +79,10 @@ export async function moveFile(
   await rename(path, join(dataDir, to));
 }
 
-/**
- * Makes all names of one layer one file, as they were: a layer's name is random, and its bytes never change. `known` has the
- * first place of each.
- */
+/** Makes all names of one layer one file, as they were. `known` has the first place of each. */
 async function shareLayer(path: string, known: Map<string, string>): Promise<void> {
   const name = basename(path);
-  if (!layerName.test(name)) return;
+  if (!isLayer(name)) return;
   const first = known.get(name);
   if (first === undefined) {
     known.set(name, path);
@@ -93,7 +91,6 @@ async function shareLayer(path: string, known: Map<string, string>): Promise<voi
   await rm(path);
   await link(first, path);
 }
-const layerName = /^disk-[0-9a-f]{12}\.qcow2$/;
 
 /**
  * An older restic writes holes as zeros. Taking them out again is a write for the file system, and a snapshot identifies its

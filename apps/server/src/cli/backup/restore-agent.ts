@@ -23,6 +23,7 @@ import {
   writeAgentRows,
 } from '@lodge/store';
 import type { AgentRows } from '@lodge/store';
+import { diskName, isDiskFile } from '@lodge/vm/portable';
 import type { Config } from '../../config/config.ts';
 import { exists } from '../../host/files.ts';
 import { CommandError, say } from '../command.ts';
@@ -133,9 +134,9 @@ class Restoring {
   /** The layers of its disk, and its template. */
   private get files(): { readonly disk: readonly ListedFile[]; readonly template: readonly ListedFile[] } {
     const { agent, list } = this.found;
-    const disk = filesOfAgent(agent).filter(({ to }) => /\/disk(-[0-9a-f]{12})?\.qcow2$/.test(to));
+    const disk = filesOfAgent(agent).filter(({ to }) => isDiskFile(basename(to)));
     const template = list.templates.find(({ id }) => id === agent.templateId);
-    if (disk.some(({ to }) => to.endsWith('/disk.qcow2')) && template) {
+    if (disk.some(({ to }) => basename(to) === diskName) && template) {
       return { disk, template: filesOfTemplate(template) };
     }
     throw new CommandError(`The backup ${this.found.name} has no disk of agent ${agent.agentId}.`);
@@ -180,7 +181,7 @@ class Restoring {
       const path = join(vm, basename(to));
       await chown(path, 0, 0);
       // Layers are read by whoever may pass the folder; the top gets its mode with its start.
-      await chmod(path, basename(to) === 'disk.qcow2' ? 0o600 : 0o444);
+      await chmod(path, basename(to) === diskName ? 0o600 : 0o444);
     }
   }
 

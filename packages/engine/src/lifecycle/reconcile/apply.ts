@@ -5,7 +5,7 @@
 import { backoffMs } from '@lodge/domain';
 import type { GuestAddress, RuntimeFacts } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
-import { LookAgain, StepFailed } from './pass.ts';
+import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 
 export interface Pauses {
@@ -57,7 +57,7 @@ export async function apply(pass: Pass, failed: FailedApplies): Promise<void> {
     await bringIntoEffect(pass, pass.guest);
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    await pass.checkStillThere(error);
     pass.logToOperator('warn', 'settings not in effect; it will be tried again', { err: error.cause });
     if (failed.add(agent, settingsDigest) > 1) return;
     await pass.observe({ event: { type: 'agent.settings_delayed', data: {} } });

@@ -6,7 +6,7 @@ import type { StatusReason } from '@lodge/domain';
 import { applyBefore } from './apply.ts';
 import { boot } from './bring-up.ts';
 import { tellDeath } from './death.ts';
-import { LookAgain, StepFailed } from './pass.ts';
+import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 import { goOnRestricted } from './restrict.ts';
 
@@ -15,12 +15,9 @@ export async function freeze(pass: Pass, { halted = false }: { readonly halted?:
   if (halted) await tellDeath(pass);
   const isForDisk = halted || agent.operation?.cause === 'disk';
   const boundMs = isForDisk ? deps.bounds.freezeOnFullDiskMs : deps.bounds.freezeMs;
-  try {
-    await pass.within(boundMs, () => deps.driver.pause(id, agent.executionId!));
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
-    pass.logToOperator('warn', 'VM not frozen', { err: error.cause });
+  const failed = await pass.attempt(boundMs, () => deps.driver.pause(id, agent.executionId!));
+  if (failed instanceof StepFailed) {
+    pass.logToOperator('warn', 'VM not frozen', { err: failed.cause });
     await pass.observe({ operation: null, event: { type: 'agent.pause_failed', data: {} } });
     return;
   }
@@ -42,14 +39,11 @@ const wroteTooMuch = (): StatusReason => ({
 
 export async function thaw(pass: Pass): Promise<void> {
   const { agent, deps } = pass;
-  try {
-    await pass.within(deps.bounds.thawMs, () => goOnRestricted(deps, agent));
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+  const failed = await pass.attempt(deps.bounds.thawMs, () => goOnRestricted(deps, agent));
+  if (failed instanceof StepFailed) {
     // The guest's pending writes are in its memory; they stay there and go on where there is room.
     if ((await deps.driver.inspect(pass.id))?.halted === 'host_disk_full') return freeze(pass, { halted: true });
-    pass.logToOperator('warn', 'VM not resumed; booting its disk', { err: error.cause });
+    pass.logToOperator('warn', 'VM not resumed; booting its disk', { err: failed.cause });
     const event = { type: 'agent.resume_failed', data: {} } as const;
     await pass.observe({ status: 'provisioning', vmAddress: null, pausedAt: null, event });
     await boot(pass, { crashed: false });

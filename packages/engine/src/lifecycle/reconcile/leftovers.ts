@@ -6,7 +6,7 @@
 import type { Log } from '@lodge/ports';
 import { existingAgents } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
-import type { OpenedSnapshots } from '../../saved/opened.ts';
+import type { OpenedSnapshots } from '../../saved/files/opened.ts';
 import type { DriverInUse, Endings } from '../endings.ts';
 
 interface LeftoverDeps {

@@ -4,10 +4,9 @@
  * so after a kill the next pass starts from it anew, whatever VM there is.
  */
 import { sentenceOf } from '@lodge/domain';
-import { VmError } from '@lodge/ports';
 import type { Template } from '@lodge/ports';
 import { findSnapshot } from '@lodge/store/snapshots';
-import { isDamage, noteDamage } from '../../saved/usable.ts';
+import { findReadable, isDamage, noteDamage } from '../../saved/usable.ts';
 import { bringUp, noteBoot } from './bring-up.ts';
 import { tellFailedStart } from './death.ts';
 import type { ReportedDeath } from './death.ts';
@@ -72,10 +71,7 @@ async function endOwn(pass: Pass): Promise<void> {
 /** Returns the machine, or why nothing can be started from it. `memory`: whether its memory is wanted. */
 export async function findLoadable(pass: Pass, id: string, memory: boolean): Promise<Loadable | string> {
   const { deps } = pass;
-  const saved = await deps.driver.findSaved(id).catch((error: unknown) => {
-    if (error instanceof VmError) return null;
-    throw error;
-  });
+  const saved = await findReadable(deps.driver, id);
   if (saved === null) {
     await tellDamage(pass, id);
     return 'the saved machine is not there';

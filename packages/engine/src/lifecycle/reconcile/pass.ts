@@ -117,6 +117,18 @@ export class Pass {
     return vm?.executionId === this.agent.executionId && holdsExecution.has(vm?.state);
   }
 
+  /** Rejects with `LookAgain` when the step failed because the VM ended. */
+  async checkStillThere({ cause }: StepFailed): Promise<void> {
+    if (!(await this.stillThere())) throw new LookAgain(cause);
+  }
+
+  /** Reserves room for the VM's memory, which a save of it does not exceed by much. Null when there is none. */
+  async holdRoom(): Promise<(() => void) | null> {
+    const { driver, disk } = this.deps;
+    const usage = await driver.usage(this.id);
+    return disk.holdRoom(usage?.memoryMib ?? 0);
+  }
+
   /** Writes facts, and with an event what `also` writes. Rejects with `Overtaken` when they are void. */
   async observe(facts: Observation, also?: (trx: Transaction) => Promise<void>): Promise<void> {
     const { database, holder, onOperationEnded } = this.deps;
@@ -152,6 +164,17 @@ export class Pass {
     } catch (error) {
       this.signal.throwIfAborted();
       throw new StepFailed(error, deadline.aborted);
+    }
+  }
+
+  /** Does work as `within` does, and returns the failure where the VM is still there. Where it is not, rejects with `LookAgain`. */
+  async attempt<T>(bound: number | AbortSignal, work: (signal: AbortSignal) => Promise<T>): Promise<T | StepFailed> {
+    try {
+      return await this.within(bound, work);
+    } catch (error) {
+      if (!(error instanceof StepFailed)) throw error;
+      await this.checkStillThere(error);
+      return error;
     }
   }
 

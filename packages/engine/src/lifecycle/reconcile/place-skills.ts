@@ -8,7 +8,7 @@ import type { SeenSkill } from '@lodge/store/skills';
 import { seenSkills, wantedOf } from '../../agent-skills/wanted.ts';
 import { skillsDigest } from '../../agents/settings.ts';
 import type { FailedApplies } from './apply.ts';
-import { LookAgain, StepFailed } from './pass.ts';
+import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 
 export async function placeSkills(pass: Pass, failed: FailedApplies): Promise<void> {
@@ -25,7 +25,7 @@ export async function placeSkills(pass: Pass, failed: FailedApplies): Promise<vo
     await pass.observe({ skillsApplied: digest, skillsError: null, event: { type: 'agent.skills_loaded', data } });
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    await pass.checkStillThere(error);
     pass.logToOperator('warn', 'skills not in the machine; it will be tried again', { err: error.cause });
     if (failed.add(agent, skillsDigest(agent)) > 1) return;
     const message = error.timedOut ? 'The machine did not take them in time.' : 'The machine did not take them.';

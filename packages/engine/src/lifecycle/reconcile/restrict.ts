@@ -5,20 +5,17 @@
  */
 import type { AgentRow } from '@lodge/store/agents';
 import type { ReconcilerDeps } from './deps.ts';
-import { LookAgain, StepFailed } from './pass.ts';
+import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 
 export async function restrict(pass: Pass): Promise<void> {
   const { agent, deps, id } = pass;
   const { mode, allow } = agent.egress;
-  try {
-    await pass.within(deps.bounds.restrictMs, () => deps.driver.setEgress(id, agent.egress));
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+  const failed = await pass.attempt(deps.bounds.restrictMs, () => deps.driver.setEgress(id, agent.egress));
+  if (failed instanceof StepFailed) {
     if (deps.rulesPut.failed(id)) await pass.observe({ event: { type: 'agent.egress_delayed', data: {} } });
     // The loop logs the error for the operator and tries again.
-    throw error;
+    throw failed;
   }
   if (agent.egressApplied !== agent.egressVersion) {
     const event = { type: 'agent.egress_applied', data: { mode, entries: allow.length } } as const;

@@ -44,7 +44,7 @@ export async function showBrowser(pass: Pass, shown: BrowsersShown): Promise<voi
     shown.add(agent, state);
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    await pass.checkStillThere(error);
     pass.logToOperator('warn', 'the guest does not see the browser; it will be tried again', { err: error.cause });
     // Everything else of the agent goes on meanwhile.
     shown.add(agent, 'failed');

@@ -7,11 +7,11 @@
  */
 import { sentenceOf } from '@lodge/domain';
 import type { StatusReasonCode } from '@lodge/domain';
-import type { RuntimeFacts, Suspension, Template } from '@lodge/ports';
+import type { RuntimeFacts, Template } from '@lodge/ports';
 import { RuntimeBusy } from '@lodge/ports';
 import { boot } from './bring-up.ts';
 import { runningAgain } from './freeze.ts';
-import { LookAgain, StepFailed } from './pass.ts';
+import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 import { goOnRestricted } from './restrict.ts';
 
@@ -21,8 +21,8 @@ export async function suspend(pass: Pass): Promise<void> {
     await cameToNothing(pass, 'the template its disk was made from is gone');
     return;
   }
-  const giveRoomBack = await holdRoom(pass);
-  if (giveRoomBack === null) return;
+  const giveRoomBack = await pass.holdRoom();
+  if (giveRoomBack === null) return endWithoutRoom(pass);
   try {
     await suspendWithRoom(pass, template);
   } finally {
@@ -30,21 +30,12 @@ export async function suspend(pass: Pass): Promise<void> {
   }
 }
 
-/**
- * Reserves room for the VM's memory, which its snapshot does not exceed by much. Returns null when the stop has ended for
- * lack of room.
- */
-async function holdRoom(pass: Pass): Promise<(() => void) | null> {
-  const { deps, id, agent } = pass;
-  const usage = await deps.driver.usage(id);
-  const room = await deps.disk.holdRoom(usage?.memoryMib ?? 0);
-  // The VM stays frozen: its guest would write again.
-  if (room === null) {
-    const { event, statusReason } = notDone(pass, 'the host has no room for its snapshot', 'as_before');
-    const isFull = agent.statusReason?.code === 'host_disk_full';
-    await pass.observe({ operation: null, event, statusReason: isFull ? agent.statusReason : statusReason });
-  }
-  return room;
+/** Ends a stop for lack of room. The VM stays frozen: its guest would write again. */
+async function endWithoutRoom(pass: Pass): Promise<void> {
+  const { event, statusReason } = notDone(pass, 'the host has no room for its snapshot', 'as_before');
+  const before = pass.agent.statusReason;
+  const isFull = before?.code === 'host_disk_full';
+  await pass.observe({ operation: null, event, statusReason: isFull ? before : statusReason });
 }
 
 async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
@@ -54,16 +45,12 @@ async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
   const kept = await quiesce(pass, template.facts);
   if (kept === null) return;
   await pass.giveUpAddress();
-  let suspension: Suspension;
-  try {
-    suspension = await pass.inSlot('save', () =>
-      pass.within(deps.bounds.snapshotMs, (signal) => deps.endings.suspend(id, agent.executionId!, kept, signal)),
-    );
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
-    pass.logToOperator('warn', 'snapshot failed', { err: error.cause });
-    const why = error.isVm('disk_full') ? 'there is no room on the disk for its snapshot' : 'its snapshot failed';
+  const suspension = await pass.inSlot('save', () =>
+    pass.attempt(deps.bounds.snapshotMs, (signal) => deps.endings.suspend(id, agent.executionId!, kept, signal)),
+  );
+  if (suspension instanceof StepFailed) {
+    pass.logToOperator('warn', 'snapshot failed', { err: suspension.cause });
+    const why = suspension.isVm('disk_full') ? 'there is no room on the disk for its snapshot' : 'its snapshot failed';
     await reopen(pass, kept, why);
     return;
   }
@@ -83,31 +70,22 @@ async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
 /** Lets a frozen VM go on. Returns false when the stop, or upgrade, has ended with that. */
 export async function goOn(pass: Pass): Promise<boolean> {
   const { deps, agent } = pass;
-  try {
-    await pass.within(deps.bounds.thawMs, () => goOnRestricted(deps, agent));
-    return true;
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
-    pass.logToOperator('warn', 'VM not resumed for its stop; booting its disk', { err: error.cause });
-    await startFromDisk(pass, null);
-    return false;
-  }
+  const failed = await pass.attempt(deps.bounds.thawMs, () => goOnRestricted(deps, agent));
+  if (!(failed instanceof StepFailed)) return true;
+  pass.logToOperator('warn', 'VM not resumed for its stop; booting its disk', { err: failed.cause });
+  await startFromDisk(pass, null);
+  return false;
 }
 
 /** Ends the guest's work. Returns the runtime's facts from here on; null when the stop has ended with the agent running. */
 export async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeFacts | null> {
   const { deps, runtime, guest } = pass;
-  try {
-    return await pass.within(deps.bounds.quiesceMs, (signal) => runtime.suspend(guest, facts, signal));
-  } catch (error) {
-    if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
-    pass.logToOperator('warn', 'runtime not suspended', { err: error.cause });
-    if (error.cause instanceof RuntimeBusy) await cameToNothing(pass, 'it was at work and did not end that in time');
-    else await reopen(pass, facts, 'its gateway did not get ready for it');
-    return null;
-  }
+  const kept = await pass.attempt(deps.bounds.quiesceMs, (signal) => runtime.suspend(guest, facts, signal));
+  if (!(kept instanceof StepFailed)) return kept;
+  pass.logToOperator('warn', 'runtime not suspended', { err: kept.cause });
+  if (kept.cause instanceof RuntimeBusy) await cameToNothing(pass, 'it was at work and did not end that in time');
+  else await reopen(pass, facts, 'its gateway did not get ready for it');
+  return null;
 }
 
 /** Opens the gateway again, after a stop that got as far as closing it. */
@@ -119,7 +97,7 @@ export async function reopen(pass: Pass, facts: RuntimeFacts, why: string): Prom
     await pass.within(deps.bounds.thawMs, (signal) => runtime.resume(guest, facts, settings, signal));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    if (!(await pass.stillThere())) throw new LookAgain(error.cause);
+    await pass.checkStillThere(error);
     pass.logToOperator('warn', 'agent did not go on after a stop that failed; booting its disk', { err: error.cause });
     await startFromDisk(pass, why);
     return;

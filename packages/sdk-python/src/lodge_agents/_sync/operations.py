@@ -160,7 +160,7 @@ class AgentsOperations(Resource):
                 where they are left out.
             size: Machine size.
             machine_size: Another name for `size`.
-            lifecycle: What is left out keeps its default.
+            lifecycle: Fields that are left out keep their defaults.
             labels: Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are
                 `metadata`.
             metadata: Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`.
@@ -349,7 +349,7 @@ class AgentsOperations(Resource):
             llm_keys: Keys to set or, with null, to remove; those of other providers stay. Null removes all.
             size: Taken by the running machine where it can be; else with the next start. Null: `medium`.
             machine_size: Another name for `size`.
-            lifecycle: What is left out stays as it is; null resets a field, or all of them.
+            lifecycle: Fields that are left out stay as they are; null resets a field, or all of them.
             labels: Pairs to set or, with null, to remove; others stay. Null removes all.
             metadata: Pairs to set or, with null, to remove; others stay. Null removes all.
             env: Replaces all variables; null: none.
@@ -836,7 +836,7 @@ class AgentsOperations(Resource):
             description: Free text; only a label.
             size: Taken by the running machine where it can be; else with the next start. Null: `medium`.
             machine_size: Another name for `size`.
-            lifecycle: What is left out stays as it is; null resets a field, or all of them.
+            lifecycle: Fields that are left out stay as they are; null resets a field, or all of them.
             labels: Pairs to set or, with null, to remove; others stay. Null removes all.
             metadata: Pairs to set or, with null, to remove; others stay. Null removes all.
             env: Replaces all variables; null: none.
@@ -2116,7 +2116,7 @@ class ChannelsOperations(Resource):
             app_token: For Socket Mode. Left out, the stored one stays.
             bot_token: Kept encrypted, never given back. Left out, the stored one stays.
             enabled: False: kept, and not connected.
-            access: What is left out has its default: `pairing`, and groups by mention.
+            access: Fields that are left out have their defaults: `pairing`, and groups by mention.
         """
         return self._client.call(
             Channel,
@@ -2720,8 +2720,8 @@ class WebhooksOperations(Resource):
     ) -> Webhook:
         """Change a webhook.
 
-        What is left out stays. A webhook that is enabled again is sent events from then on, and what was
-        pending.
+        Fields that are left out stay as they are. A webhook that is enabled again is sent events from then
+        on, and what was pending.
 
         Scope: `agents:write`.
 

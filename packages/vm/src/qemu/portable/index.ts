@@ -1,3 +1,4 @@
+export { diskName, isDiskFile, isLayer } from '../saved/layers.ts';
 export { agentFolders, withAgentFiles } from './agent-files.ts';
 export type { AgentFiles } from './agent-files.ts';
 export { savedIds, stageSaved } from './saved-files.ts';

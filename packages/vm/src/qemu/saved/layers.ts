@@ -33,6 +33,9 @@ import { backingOf } from './backing.ts';
 export const diskName = 'disk.qcow2';
 const nextName = 'disk.next';
 const layerForm = /^disk-[0-9a-f]{12}\.qcow2$/;
+/** Whether it is the name of a layer below the top. It is random, and the bytes of a layer never change. */
+export const isLayer = (name: string): boolean => layerForm.test(name);
+
 /** Layers of a disk at which it is shortened before another is added. */
 export const shortenAt = 12;
 /** Deeper chains are not made here: a file says something else than Lodge wrote. */
@@ -128,7 +131,7 @@ export const markNext = (disk: string, name: string): Promise<void> =>
 /** The name of the top that an emulator was about to change to; null when none was. */
 export async function nextOf(disk: string): Promise<string | null> {
   const name = await ifThere(readFile(join(dirname(disk), nextName), 'utf8'));
-  return name !== null && layerForm.test(name) ? name : null;
+  return name !== null && isLayer(name) ? name : null;
 }
 
 export const clearNext = (disk: string): Promise<void> => rm(join(dirname(disk), nextName), { force: true });
@@ -137,7 +140,7 @@ export const clearNext = (disk: string): Promise<void> => rm(join(dirname(disk),
 export async function sweepLayers(disk: string): Promise<void> {
   const folder = dirname(disk);
   const names = (await ifThere(readdir(folder))) ?? [];
-  const strays = names.filter((name) => layerForm.test(name));
+  const strays = names.filter((name) => isLayer(name));
   if (strays.length === 0 && !names.includes(nextName)) return;
   const kept = new Set((await chainOf(disk))?.layers.map((path) => basename(path)));
   for (const name of strays) if (!kept.has(name)) await rm(join(folder, name), { force: true });
@@ -145,4 +148,4 @@ export async function sweepLayers(disk: string): Promise<void> {
 }
 
 /** Names of a folder's files that belong to a disk. */
-export const isDiskFile = (name: string): boolean => name === diskName || layerForm.test(name);
+export const isDiskFile = (name: string): boolean => name === diskName || isLayer(name);

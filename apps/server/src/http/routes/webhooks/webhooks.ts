@@ -97,7 +97,7 @@ function changeRoutes(app: App, { webhooks }: WebhookNeeds): void {
       tags,
       summary: 'Change a webhook',
       description:
-        'What is left out stays. A webhook that is enabled again is sent events from then on, and what was pending.',
+        'Fields that are left out stay as they are. A webhook that is enabled again is sent events from then on, and what was pending.',
       params: WebhookParams,
       body: UpdateWebhook,
       response: { 200: { ...Webhook, 'x-response-description': 'The webhook as it is now.' } },

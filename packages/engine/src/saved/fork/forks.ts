@@ -6,11 +6,11 @@ import type { AgentRow } from '@lodge/store/agents';
 import { databaseTime } from '@lodge/store/database';
 import { findSnapshot } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
-import type { Agents, ForkInput } from '../agents/agents.ts';
-import { beginSave } from './begin.ts';
-import { dropRow } from './ends.ts';
-import { createSnapshots } from './snapshots.ts';
-import type { SnapshotsDeps } from './snapshots.ts';
+import type { Agents, ForkInput } from '../../agents/agents.ts';
+import { beginSave } from '../begin.ts';
+import { dropRow } from '../ends.ts';
+import { createSnapshots } from '../snapshots.ts';
+import type { SnapshotsDeps } from '../snapshots.ts';
 
 /** Longest wait for the save: the turn in hand ends within 30 s, and memory of 16 GiB is written in minutes. */
 const saveWaitMs = 10 * 60_000;

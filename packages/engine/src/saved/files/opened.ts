@@ -16,11 +16,11 @@ import type { GuestAddress, Log, SavedMachine, Template, Vm } from '@lodge/ports
 import { holders } from '@lodge/store/agents';
 import type { Database } from '@lodge/store/database';
 import type { SnapshotRow } from '@lodge/store/snapshots';
-import { checkRoom, hostMemory, withRoom } from '../agents/capacity.ts';
-import type { AgentsDeps } from '../agents/deps.ts';
-import { guestOf } from '../agents/guest-of.ts';
-import type { Endings } from '../lifecycle/endings.ts';
-import { checkUsable, noteDamage } from './usable.ts';
+import { checkRoom, hostMemory, withRoom } from '../../agents/capacity.ts';
+import type { AgentsDeps } from '../../agents/deps.ts';
+import { guestOf } from '../../agents/guest-of.ts';
+import type { Endings } from '../../lifecycle/endings.ts';
+import { checkUsable, noteDamage } from '../usable.ts';
 
 export interface OpenedBounds {
   readonly inAll: number;

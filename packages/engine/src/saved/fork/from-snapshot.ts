@@ -5,7 +5,7 @@ import type { NewAgent } from '@lodge/store/agents';
 import type { Database, Transaction } from '@lodge/store/database';
 import { lockSnapshot } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
-import { checkUsable, noSnapshot, usableSnapshot } from './usable.ts';
+import { checkUsable, noSnapshot, usableSnapshot } from '../usable.ts';
 
 /** Returns the account's snapshot if an agent of this kind and size can be made from it; what is left out is the snapshot's. */
 export async function snapshotToMake(

@@ -13,11 +13,11 @@ import { portsOf } from '@lodge/store/agents';
 import { connectionsOf } from '@lodge/store/connections';
 import { schedulesOf } from '@lodge/store/schedules';
 import { skillsOfAgents } from '@lodge/store/skills';
-import { input, running } from '../../../testkit/src/plane/plane.ts';
-import type { PlaneOptions } from '../../../testkit/src/plane/plane.ts';
-import { firstAccount } from '../../../store/src/testing/fixture.ts';
-import type { CreateAgentInput, ForkInput } from '../agents/agents.ts';
-import { confirmations, openParent } from './testing.ts';
+import { input, running } from '../../../../testkit/src/plane/plane.ts';
+import type { PlaneOptions } from '../../../../testkit/src/plane/plane.ts';
+import { firstAccount } from '../../../../store/src/testing/fixture.ts';
+import type { CreateAgentInput, ForkInput } from '../../agents/agents.ts';
+import { confirmations, openParent } from '../testing.ts';
 
 const { world, plane, parent, snapshot, another, readySnapshot, opened, sql, fork, close } = await openParent();
 after(close);

@@ -4,12 +4,12 @@ import type { ForkInclude } from '@lodge/domain';
 import { llmKeyContext } from '@lodge/ports';
 import type { AgentRow, NewAgent, OwnField } from '@lodge/store/agents';
 import type { SnapshotRow } from '@lodge/store/snapshots';
-import type { ForkInput } from '../agents/agents.ts';
-import type { AgentsDeps } from '../agents/deps.ts';
-import { checkModelStays, checkedModels, chosenModel } from '../agents/model-choice.ts';
-import { checkedPeers } from '../agents/peers.ts';
-import { pairsOf } from '../agents/update-agent.ts';
-import { checkConfirmationField } from '../confirmations/field.ts';
+import type { ForkInput } from '../../agents/agents.ts';
+import type { AgentsDeps } from '../../agents/deps.ts';
+import { checkModelStays, checkedModels, chosenModel } from '../../agents/model-choice.ts';
+import { checkedPeers } from '../../agents/peers.ts';
+import { pairsOf } from '../../agents/update-agent.ts';
+import { checkConfirmationField } from '../../confirmations/field.ts';
 import { checkSizeOf, originIn } from './from-snapshot.ts';
 import { sealedAgain } from './seal-again.ts';
 

@@ -16,9 +16,9 @@ import type { NewConnections } from '@lodge/store/connections';
 import type { Transaction } from '@lodge/store/database';
 import { insertSchedules, schedulesOf } from '@lodge/store/schedules';
 import { copyAgentSkills } from '@lodge/store/skills';
-import { renewWanted } from '../agent-skills/wanted.ts';
-import { nothingPlaced } from '../agents/settings.ts';
-import { deliverColumns } from '../channels/deliver-columns.ts';
+import { renewWanted } from '../../agent-skills/wanted.ts';
+import { nothingPlaced } from '../../agents/settings.ts';
+import { deliverColumns } from '../../channels/deliver-columns.ts';
 import { sealedAgain } from './seal-again.ts';
 
 type Parent = Pick<AgentRow, 'id' | 'accountId' | 'skillsWanted'>;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import type { ForkInclude } from '@lodge/domain';
-import { openParent } from './testing.ts';
+import { openParent } from '../testing.ts';
 
 const { parent, sql, fork, close } = await openParent();
 after(close);

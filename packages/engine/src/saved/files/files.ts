@@ -10,8 +10,8 @@ import type { SnapshotRow } from '@lodge/store/snapshots';
 import { changesBetween, listingFrom, pageOf } from './listing.ts';
 import type { FolderQuery, Listing } from './listing.ts';
 import type { SnapshotUse, OpenedSnapshots } from './opened.ts';
-import { targetOf } from './restore.ts';
-import { usableSnapshot } from './usable.ts';
+import { targetOf } from '../restore.ts';
+import { usableSnapshot } from '../usable.ts';
 
 export interface SnapshotFilesDeps {
   readonly database: Database;

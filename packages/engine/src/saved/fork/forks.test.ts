@@ -7,9 +7,9 @@ import { makeAgentId } from '@lodge/domain';
 import type { AgentRow } from '@lodge/store/agents';
 import { execute } from '@lodge/testkit/postgres';
 import { failAt, FakeHost } from '@lodge/vm/fake';
-import { input, never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
-import type { Plane, PlaneOptions } from '../../../testkit/src/plane/plane.ts';
-import type { ForkInput } from '../agents/agents.ts';
+import { input, never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
+import type { Plane, PlaneOptions } from '../../../../testkit/src/plane/plane.ts';
+import type { ForkInput } from '../../agents/agents.ts';
 
 const secrets = createSecretBox(randomBytes(32));
 const room = { memory: { reservedMib: 0, overcommit: 1_000 }, maxRunningPerAccount: 1_000 };

@@ -8,8 +8,8 @@ import { createSnapshotFiles } from './files.ts';
 import { findSnapshot } from '@lodge/store/snapshots';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import { FakeHost, failAt, hangAt } from '@lodge/vm/fake';
-import { never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
-import type { Plane, PlaneOptions } from '../../../testkit/src/plane/plane.ts';
+import { never, running, startPlane, until, World } from '../../../../testkit/src/plane/plane.ts';
+import type { Plane, PlaneOptions } from '../../../../testkit/src/plane/plane.ts';
 
 let world: World;
 before(async () => {
