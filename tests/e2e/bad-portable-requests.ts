@@ -15,6 +15,8 @@ export const portableRequests: readonly BadRequest[] = [
   post('a long passphrase', { passphrase: 'x'.repeat(1025) }, 'passphrase'),
   post('a passphrase that no header can have', { passphrase: 'pflaumenmöhre' }, 'passphrase'),
   post('a passphrase that is a number', { passphrase: 12_345_678 }, 'passphrase'),
+  post('a blank snapshot', { snapshot: '' }, 'snapshot'),
+  post('a snapshot that is a number', { snapshot: 7 }, 'snapshot'),
   post('an unknown field', { memory: true }, 'memory'),
   { ...post('a key that may only read', {}, 'agents:write'), ...noScope, key: 'read' },
   { title: 'export no agent', path: '/v1/agents/aaaaaaaaaaaa/export', json: {}, ...noAgent },

@@ -281,6 +281,21 @@ test('an agent at work, one at rest and one that is not there are not exported',
   assert.equal(woken.status, 200);
 });
 
+test('a snapshot of a stopped agent is exported, and imported as an agent with the files of then', async () => {
+  const snapshot = await from.made('POST', `/agents/${id}/snapshots`, { name: 'before' });
+  await from.guests.part(id);
+  await writeFile(join(await from.folder(id), 'workspace/notes.md'), 'pear');
+  await from.made('POST', `/agents/${id}/stop`, {});
+  const packed = await from.export(id, { snapshot: snapshot.id, passphrase });
+  assert.equal((await from.ask('GET', `/agents/${id}`)).json.status, 'stopped');
+  const answer = await to.import(packed, { 'x-passphrase': passphrase });
+  assert.equal(answer.status, 201, answer.bytes.toString());
+  to.kept += 1;
+  assert.equal(readFileSync(join(await to.folder(answer.json.id), 'workspace/notes.md'), 'utf8'), 'plum');
+  const { json: stranger } = await from.ask('POST', `/agents/${id}/export`, { snapshot: 'aaaaaaaaaaaa' });
+  assert.equal(stranger.error.code, 'snapshot_not_found');
+});
+
 test('no file of an import or export is left for others to read', async () => {
   for (const side of [from, to]) {
     const folder = side.imports;

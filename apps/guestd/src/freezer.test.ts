@@ -62,7 +62,8 @@ class Echo {
     this.child.stdin!.write('?\n');
   }
 }
-const started = (): Echo => new Echo(start(settings, { argv: ['cat'], user: 'root', stdio: 'pipe' }));
+const cat = { argv: ['cat'], user: 'root', stdio: 'pipe' } as const;
+const started = (): Echo => new Echo(start(settings, cat));
 const answered = async (echo: Echo, count: number): Promise<void> => {
   while (echo.answers < count) await sleep(2);
 };
@@ -84,8 +85,9 @@ test('what was started, what it missed and what is in other groups stands still 
 
   await freezer.freeze(never);
   const late = started();
-  for (const echo of [...all, late, helper]) echo.ask();
-  await answered(helper, 1);
+  const ofDaemon = new Echo(start(settings, { ...cat, isOwn: true }));
+  for (const echo of [...all, late, helper, ofDaemon]) echo.ask();
+  for (const echo of [helper, ofDaemon]) await answered(echo, 1);
   // Longer than a turn of the scheduler: who could answer would have.
   await sleep(100);
   assert.deepEqual(

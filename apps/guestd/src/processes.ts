@@ -10,6 +10,8 @@ export interface Command {
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdio: StdioOptions;
+  /** Work of the daemon itself, which goes on while the agent is frozen. */
+  readonly isOwn?: true;
 }
 
 /**
@@ -30,7 +32,7 @@ export function start(settings: Settings, command: Command): ChildProcess {
   });
   if (child.pid !== undefined) {
     setOomScore(child.pid, 0);
-    joinAgent(settings.root, child.pid);
+    if (!command.isOwn) joinAgent(settings.root, child.pid);
   }
   return child;
 }

@@ -7,6 +7,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { Refusal, systemCode } from './errors.ts';
 import { ended, killGroup, start } from './processes.ts';
+import type { Command } from './processes.ts';
 import type { Settings } from './settings.ts';
 
 const mostFolders = 20;
@@ -19,7 +20,9 @@ export async function packTree({ root, ...settings }: Settings, query: URLSearch
   const folders = foldersOf(query);
   for (const folder of folders) await checkFolder(`${root}/${folder}`, folder);
   const argv = ['tar', '-c', ...keep, '--sparse', '--one-file-system', '-C', `${root}/`, '--', ...folders];
-  const child = start({ root, ...settings }, { argv, user: 'root', stdio: ['ignore', 'pipe', 'ignore'] });
+  // A snapshot's folders are packed while everything of the agent's is frozen.
+  const command: Command = { argv, user: 'root', stdio: ['ignore', 'pipe', 'ignore'], isOwn: true };
+  const child = start({ root, ...settings }, command);
   const archive = new PassThrough();
   // A reader who goes away ends tar by its pipe. Of an archive that is not whole the end is never sent.
   const piped = pipeline(child.stdout!, archive, { end: false });

@@ -1403,6 +1403,8 @@ export type ExecStreamEvent = {
 };
 
 export interface ExportAgent {
+  /** A snapshot of this agent, by its id or by `before_last_turn`. Without it the agent is exported as it is. */
+  snapshot?: string | undefined;
   /** Seals the file: nobody opens it without. Printable ASCII, 8 to 1,024 characters. Nobody keeps it. */
   passphrase?: string | undefined;
 }

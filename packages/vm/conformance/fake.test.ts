@@ -95,6 +95,7 @@ function probe(host: FakeHost, address: string): GuestProbe {
     machine: async () => vm().machine,
     writeFile: async (name, text) => void vm().guest.files.set(name, text),
     readFile: async (name) => vm().guest.files.get(name) ?? null,
+    pack: async () => [...vm().guest.files.values()].join('\n'),
     remember: async (name, text) => void vm().guest.memory.set(name, text),
     recall: async (name) => vm().guest.memory.get(name) ?? null,
     identity: async () => [vm().agentId, vm().credential ?? ''],

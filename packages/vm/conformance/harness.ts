@@ -87,6 +87,8 @@ export interface GuestProbe {
   writeFile(name: string, text: string): Promise<void>;
   /** Returns null when there is no such file. */
   readFile(name: string): Promise<string | null>;
+  /** Packs the folder of its files, as its daemon does also where its processes stand still. */
+  pack(): Promise<string>;
   /** Keeps a text in its memory alone. */
   remember(name: string, text: string): Promise<void>;
   recall(name: string): Promise<string | null>;

@@ -4,6 +4,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, statfs, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { guestClient, GuestError } from '@lodge/guest';
 import { browserDiskBytes } from '@lodge/ports';
@@ -227,6 +228,9 @@ export function probeGuest(
     },
     writeFile: (name, text) => write(`/srv/${name}`, text),
     readFile: (name) => read(`/srv/${name}`),
+    async pack() {
+      return readAll(await guest.readTree(['/srv'], { signal: AbortSignal.timeout(60_000 * patience) }));
+    },
     remember: (name, text) => write(`/dev/shm/${name}`, text),
     recall: (name) => read(`/dev/shm/${name}`),
     async identity() {

@@ -86,6 +86,7 @@ export function savedTests(world: World): void {
     assert.ok(await guest(still).answers());
     assert.equal(await guest(still).acts(), false, 'none of its processes runs');
     assert.equal(await guest(still).readFile('two'), 'on disk');
+    assert.match(await guest(still).pack(), /on disk/);
     const late = await create(request('late', from('second')));
     assert.deepEqual(late.facts, { at: 2 });
     assert.equal(await guest(late).acts(), true);

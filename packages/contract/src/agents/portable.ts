@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { Static } from 'typebox';
-import { missingKinds } from '@lodge/domain';
+import { beforeLastTurn, missingKinds } from '@lodge/domain';
 import { Agent } from './agent.ts';
 import { CreateAgent } from './agent-requests.ts';
 import { WaitQuery } from './agent-requests.ts';
@@ -14,6 +14,15 @@ const passphrase = {
 
 export const ExportAgent = Type.Object(
   {
+    snapshot: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 64,
+        pattern: patterns.text,
+        description: `A snapshot of this agent, by its id or by \`${beforeLastTurn}\`. Without it the agent is exported as it is.`,
+        examples: ['s4k8m2q9t1ab'],
+      }),
+    ),
     passphrase: Type.Optional(
       Type.String({
         ...passphrase,

@@ -218,10 +218,11 @@ export const lifecycleEvents = {
     sentence: ({ snapshot_id, why }) =>
       `The agent did not go back to the snapshot ${snapshot_id}, and is as it was: ${why}.`,
   }),
-  'agent.exported': kind<Took>({
+  'agent.exported': kind<Took & { readonly snapshot_id?: string }>({
     level: 'info',
-    public: 'The agent was read for an export.',
-    sentence: ({ duration_ms }) => `Read for an export (${duration(duration_ms)}).`,
+    public: 'The agent, or its snapshot `snapshot_id`, was read for an export.',
+    sentence: ({ snapshot_id, duration_ms }) =>
+      `${snapshot_id === undefined ? 'Read' : `Snapshot ${snapshot_id} read`} for an export (${duration(duration_ms)}).`,
   }),
   'agent.export_failed': kind<{ readonly why: string }>({
     level: 'warn',

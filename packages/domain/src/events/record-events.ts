@@ -16,7 +16,9 @@ export const agentRecordEvents = {
   'agent.imported': told<{ readonly name: string; readonly missing: number }>(
     'The agent was made from an export; `missing` says how many things are to be given anew.',
   ),
-  'agent.export_requested': told('Somebody asked for an export of the agent.'),
+  'agent.export_requested': told<{ readonly snapshot_id?: string }>(
+    'Somebody asked for an export of the agent, or of its snapshot `snapshot_id`.',
+  ),
   'agent.updated': told<{ readonly fields: readonly string[] }>(
     'The record of the agent was changed; `fields` names what was given.',
   ),

@@ -50,6 +50,14 @@ export class TreeGuests {
     return made;
   }
 
+  /** Gives the agent a copy of its folder, so that its saved machines keep the one of before. */
+  async part(agentId: string): Promise<void> {
+    const there = await this.folderOf(agentId);
+    const copy = await mkdtemp(join(this.root, 'guest-'));
+    await run('cp', ['-a', `${there}/.`, copy]);
+    this.host.vms.get(agentId)!.guest.files.set(place, copy);
+  }
+
   private client(guest: GuestAddress) {
     const vm = this.host.guestAt(guest.address);
     if (vm === null) throw new Error(`no guest answers at ${guest.address}`);

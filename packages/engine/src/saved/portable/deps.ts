@@ -1,9 +1,10 @@
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentRuntime } from '@lodge/ports';
+import type { AgentRuntime, Log } from '@lodge/ports';
 import type { Store } from '@lodge/store';
 import type { Database } from '@lodge/store/database';
 import type { Agents } from '../../agents/agents.ts';
 import type { DiskKeeper } from '../../lifecycle/disk/keeper.ts';
+import type { OpenedSnapshots } from '../files/opened.ts';
 import type { Exports } from './exports.ts';
 import type { PortableParts } from './parts.ts';
 
@@ -17,5 +18,7 @@ export interface PortableDeps extends Pick<Store, 'changes'> {
   readonly disk: Pick<DiskKeeper, 'holdRoom'>;
   readonly holder: string;
   readonly exports: Exports;
+  readonly opened: Pick<OpenedSnapshots, 'use'>;
+  readonly log: Log;
   readonly parts: PortableParts;
 }

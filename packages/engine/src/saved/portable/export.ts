@@ -16,14 +16,18 @@ import type { ReadOutcome } from './exports.ts';
 import { describeAgent, manifestBytes, manifestName } from './manifest.ts';
 import type { Manifest, Missing, Words } from './manifest.ts';
 import { ImportProblem } from './problem.ts';
+import { readSnapshot } from './read-snapshot.ts';
+import type { Place } from './read-snapshot.ts';
 import { seal } from './seal.ts';
 import { TarReader, endBytes, headerBytes, paddingBytes } from './tar.ts';
 import type { TarEntry } from './tar.ts';
 
 export interface ExportOptions {
+  /** A snapshot of the agent, by its id or by `before_last_turn`; null: its present. */
+  readonly snapshot: string | null;
   readonly passphrase: string | null;
   readonly words: Words;
-  /** Whether a stopped agent is started for it. */
+  /** Whether a stopped agent is started for it; its snapshots need no agent. */
   readonly wake: boolean;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
@@ -42,7 +46,8 @@ const maxLeftOut = 100;
 
 /**
  * Reads the agent and returns it as a file. Refuses with `agent_not_found`, `agent_not_running`, `agent_transitioning`,
- * `agent_busy` or `insufficient_capacity`. The file on the host ends with the bytes, however they end.
+ * `agent_busy` or `insufficient_capacity`, and of a snapshot as `readSnapshot` does. The file on the host ends with the bytes,
+ * however they end.
  */
 export async function exportAgent(
   deps: PortableDeps,
@@ -50,12 +55,13 @@ export async function exportAgent(
   agentId: string,
   options: ExportOptions,
 ): Promise<Export> {
-  const { wake, timeoutMs, signal, words } = options;
-  const live = await deps.agents.use(accountId, agentId, { wake, timeoutMs, signal });
+  const { snapshot, words } = options;
   const scratch = await deps.parts.files.scratch();
   try {
-    await readQuietly(deps, { accountId, agentId }, scratch, options).finally(() => live.release());
-    const row = await deps.agents.get(accountId, agentId);
+    const place = { accountId, agentId };
+    const row = await (snapshot === null
+      ? readPresent(deps, place, scratch, options)
+      : readSnapshot(deps, place, scratch, { ...options, snapshot }));
     const data = deps.runtimes.get(row.runtimeKind)!.data;
     const leftOut = await lookThrough(scratch, data, row);
     const described = await deps.database.repeatable((db) => describeAgent(db, row, words));
@@ -67,9 +73,16 @@ export async function exportAgent(
   }
 }
 
-interface Place {
-  readonly accountId: string;
-  readonly agentId: string;
+async function readPresent(
+  deps: PortableDeps,
+  place: Place,
+  scratch: ScratchFile,
+  options: ExportOptions,
+): Promise<AgentRow> {
+  const { wake, timeoutMs, signal } = options;
+  const live = await deps.agents.use(place.accountId, place.agentId, { wake, timeoutMs, signal });
+  await readQuietly(deps, place, scratch, options).finally(() => live.release());
+  return deps.agents.get(place.accountId, place.agentId);
 }
 
 /** Has the agent's folders read while it is quiet. */
@@ -127,7 +140,7 @@ function refusalOf({ why, isBusy }: NonNullable<ReadOutcome>, agentId: string): 
     : new Refusal(why.includes('room') ? 'insufficient_capacity' : 'agent_unavailable', message, { agentId });
 }
 
-const boundsOf = ({ size, machine }: AgentRow) => contentBounds(machine?.diskGib ?? sizes[size].diskGib);
+const boundsOf = ({ size, machine }: AgentRow) => contentBounds(Math.max(machine?.diskGib ?? 0, sizes[size].diskGib));
 
 /** Reads the whole archive once, so that one which is not whole is found before the reply begins. Returns what is left out. */
 async function lookThrough(scratch: ScratchFile, data: CarriedData, row: AgentRow): Promise<Missing[]> {

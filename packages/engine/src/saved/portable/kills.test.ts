@@ -46,7 +46,7 @@ class Site {
   async packed(plane: Plane): Promise<Buffer> {
     const { id } = await running(world, plane);
     await writeFile(join(await this.guests.folderOf(id), 'workspace/word'), 'plum');
-    const options = { passphrase: null, words, wake: false, timeoutMs: 10_000, signal: never };
+    const options = { snapshot: null, passphrase: null, words, wake: false, timeoutMs: 10_000, signal: never };
     const { bytes } = await plane.engine.portable!.export(world.accountId, id, options);
     const parts: Uint8Array[] = [];
     for await (const part of bytes) parts.push(part);

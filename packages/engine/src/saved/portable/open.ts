@@ -1,5 +1,5 @@
 import type { RuntimeKind } from '@lodge/domain';
-import type { AgentRuntime, Log } from '@lodge/ports';
+import type { AgentRuntime } from '@lodge/ports';
 import type { Templates } from '../../templates/templates.ts';
 import type { PortableDeps } from './deps.ts';
 import { ImportKeeper } from './keeper.ts';
@@ -17,11 +17,10 @@ const untouchedMs = 60 * 60_000;
 interface OpenDeps extends Omit<PortableDeps, 'versions' | 'parts'> {
   readonly templates: Pick<Templates, 'current' | 'versionOf'>;
   readonly portable?: PortableDeps['parts'];
-  readonly log: Log;
 }
 
 /** The use-cases, and the loop that removes files; neither where the engine was given no parts for them. */
-export function openPortable({ templates, portable: parts, log, ...deps }: OpenDeps): {
+export function openPortable({ templates, portable: parts, ...deps }: OpenDeps): {
   readonly portable: Portable | null;
   readonly imports: readonly ImportKeeper[];
 } {
@@ -35,7 +34,7 @@ export function openPortable({ templates, portable: parts, log, ...deps }: OpenD
   const keeper = new ImportKeeper({
     database: deps.database,
     files: parts.files,
-    log,
+    log: deps.log,
     everyMs: keepEveryMs,
     untouchedMs,
   });

@@ -13,7 +13,7 @@ export type Portable = ReturnType<typeof createPortable>;
 export function createPortable(deps: PortableDeps) {
   const receiving = new Receiving(deps);
   return {
-    /** Reads the agent while it is quiet and returns it as one file. */
+    /** Reads the agent while it is quiet, or a snapshot of it, and returns it as one file. */
     export: (accountId: string, agentId: string, options: ExportOptions) =>
       exportAgent(deps, accountId, agentId, options),
     /** Refuses with `request_too_large`. */

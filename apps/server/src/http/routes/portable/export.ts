@@ -18,7 +18,7 @@ const schema = {
   tags: ['Snapshots'],
   summary: 'Export an agent as one file',
   description:
-    'The file has settings, members, schedules, home and workspace, for `POST /v1/agents/import` of this Lodge or another. It has no memory, and no key, token or grant: neither of LLM providers, channels, hooks and connections nor logins of the browser. Files that no import takes are left out: devices, links outwards. A running agent ends its turn first, within 30 s (else 409 `agent_busy`); messages that come meanwhile wait. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.\n\nWithout a `passphrase` the file is a tar.gz. With one it is sealed: scrypt makes a key of the passphrase, and AES-256-GCM seals chunks of 64 KiB.',
+    'The file has settings, members, schedules, home and workspace, for `POST /v1/agents/import` of this Lodge or another. It has no memory, and no key, token or grant: neither of LLM providers, channels, hooks and connections nor logins of the browser. Files that no import takes are left out: devices, links outwards. A running agent ends its turn first, within 30 s (else 409 `agent_busy`); messages that come meanwhile wait. A paused agent is resumed first; a stopped one answers 409, unless `wake=true` or its `lifecycle.auto_start` says that it is to be started.\n\nWith `snapshot` the files are those of a snapshot, and the agent goes on or stays stopped. The settings are those of today. The snapshot is opened as for one of its files; 409 `snapshot_not_ready` with `Retry-After` says that this still takes a while.\n\nWithout a `passphrase` the file is a tar.gz. With one it is sealed: scrypt makes a key of the passphrase, and AES-256-GCM seals chunks of 64 KiB.',
   params: AgentParams,
   querystring: ChatQuery,
   body: ExportAgent,
@@ -32,7 +32,7 @@ const schema = {
 const config = {
   rate: 'calls',
   scopes: ['agents:write'],
-  errors: [...guestErrors, 'agent_busy'],
+  errors: [...guestErrors, 'agent_busy', 'snapshot_not_found', 'snapshot_not_ready', 'snapshot_damaged'],
 } as const;
 
 interface Needs extends AgentReplies, GuestAccess {
@@ -59,8 +59,9 @@ async function exported(
   const { id } = request.params as { readonly id: string };
   checkAgentId(id);
   request.scope.fields.agent_id = id;
-  const { passphrase = null } = (request.body ?? {}) as ExportAgent;
+  const { snapshot = null, passphrase = null } = (request.body ?? {}) as ExportAgent;
   const file = await portable.export(request.principal.accountId, id, {
+    snapshot,
     passphrase,
     words: wordsOf(needs),
     wake: (request.query as ChatQuery).wake === 'true',
