@@ -20,6 +20,7 @@ import { others } from './others.ts';
 import { providers } from './providers.ts';
 import { schedules } from './schedules.ts';
 import { Results } from './results.ts';
+import { saved } from './saved.ts';
 import { skills } from './skills.ts';
 import type { Subject } from './subjects.ts';
 import { talk } from './talk.ts';
@@ -30,7 +31,7 @@ import { openWorld, templateTimeoutMs, Tested, type World } from './world.ts';
 // oxfmt-ignore
 const cases = [
   talk, attachments, hostTools, commands, others, connections, apis, providers,
-  inside, machinePrograms, ownersPackages, skills, webPages, imports, dashboard, channels, schedules, life, members, returns,
+  inside, saved, machinePrograms, ownersPackages, skills, webPages, imports, dashboard, channels, schedules, life, members, returns,
 ];
 
 /** Declares the tests of a runtime. */

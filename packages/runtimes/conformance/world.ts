@@ -43,12 +43,14 @@ export interface World {
   /** The mirrors that agents' packages come from. */
   readonly mirror: Mirror;
   readonly service: Service;
+  /** The settings of its Lodge, for another one like it. */
+  readonly env: Readonly<Record<string, string>>;
   /** Keys that the provider accepts. */
   readonly keys: readonly [string, string];
   close(): Promise<void>;
 }
 
-export async function openWorld({ name }: Subject, env: Readonly<Record<string, string>> = {}): Promise<World> {
+export async function openWorld(subject: Subject, env: Readonly<Record<string, string>> = {}): Promise<World> {
   const keys = [marked('first'), marked('second')] as const;
   const llm = await startStubLlm({ keys, strict: true });
   const platforms = await startPlatforms();
@@ -62,20 +64,14 @@ export async function openWorld({ name }: Subject, env: Readonly<Record<string, 
     const models = [{ name: 'any-model', prices: { input: '1', output: '5' } }];
     return { id, api, base_url: `http://127.0.0.1:${llm.port}${path}`, needs_key: true, models };
   });
-  const service = await Service.start({
-    entry: new URL('lodge.ts', import.meta.url),
-    env: {
-      ...platforms.env,
-      ...mirror.env,
-      LODGE_PROVIDERS: JSON.stringify(providers),
-      LODGE_CONNECTION_ADDRESSES: 'any',
-      CONFORMANCE_RUNTIMES: name,
-      ...env,
-    },
-    ...(installed !== undefined && {
-      prepare: (dataDir: string) => cp(installed, join(dataDir, 'runtimes'), { recursive: true }),
-    }),
-  }).catch(async (error: unknown) => {
+  const settings = {
+    ...platforms.env,
+    ...mirror.env,
+    LODGE_PROVIDERS: JSON.stringify(providers),
+    LODGE_CONNECTION_ADDRESSES: 'any',
+    ...env,
+  };
+  const service = await startService(subject, settings).catch(async (error: unknown) => {
     await closeStubs();
     throw error;
   });
@@ -84,6 +80,7 @@ export async function openWorld({ name }: Subject, env: Readonly<Record<string, 
     platforms,
     mirror,
     service,
+    env: settings,
     keys,
     async close() {
       await service.destroy();
@@ -91,6 +88,16 @@ export async function openWorld({ name }: Subject, env: Readonly<Record<string, 
     },
   };
 }
+
+/** Starts an empty Lodge with the runtime. */
+export const startService = ({ name }: Subject, env: Readonly<Record<string, string>>): Promise<Service> =>
+  Service.start({
+    entry: new URL('lodge.ts', import.meta.url),
+    env: { CONFORMANCE_RUNTIMES: name, ...env },
+    ...(installed !== undefined && {
+      prepare: (dataDir: string) => cp(installed, join(dataDir, 'runtimes'), { recursive: true }),
+    }),
+  });
 
 export interface Turn {
   readonly user?: string;

@@ -1,0 +1,227 @@
+/**
+ * Cases: snapshots of the agent. Its owner looks into one, goes back to one, and makes other agents of it, here and on another
+ * Lodge. The rules, and files that want to do harm, are tested in packages/engine/src/saved and tests/e2e.
+ */
+import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import type { StubRequest } from '@lodge/testkit/llm';
+import type { Reply } from '@lodge/testkit/service';
+import { telegramConversation } from './conversation.ts';
+import { Kept } from './kept.ts';
+import type { Results } from './results.ts';
+import type { Subject } from './subjects.ts';
+import { until } from './until.ts';
+import { startService, templateTimeoutMs, Tested } from './world.ts';
+
+const answerTimeoutMs = 5 * 60_000;
+const openTimeoutMs = 10 * 60_000;
+const marked = (what: string): string => `${what}-${randomBytes(6).toString('hex')}`;
+
+export function saved(results: Results, subject: Subject, agent: () => Tested): void {
+  const { check, further } = results.of(agent);
+  // An import boots a machine, which takes an emulated OpenClaw minutes. An agent of a snapshot starts as a fork does.
+  const whereCheap = subject.bootsQuickly ? check : further;
+  const kept = new Kept(subject, 'saved');
+  const { user } = kept;
+  const later = marked('later');
+  let snapshot: string;
+
+  check('a file is read out of its snapshot, changes since are listed, and paths are copied back', async (agent) => {
+    const call = callsOf(agent);
+    await kept.tell(agent);
+    await agent.shell('cd /workspace && mkdir notes && cd notes && echo first > changed && echo first > removed');
+    const { id, ...made } = (await call('POST', `/agents/${agent.id}/snapshots`, { name: 'good' })).body;
+    const { status, memory, loads, runtime } = made;
+    assert.deepEqual({ status, memory, loads, runtime: runtime.name }, ready(subject));
+    snapshot = id as string;
+
+    const change = `rm kept.txt notes/removed; echo ${later} > notes/changed; echo ${later} > notes/added`;
+    agent.world.llm.script([{ toolCalls: [subject.shell(change)] }, { text: 'Changed.' }]);
+    assert.match(await agent.answer(`The other word is ${later}.`, { user }), /Changed\./);
+
+    const { data } = (await call('GET', `/snapshots/${snapshot}/diff?to=now`)).body;
+    const changes = (data as { path: string; change: string }[]).map(({ path, change }) => `${change} ${path}`);
+    const expected = ['removed kept.txt', 'added notes/added', 'changed notes/changed', 'removed notes/removed'];
+    assert.deepEqual(
+      changes.filter((line) => / (notes\/|kept\.txt)/.test(line)),
+      expected,
+    );
+    assert.equal(await fileOf(agent, snapshot, 'notes/changed'), 'first\n');
+    assert.equal(await fileOf(agent, snapshot, 'kept.txt'), kept.written);
+
+    const paths = ['kept.txt', 'notes/removed'];
+    await call('POST', `/agents/${agent.id}/restore`, { snapshot, paths });
+    await kept.isOnDisk(agent);
+    assert.equal(
+      await agent.shell('cd /workspace && stat -c %U kept.txt; cat notes/*'),
+      `agent\n${later}\n${later}\nfirst`,
+    );
+  });
+
+  check('its last turn is undone, in its memory and on its disk', async (agent) => {
+    const call = callsOf(agent);
+    const back = await call('POST', `/agents/${agent.id}/restore`, { snapshot: 'before_last_turn' });
+    assert.deepEqual([back.body.status, back.body.status_reason], ['running', null], JSON.stringify(back.body));
+    const [{ data }] = (await call('GET', `/events?agent_id=${agent.id}&type=agent.restored`)).body.data;
+    assert.deepEqual([data.snapshot_id, data.loaded], [snapshot, 'memory']);
+    assert.equal(await agent.shell('cd /workspace/notes && cat *'), 'first\nfirst');
+    await kept.remembers(agent);
+    assert.match(agent.lastSeen, /Your machine was set back/);
+    assert.ok(!agent.lastSeen.includes(later), 'it does not know the turn');
+  });
+
+  check('a fork goes on beside it, which alone answers messages and its schedule', async (agent) => {
+    const call = callsOf(agent);
+    const { llm } = agent.world;
+    const person = await agent.onTelegram();
+    await telegramConversation(agent);
+    const path = `/agents/${agent.id}/schedules`;
+    const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
+    const schedule = { name: 'Later', at: at(86_400_000), prompt: 'Water the plums.' };
+    const { id: scheduleId } = (await call('POST', path, schedule)).body;
+    const forked = (await call('POST', `/agents/${agent.id}/fork`, { include: ['schedules'] })).body;
+    const fork = Tested.of(agent.world, forked.data[0].id as string);
+    const { status, status_reason: reason, channels, forked_from: from } = await fork.record();
+    assert.deepEqual({ status, reason, channels }, { status: 'running', reason: null, channels: [] });
+    assert.deepEqual([from.agent_id, from.snapshot_id], [agent.id, forked.snapshot]);
+
+    const say = (words: string, text: string) => (request: StubRequest) =>
+      lastSaid(request).includes(words) ? { text } : undefined;
+    llm.rule(say('Is one of you there?', 'One of us.'));
+    llm.rule(say('Water the plums.', 'Watered.'));
+    await call('PATCH', `${path}/${scheduleId}`, { at: at(1_000) });
+    await person.write('Is one of you there?');
+    const run = async () => (await call('GET', `${path}/${scheduleId}/runs`)).body.data[0];
+    await until(
+      'both are answered',
+      answerTimeoutMs,
+      async () => person.answers().some((text) => text.includes('One of us.')) && (await run())?.status === 'ok',
+    ).catch((error: Error) => assert.fail(`${error.message}\n${agent.world.service.output.slice(-4_000)}`));
+
+    llm.rule(say('Which one are you?', 'The fork.'));
+    assert.match(await fork.answer('Which one are you?', { user }), /The fork\./);
+    assert.match(
+      agent.lastSeen,
+      new RegExp(`You are a fork of the agent [^]*\\(${agent.id}\\)[^]*\\(${fork.id}\\) now`),
+    );
+    assert.ok(agent.lastSeen.includes(kept.word), 'it remembers what its parent was told');
+    await kept.isOnDisk(fork);
+    for (const words of ['Is one of you there?', 'Water the plums.'])
+      assert.equal(llm.requests.filter((request) => lastSaid(request).includes(words)).length, 1, words);
+    assert.equal(person.answers().filter((text) => text.includes('One of us.')).length, 1);
+    assert.deepEqual((await call('GET', `/agents/${fork.id}/messages`)).body.data, []);
+    const [copy] = (await call('GET', `/agents/${fork.id}/schedules`)).body.data;
+    assert.deepEqual([copy.name, copy.enabled, copy.next_run_at], ['Later', false, null]);
+
+    const identity = 'hostname; cat /etc/machine-id /proc/sys/kernel/random/boot_id';
+    const [own, other] = await Promise.all([agent.shell(identity), fork.shell(identity)]);
+    const [[host, ...rest], [otherHost, ...otherRest]] = [own.split('\n'), other.split('\n')];
+    assert.deepEqual([host, otherHost], [agent.id, fork.id]);
+    assert.notEqual(rest[0], otherRest[0], 'its machine-id');
+    await call('DELETE', `/agents/${fork.id}`);
+    await call('DELETE', `${path}/${scheduleId}`);
+  });
+
+  whereCheap('another agent is made from its snapshot, with keys and settings of its own', async (agent) => {
+    const call = callsOf(agent);
+    const { llm, keys } = agent.world;
+    const asked = {
+      name: 'Published',
+      from: { snapshot },
+      model: subject.model('other-model'),
+      llm_keys: [{ provider: 'stub', api_key: keys[1] }],
+      instructions: `You are ${later}.`,
+      lifecycle: { idle_timeout_seconds: 0 },
+    };
+    const made = (await call('POST', '/agents', asked)).body;
+    assert.deepEqual([made.status, made.runtime_kind, made.channels], ['running', subject.kind, []]);
+    const other = Tested.of(agent.world, made.id as string);
+    llm.script([{ text: 'At your service.' }]);
+    assert.match(await other.answer('Who are you?', { user: 'stranger' }), /At your service\./);
+    const { key, model } = llm.requests.at(-1)!;
+    assert.deepEqual([key, model], [keys[1], 'other-model']);
+    assert.match(agent.lastSeen, new RegExp(`You are a new agent, [^]*snapshot of the agent ${agent.id}`));
+    assert.ok(agent.lastSeen.includes(`You are ${later}.`));
+    await kept.isOnDisk(other);
+    await call('DELETE', `/agents/${other.id}`);
+  });
+
+  whereCheap(
+    'as one file it goes to an empty Lodge, knows there what it knew, and takes no key along',
+    async (agent) => {
+      const { world } = agent;
+      await kept.remembers(agent);
+      const reply = await raw(agent, `/agents/${agent.id}/export`, { method: 'POST' });
+      assert.equal(reply.status, 200, await reply.clone().text());
+      const file = Buffer.from(await reply.arrayBuffer());
+      const content = gunzipSync(file);
+      const masterKey = await readFile(join(world.service.dataDir, 'master.key'), 'utf8');
+      const secrets = [...world.keys, world.service.apiKey, ...agent.secrets, masterKey.trim()];
+      assert.deepEqual(
+        secrets.filter((secret) => content.includes(secret)),
+        [],
+      );
+      for (const there of [kept.word, kept.written])
+        assert.ok(content.includes(there), 'the search finds what is there');
+
+      const service = await startService(subject, world.env);
+      try {
+        await service.awaitTemplate(templateTimeoutMs, subject.name);
+        const away = { ...world, service };
+        const body = new Blob([file]);
+        const imported = await raw({ world: away }, '/agents/import?name=Moved', { method: 'POST', body });
+        const made = (await imported.json()) as Reply['body'];
+        assert.deepEqual(
+          [imported.status, made.status],
+          [201, 'running'],
+          `${JSON.stringify(made)}\n${service.output}`,
+        );
+        const missing = (made.import.missing as { kind: string; name: string }[]).map(
+          ({ kind, name }) => `${kind} ${name}`,
+        );
+        assert.ok(missing.includes('llm_key stub') && missing.includes('channel telegram'), missing.join(', '));
+        const moved = Tested.of(away, made.id as string);
+        await moved.patch({ llm_keys: [{ provider: 'stub', api_key: world.keys[1] }] });
+        await kept.remembers(moved);
+        assert.equal(world.llm.requests.at(-1)!.key, world.keys[1]);
+      } finally {
+        await service.destroy();
+      }
+    },
+  );
+}
+
+const ready = ({ name }: Subject) => ({ status: 'ready', memory: true, loads: 'memory', runtime: name });
+
+/** Calls the API, and expects a good reply. */
+const callsOf =
+  ({ world: { service } }: Pick<Tested, 'world'>) =>
+  async (method: string, path: string, body?: object): Promise<Reply> => {
+    const reply = await service.call(method, path, body);
+    assert.ok(reply.status < 300, `${method} ${path}: ${JSON.stringify(reply.body)}\n${service.output.slice(-3_000)}`);
+    return reply;
+  };
+
+const raw = ({ world: { service } }: Pick<Tested, 'world'>, path: string, init: RequestInit): Promise<Response> =>
+  fetch(`${service.baseUrl}${path}`, { ...init, headers: { 'x-api-key': service.apiKey } });
+
+/** Reads a file of a snapshot. The first request may be over before the snapshot is open. */
+async function fileOf(agent: Tested, snapshot: string, path: string): Promise<string> {
+  let text = '';
+  await until(`${path} of the snapshot`, openTimeoutMs, async () => {
+    const reply = await raw(agent, `/snapshots/${snapshot}/files/${path}`, {});
+    text = await reply.text();
+    assert.ok(reply.status === 200 || reply.status === 409, text);
+    return reply.status === 200;
+  });
+  return text;
+}
+
+/** The end of a request: what its conversation has after the last answer. */
+function lastSaid({ body }: StubRequest): string {
+  const { messages } = body as { messages: { role: string }[] };
+  return JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1));
+}
