@@ -10,7 +10,6 @@ export interface Place {
 }
 
 const inBrowser = { none: 'a person signs in, and changes who they are, in the browser' };
-const asFile = { none: 'a file of GiB is a stream: curl sends and keeps it' };
 const byOthers = { none: 'third parties send to a hook; nobody types it' };
 
 const table: Readonly<Record<string, readonly [method: Place['method'], command: Place['command']]>> = {
@@ -25,8 +24,8 @@ const table: Readonly<Record<string, readonly [method: Place['method'], command:
   stopAgent: ['agents.stop', 'agents stop'],
   restartAgent: ['agents.restart', 'agents restart'],
   forkAgent: ['agents.fork', 'agents fork'],
-  exportAgent: [asFile, asFile],
-  importAgent: [asFile, asFile],
+  exportAgent: ['agents.exportFile', 'agents export'],
+  importAgent: ['agents.importFile', 'agents import'],
   upgradeAgent: ['agents.upgrade', 'agents upgrade'],
   checkLlmKeys: ['agents.checkLlmKeys', 'agents check-keys'],
   fingerprintSecrets: ['secrets.fingerprint', { none: '`lodge apply` asks for them, to compare secrets' }],

@@ -39,6 +39,28 @@ async def test_files(server: Any, agent_id: str) -> None:
                 await files.read_text(agent_id, odd)
 
 
+async def test_an_agent_as_a_file(server: Any, agent_id: str, tmp_path: Path) -> None:
+    local = tmp_path / "agent.lodge"
+    async with server.AsyncLodge() as lodge:
+        await lodge.files.write(agent_id, "carried.txt", "plum")
+        async with await lodge.agents.export_file(agent_id, passphrase="plum tart with cream") as content:
+            with open(local, "wb") as file:
+                async for chunk in content.stream():
+                    file.write(chunk)
+        told: list[Any] = []
+        with open(local, "rb") as file:
+            made = await lodge.agents.import_file(
+                file, name="Carried", passphrase="plum tart with cream", on_progress=lambda *done: told.append(done)
+            )
+        assert (made.name, made.status) == ("Carried", "running")
+        assert {each.kind for each in made.import_.missing} <= {"file"}
+        assert told[-1] == (local.stat().st_size, local.stat().st_size)
+        assert await lodge.files.read_text(made.id, "carried.txt") == "plum"
+        with pytest.raises(lodge_agents.BadRequestError):
+            await lodge.agents.import_file(local.read_bytes(), passphrase="another passphrase")
+        await lodge.agents.delete(made.id)
+
+
 async def test_folders(server: Any, agent_id: str, tmp_path: Path) -> None:
     source, target = tmp_path / "source", tmp_path / "target"
     (source / "deep" / "empty").mkdir(parents=True)

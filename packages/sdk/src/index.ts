@@ -11,8 +11,10 @@ export type {
   WithQuery,
 } from './options.ts';
 export type { FileContent } from './http/content.ts';
+export type { AgentExport } from './http/export.ts';
 export type { Page, Pages } from './http/page.ts';
 export type { FileBody, OnProgress } from './http/upload.ts';
+export type { ImportOptions } from './resources/agents.ts';
 export type { AskOptions, ChatOptions, ResponseEvent } from './resources/chat.ts';
 export type { ChannelName } from './resources/channels.ts';
 export type { ListFiles, ReadOptions, WriteOptions } from './resources/machine/files.ts';

@@ -35,6 +35,7 @@ const server = await startServer({
     LODGE_REGISTRATION: 'open',
   },
   runtime: {
+    data: { folders: ['/workspace'], except: [] },
     chatEndpoint: () => ({
       baseUrl: `http://127.0.0.1:${gatewayPort}/v1`,
       headers: {},

@@ -116,6 +116,10 @@ __all__ = [
     "HostTemplate",
     "HostVersions",
     "HostVersionsRuntime",
+    "ImportedAgent",
+    "ImportedAgentImport",
+    "ImportedAgentImportMissingItem",
+    "ImportedAgentImportMissingItemKind",
     "Invitation",
     "InvitationList",
     "Lifecycle",
@@ -1582,6 +1586,96 @@ class Host(Reply):
     unseen: list[str]
     """Checks that only `doctor` as root can make."""
     backups: HostBackups | None
+
+
+ImportedAgentImportMissingItemKind = Literal[
+    "llm_key",
+    "channel",
+    "connection",
+    "hook",
+    "port",
+    "skill",
+    "peer",
+    "confirmation_rule",
+    "confirmation_delivery",
+    "schedule",
+    "schedule_delivery",
+    "file",
+]
+
+
+class ImportedAgentImportMissingItem(Reply):
+    kind: ImportedAgentImportMissingItemKind | str
+    name: str
+    """Its name, provider, channel or path."""
+
+
+class ImportedAgentImport(Reply):
+    missing: list[ImportedAgentImportMissingItem]
+    """Things that the exported agent had and that no export has: keys, tokens and grants, and what needs them."""
+
+
+class ImportedAgent(Reply):
+    object: Literal["agent"]
+    id: str
+    name: str
+    description: str | None
+    instructions: str | None
+    """Who the agent is and how it works."""
+    settings_pending: bool
+    """Whether the machine has yet to take over instructions, members, dashboard, browser, egress, variables,
+    skills or packages as they are now: within seconds while it runs, packages within minutes, else at its
+    next start.
+    """
+    status: Literal["provisioning", "running", "paused", "stopped", "error"] | str
+    status_reason: AgentStatusReason | None
+    """Why the agent is in its status; always set in `error`."""
+    transition: AgentTransition | None
+    """The change of the machine that is under way; null when none is. A snapshot changes nothing; going back to
+    one counts as a restart.
+    """
+    runtime_kind: Literal["runtime_a", "runtime_b"] | str
+    runtime: AgentRuntime | None
+    """What runs in the VM, in the version that it has there; null when this deployment does not offer it."""
+    upgrade_available: bool
+    """A newer image is ready than the one the agent was made from: `POST /v1/agents/:id/upgrade` moves it."""
+    model: str
+    size: Literal["small", "medium", "large", "xlarge"] | str
+    """The size asked for."""
+    machine: Machine
+    disk: Disk
+    url: str
+    dashboard_url: str | None
+    browser: bool
+    """Whether it has a browser in its machine."""
+    llm_keys: list[AgentLlmKey]
+    channels: list[AgentChannel]
+    lifecycle: Lifecycle
+    spend_limit: SpendLimit | None
+    egress: Egress
+    env: dict[str, str]
+    """Plain variables of the commands, terminals and tools in the agent’s machine, by name."""
+    packages: Packages
+    packages_error: str | None
+    """Why the packages are not installed; null while nothing has failed. It is tried again."""
+    confirmations: ConfirmationRules | None
+    models: list[str] | None
+    """Models that it may call beside its own and its members'; null: any."""
+    peers: list[str]
+    """Ids of agents that it may ask with its tool `ask_agent`; `*` for all of the account."""
+    snapshots: SnapshotPlan
+    forked_from: ForkedFrom | None
+    labels: dict[str, str]
+    """Up to 50 short pairs to select by: `label[team]=support` in a list. Notes of your own are `metadata`."""
+    metadata: dict[str, str]
+    """Up to 50 pairs of strings: your own notes. What lists are to select by are `labels`."""
+    created_at: datetime
+    updated_at: datetime
+    started_at: datetime | None
+    paused_at: datetime | None
+    stopped_at: datetime | None
+    last_active_at: datetime | None
+    import_: ImportedAgentImport = Field(alias="import")
 
 
 class Invitation(Reply):

@@ -1,7 +1,10 @@
 import { ApiError, ConnectionError, StateError, TimeoutError } from '../errors.ts';
+import { AgentExport } from '../http/export.ts';
 import { follow } from '../http/follow.ts';
 import type { Pages } from '../http/page.ts';
 import { backoff, pause } from '../http/retry.ts';
+import { sendable, Upload } from '../http/upload.ts';
+import type { FileBody, OnProgress } from '../http/upload.ts';
 import { agentPath } from '../http/url.ts';
 import type { CallOptions, FollowOptions, IfMatch, WithQuery } from '../options.ts';
 import type {
@@ -9,26 +12,36 @@ import type {
   AgentList,
   CreateAgent,
   DeletedAgent,
+  ExportAgent,
   Fork,
   ForkAgent,
+  ImportedAgent,
   LlmKeyChecks,
   LogEntry,
   LogList,
   UpdateAgent,
 } from '../types.ts';
-import { Resource } from './resource.ts';
+import { Resource, split } from './resource.ts';
 import type { QueryOf } from './resource.ts';
 
 /** The service waits 60 s for a machine, unless its operator says otherwise. */
 const waitMs = 150_000;
 /** The agent is saved before, in which a turn ends. */
 const forkMs = 300_000;
+/** All folders of the agent are read before the first byte of an export comes, and before an import is answered. */
+const portableMs = 25 * 60_000;
 const defaultUntilMs = 10 * 60_000;
 const lookSeconds = 25;
 
 type Wait = WithQuery<QueryOf<'startAgent'>>;
 type Body = Readonly<Record<string, never>>;
 type Status = 'running' | 'paused' | 'stopped';
+
+export interface ImportOptions extends WithQuery<QueryOf<'importAgent'>> {
+  /** Opens a sealed file. */
+  readonly passphrase?: string | undefined;
+  readonly onProgress?: OnProgress | undefined;
+}
 
 export class Agents extends Resource {
   /** Creates an agent. The reply comes once it runs, or after a minute as it is then; `wait: false` does not wait. */
@@ -59,6 +72,32 @@ export class Agents extends Resource {
    */
   fork(id: string, body: ForkAgent = {}, options?: Wait): Promise<Fork> {
     return this.postJson(agentPath(id, 'fork'), body, options, { slowMs: forkMs });
+  }
+
+  /** Exports an agent, or a snapshot of it, as one file, which is sealed where there is a `passphrase`. Read what this resolves to. */
+  async exportFile(
+    id: string,
+    body: ExportAgent = {},
+    options: WithQuery<QueryOf<'exportAgent'>> = {},
+  ): Promise<AgentExport> {
+    const { call, rest } = split(options);
+    const path = agentPath(id, 'export');
+    return new AgentExport(await this.http.open({ method: 'POST', path, query: rest, body, slowMs: portableMs }, call));
+  }
+
+  /** Makes an agent of the file of an export. `wait: false` does not wait until it runs. */
+  async importFile(
+    file: FileBody | Upload,
+    { passphrase, onProgress, ...options }: ImportOptions = {},
+  ): Promise<ImportedAgent> {
+    const upload = file instanceof Upload ? file : new Upload(await sendable(file), { onProgress });
+    const headers = { 'content-type': 'application/octet-stream', 'x-passphrase': passphrase };
+    return this.sendJson<ImportedAgent>('POST', '/agents/import', options, {
+      upload,
+      headers,
+      isKeyed: true,
+      slowMs: portableMs,
+    });
   }
 
   start(id: string, body?: Body, options?: Wait): Promise<Agent> {
