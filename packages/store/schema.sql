@@ -656,10 +656,11 @@ CREATE TABLE compute_rates (
   stopped integer NOT NULL,
   vcpus integer NOT NULL,
   memory_mib integer NOT NULL,
-  disk_gib integer NOT NULL,
+  disk_gib numeric NOT NULL,
   compute_usd numeric NOT NULL,
   storage_usd numeric NOT NULL,
-  CONSTRAINT compute_rates_pkey PRIMARY KEY (agent_id)
+  of_snapshots boolean NOT NULL DEFAULT false,
+  CONSTRAINT compute_rates_pkey PRIMARY KEY (agent_id, of_snapshots)
 );
 CREATE INDEX compute_rates_of_account ON compute_rates USING btree (account_id);
 
@@ -673,7 +674,7 @@ CREATE TABLE compute_steps (
   stopped integer NOT NULL,
   vcpus integer NOT NULL,
   memory_mib integer NOT NULL,
-  disk_gib integer NOT NULL,
+  disk_gib numeric NOT NULL,
   compute_usd numeric NOT NULL,
   storage_usd numeric NOT NULL,
   summed boolean NOT NULL DEFAULT false,
@@ -1226,11 +1227,13 @@ CREATE TABLE snapshots (
   error_code text,
   turns integer NOT NULL,
   created_at timestamp(3) with time zone NOT NULL DEFAULT clock_timestamp(),
+  held_bytes bigint NOT NULL DEFAULT 0,
   CONSTRAINT snapshots_pkey PRIMARY KEY (id),
   CONSTRAINT snapshots_bytes_check CHECK (bytes >= 0),
   CONSTRAINT snapshots_disk_bytes_check CHECK (disk_bytes >= 0),
   CONSTRAINT snapshots_error_code_check CHECK (error_code = ANY (ARRAY['agent_busy'::text, 'insufficient_capacity'::text])),
   CONSTRAINT snapshots_error_has_reason CHECK ((status <> ALL (ARRAY['failed'::text, 'damaged'::text])) OR error IS NOT NULL),
+  CONSTRAINT snapshots_held_bytes_check CHECK (held_bytes >= 0),
   CONSTRAINT snapshots_id_check CHECK (id ~ '^[a-z][a-z0-9]{11}$'::text),
   CONSTRAINT snapshots_kind_check CHECK (kind = ANY (ARRAY['named'::text, 'auto'::text, 'fork'::text, 'before_restore'::text, 'before_upgrade'::text])),
   CONSTRAINT snapshots_loads_check CHECK (loads = ANY (ARRAY['memory'::text, 'disk'::text])),
@@ -1293,7 +1296,7 @@ CREATE TABLE usage_sums (
   stopped integer NOT NULL,
   vcpus integer NOT NULL,
   memory_mib integer NOT NULL,
-  disk_gib integer NOT NULL,
+  disk_gib numeric NOT NULL,
   compute_usd numeric NOT NULL,
   storage_usd numeric NOT NULL,
   running_ms bigint NOT NULL,
@@ -1301,7 +1304,7 @@ CREATE TABLE usage_sums (
   stopped_ms bigint NOT NULL,
   vcpus_ms bigint NOT NULL,
   memory_mib_ms bigint NOT NULL,
-  disk_gib_ms bigint NOT NULL,
+  disk_gib_ms numeric NOT NULL,
   compute_usd_ms numeric NOT NULL,
   storage_usd_ms numeric NOT NULL,
   CONSTRAINT usage_sums_pkey PRIMARY KEY (account_id, width, agent_id, at, provider, model),
@@ -1536,10 +1539,10 @@ declare
   runs constant integer := (there and a.status = 'running')::int;
   sleeps constant integer := (there and a.status = 'paused')::int;
 begin
-  select * into old from compute_rates where agent_id = a.id for update;
+  select * into old from compute_rates where agent_id = a.id and not of_snapshots for update;
   if old.agent_id is null then
     if not there then return; end if;
-    old := (a.id, a.account_id, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0);
+    old := (a.id, a.account_id, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, false);
   end if;
   select * into price from compute_prices where size = a.size;
   new := (
@@ -1548,7 +1551,7 @@ begin
     runs * coalesce(a.machine_vcpus, 0), (runs + sleeps) * coalesce(a.machine_memory_mib, 0),
     there::int * coalesce(a.machine_disk_gib, 0),
     runs * coalesce(price.running_usd, 0) + sleeps * coalesce(price.paused_usd, 0),
-    there::int * coalesce(a.machine_disk_gib, 0) * coalesce(price.storage_usd, 0)
+    there::int * coalesce(a.machine_disk_gib, 0) * coalesce(price.storage_usd, 0), false
   );
   if (old.running, old.paused, old.stopped, old.vcpus, old.memory_mib, old.disk_gib, old.compute_usd, old.storage_usd)
     = (new.running, new.paused, new.stopped, new.vcpus, new.memory_mib, new.disk_gib, new.compute_usd, new.storage_usd)
@@ -1562,9 +1565,34 @@ begin
     new.compute_usd - old.compute_usd, new.storage_usd - old.storage_usd
   );
   insert into compute_rates values (new.*)
-  on conflict (agent_id) do update set
+  on conflict (agent_id, of_snapshots) do update set
     since = new.since, running = new.running, paused = new.paused, stopped = new.stopped, vcpus = new.vcpus,
     memory_mib = new.memory_mib, disk_gib = new.disk_gib, compute_usd = new.compute_usd, storage_usd = new.storage_usd;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.note_snapshots(of_agent text, of_account text)
+ RETURNS void
+ LANGUAGE plpgsql
+AS $function$
+declare
+  old compute_rates;
+  gib numeric;
+  usd numeric;
+  moment timestamptz(3);
+begin
+  insert into compute_rates values (of_agent, of_account, '-infinity', 0, 0, 0, 0, 0, 0, 0, 0, true)
+    on conflict do nothing;
+  select * into old from compute_rates where agent_id = of_agent and of_snapshots for update;
+  select coalesce(sum(each.gib), 0), coalesce(sum(each.gib * coalesce(p.storage_usd, 0)), 0) into gib, usd
+    from (select size, round(held_bytes / 1073741824.0, 6) as gib from snapshots where agent_id = of_agent) as each
+    left join compute_prices p on p.size = each.size;
+  if (old.disk_gib, old.storage_usd) = (gib, usd) then return; end if;
+  moment := greatest(clock_timestamp(), old.since);
+  insert into compute_steps (
+    agent_id, account_id, at, running, paused, stopped, vcpus, memory_mib, disk_gib, compute_usd, storage_usd
+  ) values (of_agent, of_account, moment, 0, 0, 0, 0, 0, gib - old.disk_gib, 0, usd - old.storage_usd);
+  update compute_rates set since = moment, disk_gib = gib, storage_usd = usd where agent_id = of_agent and of_snapshots;
 end
 $function$;
 
@@ -1584,6 +1612,25 @@ CREATE OR REPLACE FUNCTION public.notify_api_key_changed()
 AS $function$
 begin
   perform pg_notify('api_key_changed', new.id);
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION public.snapshots_note_storage()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+declare
+  of record;
+begin
+  if tg_op = 'DELETE' then
+    for of in select distinct agent_id, account_id from removed where held_bytes > 0 order by 1
+    loop perform note_snapshots(of.agent_id, of.account_id); end loop;
+  else
+    for of in select distinct n.agent_id, n.account_id
+      from added n join removed o on o.id = n.id where n.held_bytes <> o.held_bytes order by 1
+    loop perform note_snapshots(of.agent_id, of.account_id); end loop;
+  end if;
   return null;
 end
 $function$;
@@ -1700,3 +1747,7 @@ CREATE TRIGGER llm_call_contents_removed AFTER DELETE ON llm_call_contents REFER
 CREATE TRIGGER llm_calls_spend AFTER INSERT ON llm_calls REFERENCING NEW TABLE AS new_calls FOR EACH STATEMENT EXECUTE FUNCTION add_spend();
 
 CREATE TRIGGER schedule_runs_forget_work AFTER DELETE ON schedule_runs REFERENCING OLD TABLE AS gone FOR EACH STATEMENT EXECUTE FUNCTION forget_work('run');
+
+CREATE TRIGGER snapshots_storage_changed AFTER UPDATE ON snapshots REFERENCING OLD TABLE AS removed NEW TABLE AS added FOR EACH STATEMENT EXECUTE FUNCTION snapshots_note_storage();
+
+CREATE TRIGGER snapshots_storage_removed AFTER DELETE ON snapshots REFERENCING OLD TABLE AS removed FOR EACH STATEMENT EXECUTE FUNCTION snapshots_note_storage();

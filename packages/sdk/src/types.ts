@@ -3202,7 +3202,7 @@ export interface UsageBucket {
     cpu_seconds: number;
     /** Of machines that run or are paused. */
     memory_gb_seconds: number;
-    /** Disk of the machine, in every status. */
+    /** Disk of the machine, in every status, and of snapshots. */
     storage_gb_seconds: number;
   };
   llm: {
@@ -3229,7 +3229,7 @@ export interface UsageBucket {
     compute: string;
     /** Of model calls, by the list prices of their providers. */
     llm: string;
-    /** Of disks, by the prices of this deployment. */
+    /** Of disks and snapshots, by the prices of this deployment. */
     storage: string;
     /** All of it. */
     total: string;
@@ -3248,7 +3248,7 @@ export interface UsageTotals {
     cpu_seconds: number;
     /** Of machines that run or are paused. */
     memory_gb_seconds: number;
-    /** Disk of the machine, in every status. */
+    /** Disk of the machine, in every status, and of snapshots. */
     storage_gb_seconds: number;
   };
   llm: {
@@ -3275,7 +3275,7 @@ export interface UsageTotals {
     compute: string;
     /** Of model calls, by the list prices of their providers. */
     llm: string;
-    /** Of disks, by the prices of this deployment. */
+    /** Of disks and snapshots, by the prices of this deployment. */
     storage: string;
     /** All of it. */
     total: string;

@@ -59,8 +59,8 @@ export function savedTests(world: World): void {
     await has(vm, 'one', 'two', 'three');
     assert.equal((await save(vm, 'first')).bytes, first.bytes, 'the same id twice is the same saved machine');
 
-    const { savedAt, diskBytes, ...found } = (await world.driver.findSaved('first'))!;
-    assert.ok(Math.abs(Date.now() - savedAt.getTime()) < 10 * 60_000 && diskBytes > 0);
+    const { savedAt, diskBytes, heldBytes, ...found } = (await world.driver.findSaved('first'))!;
+    assert.ok(Math.abs(Date.now() - savedAt.getTime()) < 10 * 60_000 && diskBytes > 0 && heldBytes > 0);
     const about = { id: 'first', agentId: 'saves', executionId: vm.executionId, templateId: world.template.id };
     const kept = { memory: true, loads: 'memory', facts: { at: 1 }, bytes: first.bytes };
     assert.deepEqual(found, { ...about, ...kept, machine: wanted.machine });

@@ -9,6 +9,7 @@ import { agentsSection, countPeople } from './doctor/agents.ts';
 import type { Finding, Section } from '../host/finding.ts';
 import { lodgeSection, networkSection, virtualisationSection } from './doctor/lodge.ts';
 import { machineSection, programsSection } from './doctor/machine.ts';
+import { savedSection } from './doctor/saved.ts';
 
 const marks: Readonly<Record<Finding['state'], string>> = { ok: 'ok  ', note: 'note', warn: 'WARN', fail: 'FAIL' };
 
@@ -27,6 +28,7 @@ export const doctor: Command = async (args, env) => {
     () => virtualisationSection(config, log),
     () => lodgeSection(config, log),
     () => agentsSection(config, log, values.json),
+    () => savedSection(config, log),
     () => weaknessesSection(config, log),
   ];
   for (const part of parts) {

@@ -24,7 +24,7 @@ const figures = {
     vcpu_seconds: seconds('vCPUs of the machine, times the seconds it ran.'),
     cpu_seconds: seconds('CPU time that was really used.'),
     memory_gb_seconds: seconds('Of machines that run or are paused.'),
-    storage_gb_seconds: seconds('Disk of the machine, in every status.'),
+    storage_gb_seconds: seconds('Disk of the machine, in every status, and of snapshots.'),
   }),
   llm: strict({
     requests: count('Model calls that went out.'),
@@ -40,7 +40,7 @@ const figures = {
     {
       compute: usd('Of machines, by the prices of this deployment.', '0.42'),
       llm: usd('Of model calls, by the list prices of their providers.', '1.305726'),
-      storage: usd('Of disks, by the prices of this deployment.', '0'),
+      storage: usd('Of disks and snapshots, by the prices of this deployment.', '0'),
       total: usd('All of it.', '1.725726'),
     },
     { description: 'US dollars, as decimal text.' },

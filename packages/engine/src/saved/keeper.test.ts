@@ -127,6 +127,23 @@ test('a row that nothing saves has failed, a machine without a row is freed, a r
   await plane.end();
 });
 
+test('the disk of a snapshot is measured when it is saved, and again by a later process', async () => {
+  const host = new FakeHost();
+  const first = await startPlane(world, host, { snapshotsEveryMs: 60_000 });
+  const { id } = await running(world, first);
+  const ids = { accountId: world.accountId, agentId: id, snapshotId: 'ddddddddddd1' };
+  const asked = await first.snapshots.create(ids, { memory: true });
+  const { heldBytes, bytes, diskBytes } = await first.snapshots.awaitSaved(asked, 15_000, never);
+  assert.ok(Number(heldBytes) > 0);
+  assert.equal(Number(heldBytes), Number(bytes) + Number(diskBytes), 'nothing else has its files');
+  first.kill();
+  await sql(`update snapshots set held_bytes = 5 where id = '${ids.snapshotId}'`);
+  const plane = await startPlane(world, host, { snapshotsEveryMs: 40 });
+  const held = async () => (await plane.snapshots.get(world.accountId, ids.snapshotId)).heldBytes;
+  await until('it is measured again', async () => (await held()) === heldBytes);
+  await plane.end();
+});
+
 test('a plan that is refused for its account’s quota is left alone, and another agent has its turn', async () => {
   const host = new FakeHost();
   const options = { snapshotsEveryMs: 40, snapshots: { accountGib: 1 } };

@@ -23,9 +23,10 @@ import {
   plannedAgents,
   readySnapshots,
   strandedSaves,
+  writeHeldBytes,
   writeSnapshot,
 } from '@lodge/store/snapshots';
-import type { SnapshotRow } from '@lodge/store/snapshots';
+import type { HeldBytes, SnapshotRow } from '@lodge/store/snapshots';
 import type { DiskKeeper } from '../lifecycle/disk/keeper.ts';
 import { Rounds } from '../periodic.ts';
 import { beginSave } from './begin.ts';
@@ -174,19 +175,22 @@ export class SnapshotKeeper extends Rounds {
     }
   }
 
-  /** Compares the rows with the host's machines. */
+  /** Compares the rows with the host's machines, and samples their disk. */
   private async compare(signal: AbortSignal): Promise<void> {
     const { database, driver, holder } = this.deps;
     for (let after = ''; !signal.aborted;) {
       const rows = await database.repeatable((db) => readySnapshots(db, holder, after, pageSize));
+      const held: HeldBytes[] = [];
       for (const row of rows) {
         const found = await driver.findSaved(row.id).catch(damageOf);
+        if (found !== 'damaged') held.push({ id: row.id, heldBytes: found?.heldBytes ?? 0 });
         if (found === null) await this.noteDamage(row, 'its machine is not on this host.');
         else if (found === 'damaged') await this.noteDamage(row, rotten);
         else if (found.loads !== row.loads && !(found.loads === 'memory' && !row.memory)) {
           await database.transaction((trx) => writeSnapshot(trx, row.id, { loads: found.loads }));
         }
       }
+      await database.transaction((trx) => writeHeldBytes(trx, held));
       if (rows.length < pageSize) return;
       after = rows.at(-1)!.id;
     }

@@ -176,7 +176,7 @@ async function copyPresent(pass: Pass, { id }: Pick<SnapshotRow, 'id'>, present:
 async function outcomeOf({ deps, agent }: Pass, id: string, stillMs: number): Promise<SaveOutcome> {
   const found = await findReadable(deps.driver, id);
   if (found === null) return failed('Its machine could not be saved.');
-  const { memory, loads, bytes, diskBytes, templateId } = found;
+  const { memory, loads, bytes, diskBytes, heldBytes, templateId } = found;
   const runtimeVersion = deps.templates.versionOf(templateId) ?? agent.runtimeVersion;
-  return { saved: { memory, loads, bytes, diskBytes, templateId, runtimeVersion }, stillMs };
+  return { saved: { memory, loads, bytes, diskBytes, heldBytes, templateId, runtimeVersion }, stillMs };
 }

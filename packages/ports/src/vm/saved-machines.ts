@@ -42,6 +42,8 @@ export interface SavedMachine {
   readonly facts: RuntimeFacts | null;
   readonly bytes: number;
   readonly diskBytes: number;
+  /** Bytes that its files occupy, where those of a file that others have too are divided among all that have it. */
+  readonly heldBytes: number;
   readonly savedAt: Date;
 }
 

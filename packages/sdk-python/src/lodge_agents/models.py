@@ -2332,7 +2332,7 @@ class UsageBucketCompute(Reply):
     memory_gb_seconds: float
     """Of machines that run or are paused."""
     storage_gb_seconds: float
-    """Disk of the machine, in every status."""
+    """Disk of the machine, in every status, and of snapshots."""
 
 
 class UsageBucketLlm(Reply):
@@ -2363,7 +2363,7 @@ class UsageBucketCost(Reply):
     llm: str
     """Of model calls, by the list prices of their providers."""
     storage: str
-    """Of disks, by the prices of this deployment."""
+    """Of disks and snapshots, by the prices of this deployment."""
     total: str
     """All of it."""
 

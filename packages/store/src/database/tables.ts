@@ -418,8 +418,9 @@ export interface ComputeRates {
   accountId: string;
   agentId: string;
   computeUsd: Numeric;
-  diskGib: number;
+  diskGib: Numeric;
   memoryMib: number;
+  ofSnapshots: Generated<boolean>;
   paused: number;
   running: number;
   since: Timestamp;
@@ -433,7 +434,7 @@ export interface ComputeSteps {
   agentId: string;
   at: Timestamp;
   computeUsd: Numeric;
-  diskGib: number;
+  diskGib: Numeric;
   id: Generated<Int8>;
   memoryMib: number;
   paused: number;
@@ -853,6 +854,7 @@ export interface Snapshots {
   error: string | null;
   errorCode: domain.SnapshotErrorCode | null;
   expiresAt: Timestamp | null;
+  heldBytes: Generated<Int8>;
   host: string | null;
   id: string;
   kind: domain.SnapshotKind;
@@ -895,7 +897,7 @@ export interface UsageEntries {
   cacheWriteTokens: Int8 | null;
   computeUsd: Numeric | null;
   cpuMs: Int8 | null;
-  diskGib: number | null;
+  diskGib: Numeric | null;
   egressBytes: Int8 | null;
   estimatedRequests: number | null;
   id: string | null;
@@ -925,8 +927,8 @@ export interface UsageSums {
   computeUsd: Numeric;
   computeUsdMs: Numeric;
   cpuMs: Int8;
-  diskGib: number;
-  diskGibMs: Int8;
+  diskGib: Numeric;
+  diskGibMs: Numeric;
   egressBytes: Int8;
   estimatedRequests: Int8;
   inputTokens: Int8;

@@ -1,6 +1,6 @@
 /** Reads for the keeper of snapshots. */
 import { sql } from 'kysely';
-import type { Queries } from '../database/database.ts';
+import type { Queries, Transaction } from '../database/database.ts';
 import type { SnapshotRow } from './snapshots.ts';
 
 /** Ids of saved machines that somebody needs: those of snapshots, and those that an agent's next start or restore begins from. */
@@ -122,6 +122,27 @@ export const readySnapshots = (
     .orderBy('id')
     .limit(limit)
     .execute();
+
+/** Snapshots that hold a machine or will. */
+export const snapshotStates = (db: Queries): Promise<readonly Pick<SnapshotRow, 'id' | 'status' | 'host'>[]> =>
+  db.selectFrom('snapshots').select(['id', 'status', 'host']).where('status', '<>', 'failed').orderBy('id').execute();
+
+/** The bytes that a snapshot's files take up on its host. */
+export interface HeldBytes {
+  readonly id: string;
+  readonly heldBytes: number;
+}
+
+/** Writes what snapshots take up. Rows that somebody else changes right now are left for the next time. */
+export async function writeHeldBytes(trx: Transaction, held: readonly HeldBytes[]): Promise<void> {
+  if (held.length === 0) return;
+  await sql`
+    update snapshots s set held_bytes = given.bytes
+    from unnest(${held.map(({ id }) => id)}::text[], ${held.map(({ heldBytes }) => heldBytes)}::bigint[]) as given (id, bytes)
+    where s.id = given.id and s.held_bytes <> given.bytes
+      and s.id in (select id from snapshots where id = any(${held.map(({ id }) => id)}) for update skip locked)
+  `.execute(trx);
+}
 
 export interface PlannedAgent {
   readonly id: string;

@@ -82,19 +82,22 @@ export interface Saved {
   readonly loads: SnapshotLoads;
   readonly bytes: number;
   readonly diskBytes: number;
+  readonly heldBytes: number;
   readonly templateId: string | null;
   readonly runtimeVersion: string | null;
 }
+
+const ready = { status: 'ready', error: null, errorCode: null } as const;
 
 /** Marks the snapshot ready. Undefined when it is no longer being saved. */
 export const endSaving = (
   trx: Transaction,
   id: string,
-  { memory, loads, bytes, diskBytes, templateId, runtimeVersion }: Saved,
+  { memory, loads, bytes, diskBytes, heldBytes, templateId, runtimeVersion }: Saved,
 ): Promise<SnapshotRow | undefined> =>
   trx
     .updateTable('snapshots')
-    .set({ status: 'ready', memory, loads, bytes, diskBytes, templateId, runtimeVersion, error: null, errorCode: null })
+    .set({ memory, loads, bytes, diskBytes, heldBytes, templateId, runtimeVersion, ...ready })
     .where('id', '=', id)
     .where('status', '=', 'saving')
     .returningAll()

@@ -113,7 +113,7 @@ function stateOf(pick: Random): Rates {
     ...(status !== 'error' && { [status]: 1 }),
     vcpus: runs ? 1 + pick(4) : 0,
     memory_mib: runs || status === 'paused' ? 1024 * (1 + pick(16)) : 0,
-    disk_gib: 1 + pick(20),
+    disk_gib: 1 + pick(40) / 2,
     compute_usd: runs ? pick(50) : 0,
     storage_usd: pick(3),
   };

@@ -36,6 +36,25 @@ export async function setComputePrices(database: Database, prices: ComputePrices
       await sql`select note_compute(a) from agents a where id = any(${locked})`.execute(trx);
       return locked;
     });
+    if (ids.length === 0) break;
+    after = ids.at(-1)!;
+  }
+  await priceSnapshots(database);
+}
+
+/** Brings the prices of snapshots to those of their sizes. */
+async function priceSnapshots(database: Database): Promise<void> {
+  for (let after = ''; ;) {
+    const from = after;
+    const ids = await database.transaction(async (trx) => {
+      const { rows } = await sql<{ id: string }>`
+        select agent_id as id, note_snapshots(agent_id, account_id) from (
+          select distinct agent_id, account_id from snapshots
+          where held_bytes > 0 and agent_id > ${from} order by agent_id limit ${agentsAtOnce}
+        ) as each order by agent_id
+      `.execute(trx);
+      return rows.map(({ id }) => id);
+    });
     if (ids.length === 0) return;
     after = ids.at(-1)!;
   }

@@ -29,7 +29,7 @@ export async function readReport(db: Queries, query: UsageQuery): Promise<UsageR
 /** Counts the agents that had a machine after the first bound. */
 async function countAgents(db: Queries, query: UsageQuery): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    select count(*)::int as count from compute_rates where ${isOf(query)} and ${isAlive(query)}
+    select count(distinct agent_id)::int as count from compute_rates where ${isOf(query)} and ${isAlive(query)}
   `.execute(db);
   return rows[0]!.count;
 }

@@ -39,7 +39,8 @@ export abstract class FakeSavedMachines implements SavedMachines {
     const { files: _files, listing: _listing, damaged: _damaged, madeAt: _madeAt, memory, ...rest } = saved;
     const loads = memory !== null && !this.host.isForeign ? 'memory' : 'disk';
     const { bytes, diskBytes } = savingOf(saved);
-    return { ...rest, memory: memory !== null, loads, bytes, diskBytes };
+    const heldBytes = bytes + diskBytes;
+    return { ...rest, memory: memory !== null, loads, bytes, diskBytes, heldBytes };
   }
 
   async checkSaved(id: string): Promise<string | null> {

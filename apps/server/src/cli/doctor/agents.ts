@@ -2,23 +2,22 @@
  * Agents' resource usage on this host: status from the database if it answers, memory and disk from their run directories.
  * Reads only.
  */
-import { readdir, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, VmObservation, VmUsage } from '@lodge/ports';
 import { allAgents } from '@lodge/store/agents';
 import type { AgentRow } from '@lodge/store/agents';
-import { embeddedConnectionString, openStore } from '@lodge/store';
-import type { Store } from '@lodge/store';
 import { countAccounts } from '@lodge/store/accounts';
 import { exists } from '../../host/files.ts';
 import type { Config } from '../../config/config.ts';
 import { openMachines } from '../../host/machines.ts';
 import { found, isRoot, note, ok, unseen } from '../../host/finding.ts';
 import type { Finding, Section } from '../../host/finding.ts';
+import { askStore } from './ask-store.ts';
+import { sizeMib, sizeText } from './folder-size.ts';
 
 /** Further ones are summed up; `--json` has them all. */
 const maxShown = 50;
-const mib = 2 ** 20;
 
 interface AgentFacts {
   readonly id: string;
@@ -54,28 +53,6 @@ const readRows = (config: Config, log: Log): Promise<readonly AgentRow[] | null>
 /** How many people have an account; null when no database runs. */
 export const countPeople = (config: Config, log: Log): Promise<number | null> =>
   askStore(config, log, (store) => store.database.repeatable(countAccounts));
-
-/** Null when no database runs. */
-async function askStore<T>(
-  { databaseUrl, dataDir }: Config,
-  log: Log,
-  ask: (store: Store) => Promise<T>,
-): Promise<T | null> {
-  const postgres = join(dataDir, 'postgres');
-  if (databaseUrl === null && !(await exists(join(postgres, 'cluster', 'postmaster.pid')))) return null;
-  const connectionString = databaseUrl ?? embeddedConnectionString(postgres);
-  try {
-    const store = await openStore({ connectionString, log });
-    try {
-      return await ask(store);
-    } finally {
-      await store.close();
-    }
-  } catch {
-    // The section about the database says more.
-    return null;
-  }
-}
 
 async function agentFacts(config: Config, log: Log, rows: readonly AgentRow[]): Promise<AgentFacts[]> {
   const facts = new Map<string, AgentFacts>(rows.map((row) => [row.id, { id: row.id, row, vm: null, usage: null }]));
@@ -121,9 +98,6 @@ function describe({ row, vm, usage }: AgentFacts): string {
 /** A name is its owner's text: on a terminal it must stay plain text. */
 const plain = (text: string): string => JSON.stringify(text.replaceAll(/\p{C}/gu, '?').slice(0, 60));
 
-const sizeText = (sizeMib: number): string =>
-  sizeMib >= 1024 ? `${(sizeMib / 1024).toFixed(1)} GiB` : `${Math.round(sizeMib)} MiB`;
-
 /**
  * Templates of this Lodge, then further ones of the cache: a file that several folders link to counts at its first place.
  */
@@ -163,18 +137,4 @@ async function folders(
     each.push(ok(`  ${name}`, `${sizeText(size)}${users > 0 ? `, under ${users} of these agents` : ''}`));
   }
   return [ok(kind, names.length === 0 ? 'none' : `${names.length}, ${sizeText(total)}`), ...each];
-}
-
-/** A folder's disk usage without files that are counted already: holes take nothing. */
-async function sizeMib(folder: string, counted: Set<string>): Promise<number> {
-  let blocks = 0;
-  for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
-    // A file in the making may be gone again.
-    const file = await stat(join(entry.parentPath, entry.name)).catch(() => null);
-    const name = `${file?.dev}:${file?.ino}`;
-    if (!file?.isFile() || counted.has(name)) continue;
-    counted.add(name);
-    blocks += file.blocks;
-  }
-  return (blocks * 512) / mib;
 }

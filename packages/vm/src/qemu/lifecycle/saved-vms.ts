@@ -25,7 +25,7 @@ export class SavedVms {
     const manifest = await store.manifest(id);
     if (!manifest) return null;
     const { agentId, executionId, templateId, machine, memory, facts, savedAt } = manifest;
-    const sizes = await sizesOf(store, manifest);
+    const sizes = { ...(await sizesOf(store, manifest)), heldBytes: await store.heldBytes(id) };
     const loads = memory !== null && (await this.takes(templates, templateId, memory)) ? 'memory' : 'disk';
     const kept = { machine, memory: memory !== null, loads, facts, ...sizes, savedAt: new Date(savedAt) } as const;
     return { id, agentId, executionId, templateId, ...kept };

@@ -263,6 +263,13 @@ export class SavedStore {
     return found.reduce((sum, layer) => sum + (layer?.blocks ?? 0) * 512, 0);
   }
 
+  /** Bytes that its files occupy, each divided by the number of folders that have it. */
+  async heldBytes(id: string): Promise<number> {
+    const folder = this.path(id);
+    const found = await Promise.all((await entries(folder)).map((name) => ifThere(stat(join(folder, name)))));
+    return Math.round(found.reduce((sum, file) => sum + (file === null ? 0 : (file.blocks * 512) / file.nlink), 0));
+  }
+
   /**
    * Gives its memory the whole form, in which machines that are started from it share what they do not write. `base` is the
    * memory of its template. A machine without memory, or in that form, stays as it is.
