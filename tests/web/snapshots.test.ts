@@ -5,6 +5,8 @@ import { Lodge } from '@lodge/sdk';
 import type { Agent, Snapshot } from '@lodge/sdk';
 import type { OpenedLodge } from '@lodge/testkit/lodge';
 import { openLodge } from '@lodge/testkit/lodge';
+import { execute } from '@lodge/testkit/postgres';
+import { FakeHost } from '@lodge/vm/fake';
 import type { Browser, Page } from 'playwright-core';
 import { plan } from '../../apps/web/src/pages/agent/snapshots/plan.ts';
 import type { Plan } from '../../apps/web/src/pages/agent/snapshots/plan.ts';
@@ -13,6 +15,7 @@ import { buttonIn, fieldIn, fillAccount, isFocused } from './actions.ts';
 import { launch, look, openBrowser } from './browser.ts';
 import { buildPages } from './place.ts';
 
+const host = new FakeHost();
 let lodge: OpenedLodge;
 let sdk: Lodge;
 let browser: Browser;
@@ -22,7 +25,7 @@ const faults: string[] = [];
 let origin = '';
 
 before(async () => {
-  [lodge] = await Promise.all([openLodge({}), buildPages()]);
+  [lodge] = await Promise.all([openLodge({ host }), buildPages()]);
   origin = new URL(lodge.baseUrl).origin;
   sdk = new Lodge({ baseUrl: lodge.baseUrl, apiKey: lodge.firstKey!.plaintext });
   browser = await launch(Number(new URL(origin).port));
@@ -132,6 +135,46 @@ test('an agent goes back to a snapshot, after it is told what that does, and the
   await table().getByText('As it was before it went back').waitFor();
   const { data } = await sdk.events.list({ agent_id: agent.id, type: 'agent.restored' });
   assert.equal(data.length, 1);
+});
+
+test('the files of a snapshot are listed with what downloads them, and compared with another', async () => {
+  const files = (): Map<string, string> => host.vms.get(agent.id)!.guest.files;
+  files().set('workspace/notes/today.md', 'plum').set('workspace/gone', 'x');
+  await sdk.snapshots.create(agent.id, { name: 'Full' });
+  files().delete('workspace/gone');
+  files().set('workspace/notes/today.md', 'plum tart').set('workspace/<b>new', 'y');
+  await sdk.snapshots.create(agent.id, { name: 'Later' });
+  await buttonIn(table(), 'Files of “Full”').click();
+  const [full] = (await all()).filter(({ name }) => name === 'Full');
+  await look(page, 'snapshot-files');
+  await buttonIn(dialog(), 'notes').click();
+  const link = dialog().getByRole('link', { name: 'Download today.md' });
+  assert.equal(await link.getAttribute('href'), `/v1/snapshots/${full!.id}/files/notes/today.md`);
+  await buttonIn(dialog(), 'workspace').click();
+  await dialog().getByRole('link', { name: 'Download gone' }).waitFor();
+  await fieldIn(dialog(), 'How it differs from').selectOption({ label: '“Later”' });
+  await buttonIn(dialog(), 'Compare').click();
+  const changes = dialog().getByRole('list', { name: 'Changes' });
+  await changes.waitFor();
+  const told = await changes.getByRole('listitem').allInnerTexts();
+  assert.deepEqual(
+    told.map((text) => text.split(/\s+/).slice(0, 2).join(' ')),
+    ['Added <b>new', 'Removed gone', 'Changed notes/today.md'],
+  );
+  await look(page, 'snapshot-differences');
+  await page.keyboard.press('Escape');
+});
+
+test('the last turn is undone after a question, which says when there is nothing to go back to', async () => {
+  await buttonIn(page, 'Undo last turn').click();
+  await dialog().getByRole('heading', { name: 'Undo the last turn of Fern?' }).waitFor();
+  assert.ok(await isFocused(buttonIn(dialog(), 'Cancel')));
+  await buttonIn(dialog(), 'Undo last turn').click();
+  await dialog().getByRole('alert').getByText('The agent has no snapshot from before its last turn.').waitFor();
+  await execute(lodge.connectionString, `update agents set turns = turns + 1 where id = '${agent.id}'`);
+  await buttonIn(dialog(), 'Undo last turn').click();
+  await dialog().waitFor({ state: 'detached' });
+  assert.equal((await sdk.events.list({ agent_id: agent.id, type: 'agent.restored' })).data.length, 2);
 });
 
 test('forks are made of a snapshot and of the agent as it is, and a refusal is told in words', async () => {

@@ -1,6 +1,7 @@
 /** Words of the wire that clients without the domain need: no schema comes with them. */
 export {
   abilitiesOf,
+  beforeLastTurn,
   channelNames,
   channelTitles,
   defaultRuntimeKind,

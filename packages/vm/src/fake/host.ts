@@ -322,11 +322,18 @@ export class FakeHost {
   }
 }
 
-/** The listing of a fake guest's files, whose names are plain, below a folder. */
+/** The listing of a fake guest's files, whose names are plain, below a folder, and of the folders that these lie in. */
 function listingOf({ files }: FakeGuest, folder: string): string {
   const within = folder.endsWith('/') ? folder : `${folder}/`;
-  const found = [...files].filter(([name]) => `/${name}`.startsWith(within));
-  return found.map(([name, text]) => `f ${text.length} 0 ${`/${name}`.slice(within.length)}\0`).join('');
+  const records = new Set<string>();
+  for (const [name, text] of files) {
+    if (!`/${name}`.startsWith(within)) continue;
+    const path = `/${name}`.slice(within.length);
+    for (let at = path.indexOf('/'); at !== -1; at = path.indexOf('/', at + 1))
+      records.add(`d 0 0 ${path.slice(0, at)}\0`);
+    records.add(`f ${text.length} 0 ${path}\0`);
+  }
+  return [...records].join('');
 }
 
 export function copyOf(guest: FakeGuest): FakeGuest {

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { beforeLastTurn } from '@lodge/contract/words';
 import type { Agent, Snapshot } from '@lodge/sdk';
 import { Button } from '../../../components/button.tsx';
 import { Dialog, DialogActions } from '../../../components/dialogs/dialog.tsx';
@@ -14,20 +15,25 @@ import { titleOf } from './snapshot-words.ts';
 
 interface RestoreProps {
   readonly agent: Agent;
-  readonly snapshot: Snapshot;
+  /** Undefined: the newest one from before the last turn. */
+  readonly snapshot?: Snapshot;
   readonly onClose: () => void;
 }
 
 /** Takes the agent back, and says before that what goes back and what stays. */
 export function RestoreDialog({ agent, snapshot, onClose }: RestoreProps) {
   const form = useRestore(agent, snapshot, onClose);
-  const then = formatDateTime(new Date(snapshot.created_at));
+  const isUndo = snapshot === undefined;
+  const title = isUndo ? `Undo the last turn of ${agent.name.slice(0, 60)}?` : `Go back to ${titleOf(snapshot)}?`;
+  const then = isUndo
+    ? 'in the newest snapshot from before its last turn'
+    : `on ${formatDateTime(new Date(snapshot.created_at))}`;
   return (
-    <Dialog title={`Go back to ${titleOf(snapshot)}?`} onClose={onClose} dismissable={!form.pending}>
+    <Dialog title={title} onClose={onClose} dismissable={!form.pending}>
       <Form form={form} className="flex flex-col gap-5">
         <div className="flex flex-col gap-2 text-muted">
           <p>
-            The machine of {agent.name.slice(0, 60)} becomes as it was on {then}: its files, its memory and what it
+            The machine of {agent.name.slice(0, 60)} becomes as it was {then}: its files, its memory and what it
             remembers of conversations.{' '}
             {agent.status === 'stopped' ? 'It stays stopped, and starts from there next.' : 'It runs afterwards.'}
           </p>
@@ -36,7 +42,8 @@ export function RestoreDialog({ agent, snapshot, onClose }: RestoreProps) {
             sent. Its next turn begins with a line that tells it.
           </p>
         </div>
-        {snapshot.memory && snapshot.loads === 'disk' && (
+        {isUndo && <p className="text-muted">Whatever it did since that snapshot is undone with the turn.</p>}
+        {snapshot?.memory && snapshot.loads === 'disk' && (
           <Notice kind="warning">This host cannot load its memory. The disk is booted instead.</Notice>
         )}
         <CheckField
@@ -45,7 +52,7 @@ export function RestoreDialog({ agent, snapshot, onClose }: RestoreProps) {
           defaultChecked
           hint="As a snapshot that is kept for 30 days, so that this can be undone. Without it a turn in hand is cut off, and how it is now is lost."
         />
-        {snapshot.loads === 'memory' && (
+        {snapshot?.loads === 'memory' && (
           <CheckField
             label="Without the memory"
             name="disk_only"
@@ -58,7 +65,7 @@ export function RestoreDialog({ agent, snapshot, onClose }: RestoreProps) {
             Cancel
           </Button>
           <Button variant="danger" type="submit" pending={form.pending}>
-            Go back
+            {isUndo ? 'Undo last turn' : 'Go back'}
           </Button>
         </DialogActions>
       </Form>
@@ -66,13 +73,13 @@ export function RestoreDialog({ agent, snapshot, onClose }: RestoreProps) {
   );
 }
 
-function useRestore({ id, name }: Agent, snapshot: Snapshot, onClose: () => void) {
+function useRestore({ id, name }: Agent, snapshot: Snapshot | undefined, onClose: () => void) {
   const client = useQueryClient();
   return useForm<'save_present', Agent>({
     check: () => ({}),
     send: (data) =>
       snapshotChanges.restore(id, {
-        snapshot: snapshot.id,
+        snapshot: snapshot?.id ?? beforeLastTurn,
         ...(!data.has('save_present') && { save_present: false }),
         ...(data.has('disk_only') && { memory: false }),
       }),

@@ -13,24 +13,23 @@ import { keptWords, kindWords, loadWords, titleOf } from './snapshot-words.ts';
 /** The dialog that is open. */
 export type Open =
   | { readonly kind: 'save' }
+  | { readonly kind: 'undo' }
   | { readonly kind: 'fork'; readonly snapshot?: Snapshot }
-  | { readonly kind: 'change' | 'restore' | 'delete'; readonly snapshot: Snapshot };
+  | { readonly kind: 'files' | 'change' | 'restore' | 'delete'; readonly snapshot: Snapshot };
 
 interface Acts {
   readonly open: (what: Open) => void;
-  readonly pin: UseMutationResult<Snapshot, Error, Snapshot>;
+  /** Undefined: they are only read. */
+  readonly pin: UseMutationResult<Snapshot, Error, Snapshot> | undefined;
 }
 
 interface TableProps {
   readonly rows: readonly Snapshot[];
-  /** Undefined: they are only read. */
-  readonly acts: Acts | undefined;
+  readonly acts: Acts;
 }
 
 export function SnapshotTable({ rows, acts }: TableProps) {
-  const actions: Column<Snapshot> | null = acts === undefined ? null : actionsOf(acts);
-  const all = actions === null ? columns : [...columns, actions];
-  return <DataTable label="Snapshots" columns={all} rows={rows} keyOf={({ id }) => id} />;
+  return <DataTable label="Snapshots" columns={[...columns, actionsOf(acts)]} rows={rows} keyOf={({ id }) => id} />;
 }
 
 const columns: readonly Column<Snapshot>[] = [
@@ -93,11 +92,32 @@ const actionsOf = (acts: Acts): Column<Snapshot> => ({
 });
 
 function Actions({ snapshot, acts: { open, pin } }: { readonly snapshot: Snapshot; readonly acts: Acts }) {
-  const { id, status, pinned } = snapshot;
+  const { status } = snapshot;
   const title = titleOf(snapshot);
   if (status === 'saving') return null;
   return (
     <span className="flex flex-wrap gap-1 md:justify-end xl:flex-nowrap">
+      {status === 'ready' && (
+        <Button small aria-label={`Files of ${title}`} onClick={() => open({ kind: 'files', snapshot })}>
+          Files
+        </Button>
+      )}
+      {pin !== undefined && <Changes snapshot={snapshot} open={open} pin={pin} />}
+    </span>
+  );
+}
+
+interface ChangesProps {
+  readonly snapshot: Snapshot;
+  readonly open: Acts['open'];
+  readonly pin: NonNullable<Acts['pin']>;
+}
+
+function Changes({ snapshot, open, pin }: ChangesProps) {
+  const { id, status, pinned } = snapshot;
+  const title = titleOf(snapshot);
+  return (
+    <>
       {status === 'ready' && (
         <>
           <Button small aria-label={`Go back to ${title}`} onClick={() => open({ kind: 'restore', snapshot })}>
@@ -128,6 +148,6 @@ function Actions({ snapshot, acts: { open, pin } }: { readonly snapshot: Snapsho
       >
         Delete
       </Button>
-    </span>
+    </>
   );
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import type { Agent, Snapshot } from '@lodge/sdk';
-import { Camera, GitFork } from 'lucide-react';
+import { Camera, GitFork, Undo2 } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../../components/button.tsx';
 import { ConfirmDialog } from '../../../components/dialogs/confirm-dialog.tsx';
@@ -13,6 +13,7 @@ import { EmptyState } from '../../../components/states.tsx';
 import { toast } from '../../../components/toasts/toasts.tsx';
 import { useMay } from '../../../session.ts';
 import { useAgent } from '../queries.ts';
+import { FilesDialog } from './files-dialog.tsx';
 import { ForkDialog } from './fork-dialog.tsx';
 import { PlanCard } from './plan-card.tsx';
 import { snapshotChanges, snapshotsKey, snapshotsPage } from './queries.ts';
@@ -38,36 +39,24 @@ export function SnapshotsPage() {
     if (open?.kind === 'change') keepTyped(snapshotDraft(id, open.snapshot.id), null);
     setOpen(null);
   };
-  const isThere = status !== 'provisioning';
-  const actions = mayChange && isThere && (
-    <div className="flex flex-wrap gap-2">
-      <Button onClick={() => setOpen({ kind: 'fork' })}>
-        <GitFork aria-hidden className="size-4" />
-        Fork
-      </Button>
-      <Button variant="primary" onClick={() => setOpen({ kind: 'save' })}>
-        <Camera aria-hidden className="size-4" />
-        Save now
-      </Button>
-    </div>
-  );
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? [];
   return (
     <TabPage
       width="wide"
       title="Snapshots"
       description="The machine as it was: files, memory and what it remembers. The agent can go back to one, and others can begin from it."
-      actions={actions}
+      actions={mayChange && status !== 'provisioning' && <PageActions canUndo={rows.some(isReady)} open={setOpen} />}
     >
       <Failure error={pin.error} />
       <Card>
         <Paged query={query}>
-          {(rows) =>
+          {() =>
             rows.length === 0 ? (
               <EmptyState Icon={Camera} title="No snapshots yet">
                 Save {name.slice(0, 60)} before it tries something that you may want to undo.
               </EmptyState>
             ) : (
-              <SnapshotTable rows={rows} acts={mayChange ? { open: setOpen, pin } : undefined} />
+              <SnapshotTable rows={rows} acts={{ open: setOpen, pin: mayChange ? pin : undefined }} />
             )
           }
         </Paged>
@@ -75,18 +64,47 @@ export function SnapshotsPage() {
       <div className="max-w-3xl">
         <PlanCard agentId={id} />
       </div>
-      <OpenDialog agent={agent} open={open} onClose={close} />
+      <OpenDialog agent={agent} rows={rows} open={open} onClose={close} />
     </TabPage>
   );
 }
 
+interface ActionsProps {
+  readonly canUndo: boolean;
+  readonly open: (what: Open) => void;
+}
+
+function PageActions({ canUndo, open }: ActionsProps) {
+  return (
+    <div className="flex flex-wrap gap-2">
+      {canUndo && (
+        <Button onClick={() => open({ kind: 'undo' })}>
+          <Undo2 aria-hidden className="size-4" />
+          Undo last turn
+        </Button>
+      )}
+      <Button onClick={() => open({ kind: 'fork' })}>
+        <GitFork aria-hidden className="size-4" />
+        Fork
+      </Button>
+      <Button variant="primary" onClick={() => open({ kind: 'save' })}>
+        <Camera aria-hidden className="size-4" />
+        Save now
+      </Button>
+    </div>
+  );
+}
+
+const isReady = ({ status }: Snapshot): boolean => status === 'ready';
+
 interface OpenDialogProps {
   readonly agent: Agent;
+  readonly rows: readonly Snapshot[];
   readonly open: Open | null;
   readonly onClose: () => void;
 }
 
-function OpenDialog({ agent, open, onClose }: OpenDialogProps) {
+function OpenDialog({ agent, rows, open, onClose }: OpenDialogProps) {
   switch (open?.kind) {
     case undefined:
       return null;
@@ -94,6 +112,12 @@ function OpenDialog({ agent, open, onClose }: OpenDialogProps) {
       return <SnapshotDialog agent={agent} onClose={onClose} />;
     case 'change':
       return <SnapshotDialog agent={agent} snapshot={open.snapshot} onClose={onClose} />;
+    case 'files': {
+      const others = rows.filter((row) => isReady(row) && row.id !== open.snapshot.id);
+      return <FilesDialog agent={agent} snapshot={open.snapshot} others={others} onClose={onClose} />;
+    }
+    case 'undo':
+      return <RestoreDialog agent={agent} onClose={onClose} />;
     case 'restore':
       return <RestoreDialog agent={agent} snapshot={open.snapshot} onClose={onClose} />;
     case 'fork':
