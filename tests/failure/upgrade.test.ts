@@ -1,7 +1,7 @@
 /**
  * An agent of one release under a Lodge of the next, in real VMs: it runs on, is not lost to a newer image that does not run,
- * and is moved with its files although the control plane is killed on the way. The rules, step by step, are in
- * packages/engine/src/upgrade and, for the copies on the host, in packages/vm/conformance.
+ * is moved with its files although the control plane is killed on the way, and comes back from there as it was. The rules,
+ * step by step, are in packages/engine/src/lifecycle/upgrade and, for the copies on the host, in packages/vm/conformance.
  */
 import assert from 'node:assert/strict';
 import { randomInt } from 'node:crypto';
@@ -101,6 +101,23 @@ test('an agent is moved to the newer image with its files, the control plane kil
   assert.deepEqual(held, { emulators: [id], namespaces: 1, links: 1, folders: [id] });
   const again = await service.call('POST', `/agents/${id}/upgrade`);
   assert.deepEqual([again.status, again.body.transition], [200, null], 'there is nothing to do');
+});
+
+test('the upgrade is undone: the older image comes back with memory and files as they were', async () => {
+  const { body } = await service.call('GET', `/agents/${id}/snapshots`);
+  const kept = (body.data as { id: string; kind: string; status: string; runtime: { version: string } }[]).filter(
+    ({ kind }) => kind === 'before_upgrade',
+  );
+  const [snapshot] = kept.filter(({ status }) => status === 'ready');
+  assert.equal(snapshot?.runtime.version, '1', JSON.stringify(kept));
+  await (await guest()).writeFile(file, 'water the pear tree', { mode: 0o640, owner: 'agent' });
+  const reply = await service.call('POST', `/agents/${id}/restore`, { snapshot: snapshot.id });
+  assert.equal(reply.status, 200, JSON.stringify(reply.body));
+  const after = await agent();
+  assert.deepEqual([after.status, after.status_reason], ['running', null], JSON.stringify(after));
+  assert.deepEqual([after.upgrade_available, after.runtime.version], [true, '1']);
+  assert.equal(await read(releaseFile), '1');
+  assert.deepEqual([await read(inMemory), await read(file)], ['half', 'water the plum tree']);
 });
 
 /** Waits until its package is installed, and runs it. */

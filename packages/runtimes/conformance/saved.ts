@@ -18,6 +18,8 @@ import { startService, templateTimeoutMs, Tested } from './world.ts';
 
 const answerTimeoutMs = 5 * 60_000;
 const openTimeoutMs = 10 * 60_000;
+/** Bound on a cold boot on a busy host without KVM. */
+const bootTimeoutMs = 30 * 60_000;
 const marked = (what: string): string => `${what}-${randomBytes(6).toString('hex')}`;
 
 export function saved(results: Results, subject: Subject, agent: () => Tested): void {
@@ -154,6 +156,8 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
     async (agent) => {
       const { world } = agent;
       await kept.remembers(agent);
+      // Where the case of the fork is left out, this connects it.
+      await agent.onTelegram();
       const reply = await raw(agent, `/agents/${agent.id}/export`, { method: 'POST' });
       assert.equal(reply.status, 200, await reply.clone().text());
       const file = Buffer.from(await reply.arrayBuffer());
@@ -174,16 +178,13 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
         const body = new Blob([file]);
         const imported = await raw({ world: away }, '/agents/import?name=Moved', { method: 'POST', body });
         const made = (await imported.json()) as Reply['body'];
-        assert.deepEqual(
-          [imported.status, made.status],
-          [201, 'running'],
-          `${JSON.stringify(made)}\n${service.output}`,
-        );
+        assert.ok(imported.ok, `${JSON.stringify(made)}\n${service.output}`);
         const missing = (made.import.missing as { kind: string; name: string }[]).map(
           ({ kind, name }) => `${kind} ${name}`,
         );
         assert.ok(missing.includes('llm_key stub') && missing.includes('channel telegram'), missing.join(', '));
         const moved = Tested.of(away, made.id as string);
+        await moved.awaitStatus('running', bootTimeoutMs);
         await moved.patch({ llm_keys: [{ provider: 'stub', api_key: world.keys[1] }] });
         await kept.remembers(moved);
         assert.equal(world.llm.requests.at(-1)!.key, world.keys[1]);
