@@ -1,5 +1,5 @@
 /** Measurements and output that benchmarks share. */
-import { readFile } from 'node:fs/promises';
+import { copyFile, open, readFile, rm } from 'node:fs/promises';
 
 export function median(numbers: readonly number[]): number {
   const sorted = numbers.toSorted((a, b) => a - b);
@@ -41,4 +41,36 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
 /** Returns the accelerator of a VM's emulator: `kvm` or `tcg`. */
 export async function acceleratorOf(pid: number): Promise<string> {
   return /-accel\0(\w+)/.exec(await readFile(`/proc/${pid}/cmdline`, 'utf8'))?.[1] ?? 'unknown';
+}
+
+/** Writes and syncs bytes that do not compress to nothing, in pieces of a MiB. The file goes again with `removed`. */
+export async function writeAndSync(path: string, bytes: number, { removed = true } = {}): Promise<void> {
+  const piece = Buffer.alloc(2 ** 20, 'lodge');
+  const file = await open(path, 'w');
+  try {
+    for (let left = bytes; left > 0; left -= piece.length) await file.write(piece, 0, Math.min(left, piece.length));
+    await file.sync();
+  } finally {
+    await file.close();
+    if (removed) await rm(path);
+  }
+}
+
+/** Copies a file and syncs the copy, which goes again. */
+export async function copyAndSync(path: string): Promise<void> {
+  const copy = `${path}.copy`;
+  try {
+    await copyFile(path, copy);
+    const file = await open(copy, 'r+');
+    await file.sync();
+    await file.close();
+  } finally {
+    await rm(copy, { force: true });
+  }
+}
+
+/** Returns the middle, least and greatest of several figures, rounded. */
+export function spread(numbers: readonly number[]): string {
+  const [least, most] = [Math.min(...numbers), Math.max(...numbers)];
+  return `${Math.round(median(numbers))} (${Math.round(least)} to ${Math.round(most)})`;
 }

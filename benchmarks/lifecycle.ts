@@ -8,14 +8,14 @@
  *
  *   node_modules/.bin/node benchmarks/lifecycle.ts [--runtime openclaw] [--rounds 10] [--cold-rounds 1]
  */
-import { open, readdir, rm, stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { cpus, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
 import { bareMachine } from './bare-machine.ts';
-import { acceleratorOf, memAvailableMib, median, millis, pssMib, table } from './figures.ts';
+import { acceleratorOf, memAvailableMib, median, millis, pssMib, table, writeAndSync } from './figures.ts';
 import { measure } from './runtime.ts';
 
 const { values } = parseArgs({
@@ -85,7 +85,7 @@ async function lifecycleRound(): Promise<void> {
   memory.freed.push((await memAvailableMib()) - before);
   const bytes = await folderBytes(join(service.dataDir, 'vms', id, 'snapshot'));
   memory.snapshotMib.push(bytes / 2 ** 20);
-  await timed('write and fsync as many bytes', () => writeAndSync(bytes));
+  await timed('write and fsync as many bytes', () => writeAndSync(join(service.dataDir, 'vms', '.baseline'), bytes));
   await timed('start by API, from stopped', () => verb(id, 'start'));
   await timed('first chat after a start', () => chat(id));
   await service.call('DELETE', `/agents/${id}`);
@@ -133,20 +133,6 @@ async function folderBytes(folder: string): Promise<number> {
   const files = await readdir(folder);
   const sizes = await Promise.all(files.map(async (name) => (await stat(join(folder, name))).size));
   return sizes.reduce((sum, size) => sum + size, 0);
-}
-
-/** Writes and syncs on the file system of the snapshot, in pieces of a MiB, with bytes that do not compress to nothing. */
-async function writeAndSync(bytes: number): Promise<void> {
-  const path = join(service.dataDir, 'vms', '.baseline');
-  const piece = Buffer.alloc(2 ** 20, 'lodge');
-  const file = await open(path, 'w');
-  try {
-    for (let left = bytes; left > 0; left -= piece.length) await file.write(piece, 0, Math.min(left, piece.length));
-    await file.sync();
-  } finally {
-    await file.close();
-    await rm(path);
-  }
 }
 
 function print(): void {

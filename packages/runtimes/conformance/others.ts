@@ -1,7 +1,7 @@
 /** Cases: several agents of one runtime, which are clones of one template. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { assertNothingInCommon, draw, furtherAgents, type Drawn } from './randomness.ts';
+import { assertNothingInCommon, draw, forkGroups, furtherAgents, type Drawn } from './randomness.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
 import { Tested } from './world.ts';
@@ -47,6 +47,26 @@ export function others(results: Results, subject: Subject, agent: () => Tested):
       await remove(other);
     }
     assert.equal(drawn.length, 1 + furtherAgents);
+    assertNothingInCommon(drawn);
+  });
+
+  check('its forks draw no random value that it draws, or another fork', async (agent) => {
+    let snapshot: string | undefined;
+    for (const count of forkGroups) {
+      const reply = await agent.world.service.call('POST', `/agents/${agent.id}/fork`, { count, snapshot });
+      assert.equal(reply.status, 201, JSON.stringify(reply.body));
+      ({ snapshot } = reply.body as { snapshot: string });
+      const forks = (reply.body.data as readonly { id: string; status: string }[]).map(({ id, status }) => {
+        assert.equal(status, 'running');
+        return Tested.of(agent.world, id);
+      });
+      for (const fork of forks) {
+        drawn.push(await draw(subject, fork));
+        await remove(fork);
+      }
+    }
+    // The same values were ready in it, and it goes on.
+    drawn.push(await draw(subject, agent));
     assertNothingInCommon(drawn);
   });
 }
