@@ -127,6 +127,7 @@ async function manyRound(): Promise<void> {
 /** Reads that of a few as they came, and of one after a turn. */
 async function readMemory(ids: readonly string[], before: number[], after: number[]): Promise<void> {
   const pids = await Promise.all(ids.slice(0, 3).map((id) => qemuPid(service.dataDir, id)));
+  accelerator = await acceleratorOf(pids[0]!);
   before.push(...(await Promise.all(pids.map(privateMib))));
   await chat(ids[0]!);
   after.push(await privateMib(pids[0]!));

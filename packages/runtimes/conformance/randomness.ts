@@ -14,7 +14,7 @@ const count = formOf({ short: 200, long: 1000 });
 /** Agents beside the one that the suite has anyway. */
 export const furtherAgents = formOf({ short: 1, long: 19 });
 /** Forks of it that run side by side, one group after another: from three on they share the memory of one file. */
-export const forkGroups: readonly number[] = formOf({ short: [3], long: [1, 3, 4, 4, 4, 4] });
+export const forkGroups: readonly number[] = formOf({ short: [2], long: [1, 3, 4, 4, 4, 4] });
 
 /** Draws as a program does that an agent starts, and reads the kernel's own. */
 const inPython = `
