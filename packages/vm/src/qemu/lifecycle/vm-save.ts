@@ -172,7 +172,7 @@ async function saveMemory(
   await saveDevices(qmp, draft.devicesPath);
   const has = await plugged(qmp);
   const regions = await guestMemory(qmp, process.pid, { base, pluggedMib: has.memoryMib });
-  const job = { do: 'save', pid: process.pid, regions, path: draft.pagesPath } as const;
+  const job = { do: 'save', pid: process.pid, regions, path: draft.pagesPath, isSynced: false } as const;
   return { pages: await thread.run<SavedPages>(job, signal), plugged: has };
 }
 

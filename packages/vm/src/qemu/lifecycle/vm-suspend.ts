@@ -66,7 +66,7 @@ export async function writeSnapshot(
     const { base } = work.record;
     const has = await plugged(qmp);
     const regions = await guestMemory(qmp, work.process.pid, { base, pluggedMib: has.memoryMib });
-    const job = { do: 'save', pid: work.process.pid, regions, path: draft.pagesPath } as const;
+    const job = { do: 'save', pid: work.process.pid, regions, path: draft.pagesPath, isSynced: true } as const;
     const pages = await thread.run<SavedPages>(job, signal);
     marks.push(performance.now());
     const { templateId, machine } = work.record;

@@ -16,13 +16,13 @@ export type MemoryFacts = Omit<SnapshotFacts, 'templateId' | 'machine' | 'facts'
 
 /** Makes memory and devices files of root's that are on the disk, with what identifies them. */
 export async function settled(
-  draft: { readonly folder: string; readonly devicesPath: string },
+  draft: { readonly folder: string; readonly devicesPath: string; readonly pagesPath: string },
   pages: SavedPages,
   { base }: MemoryFacts,
 ): Promise<Pick<SavedMemory, 'devices' | 'pages' | 'whole'>> {
   await chown(draft.devicesPath, 0, 0);
   const devices = await readFile(draft.devicesPath);
-  await syncFile(draft.devicesPath);
+  for (const path of [draft.devicesPath, draft.pagesPath]) await syncFile(path);
   return {
     devices: { bytes: devices.length, sum: crc32(devices) },
     pages: wordsOf(pagesName, pages),

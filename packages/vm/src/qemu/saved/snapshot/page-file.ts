@@ -14,6 +14,7 @@ export class PageFile {
   readonly index = new PageIndex();
   bytes = 0;
   private readonly file: number;
+  private readonly isSynced: boolean;
   private readonly chunk = Buffer.alloc(chunkBytes);
   private readonly sums: number[] = [];
   private filled = 0;
@@ -21,8 +22,10 @@ export class PageFile {
   private syncing: Promise<void> | null = null;
   private failure: Error | null = null;
 
-  constructor(file: number) {
+  /** `isSynced`: all of it is on the disk when it ends. */
+  constructor(file: number, isSynced = true) {
     this.file = file;
+    this.isSynced = isSynced;
   }
 
   add(pages: Buffer): void {
@@ -37,7 +40,7 @@ export class PageFile {
 
   /** Makes the disk store the written part of the file while more is copied. */
   async syncOn(): Promise<void> {
-    if (this.unsynced < syncBytes) return;
+    if (!this.isSynced || this.unsynced < syncBytes) return;
     // This lets the end of the last sync arrive.
     await breath();
     if (this.failure) throw this.failure;
@@ -59,7 +62,7 @@ export class PageFile {
     this.flush();
     await this.settle();
     if (this.failure) throw this.failure;
-    fsyncSync(this.file);
+    if (this.isSynced) fsyncSync(this.file);
     return { bytes: this.bytes, index: this.index.toWords(), sums: Uint32Array.from(this.sums) };
   }
 

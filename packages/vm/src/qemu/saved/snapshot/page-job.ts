@@ -13,8 +13,10 @@ export interface SaveJob {
   readonly do: 'save';
   readonly pid: number;
   readonly regions: readonly MemoryRegion[];
-  /** The file for the pages, one after another; made anew and fsynced. */
+  /** The file for the pages, one after another; made anew. */
   readonly path: string;
+  /** Whether the file is fsynced, too. A guest that goes on does not wait for the disk: whoever keeps the file fsyncs it then. */
+  readonly isSynced: boolean;
 }
 
 export interface SavedPages {

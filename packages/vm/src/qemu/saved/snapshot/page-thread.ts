@@ -17,10 +17,10 @@ const mapBytes = 1 << 20;
 const maxPages = 1024;
 const widestGap = 8;
 
-async function save({ pid, regions, path }: SaveJob): Promise<SavedPages> {
+async function save({ pid, regions, path, isSynced }: SaveJob): Promise<SavedPages> {
   const files = [openSync(`/proc/${pid}/mem`, 'r'), openSync(`/proc/${pid}/pagemap`, 'r'), openSync(path, 'w', 0o600)];
   const [mem, pagemap, out] = files as [number, number, number];
-  const file = new PageFile(out);
+  const file = new PageFile(out, isSynced);
   try {
     let firstPage = 0;
     for (const region of regions) {
