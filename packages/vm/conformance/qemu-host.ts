@@ -238,8 +238,8 @@ export function probeGuest(
       return stdout.trim().split('\n');
     },
     async acts() {
-      // A process that begins while the others are frozen waits with them.
-      const command = { argv: ['true'], user: 'root', timeoutMs: 300_000 } as const;
+      // A process that begins while the others are frozen is frozen a moment later, and waits with them.
+      const command = { argv: ['sleep', '1'], user: 'root', timeoutMs: 300_000 } as const;
       return guest.exec(command, { timeoutMs: actsWithinMs * patience }).then(
         () => true,
         (error: unknown) => {

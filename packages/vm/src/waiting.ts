@@ -41,3 +41,12 @@ export function toVmError(error: unknown, signal?: AbortSignal): VmError {
   const code = full ? 'disk_full' : 'failed';
   return new VmError(code, error instanceof Error ? error.message : String(error), { cause: error });
 }
+
+/** `Promise.all` that settles only when every part has, so that nothing is still running during a clean-up. */
+export async function allSettledOrThrow<T extends readonly unknown[]>(parts: {
+  readonly [K in keyof T]: Promise<T[K]>;
+}): Promise<T> {
+  const settled = await Promise.allSettled(parts);
+  for (const part of settled) if (part.status === 'rejected') throw part.reason;
+  return settled.map((part) => (part as PromiseFulfilledResult<unknown>).value) as unknown as T;
+}

@@ -25,9 +25,9 @@ import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Templates } from './templates.ts';
 import type { Kept } from './vm-remove.ts';
 import { newIdentity, setGuestClock } from './vm-guest.ts';
-import { baseOf, limitsOf, startVm, allSettledOrThrow } from './vm-start.ts';
+import { baseOf, limitsOf, startVm } from './vm-start.ts';
 import type { StartedVm, VmSource } from './vm-start.ts';
-import { throwIfAborted } from '../../waiting.ts';
+import { allSettledOrThrow, throwIfAborted } from '../../waiting.ts';
 import type { ExitWatch } from '../machine/watch.ts';
 
 export interface Making {

@@ -35,7 +35,7 @@ import type { LayJob, SaveJob } from '../saved/snapshot/page-job.ts';
 import type { LoadableSnapshot, MemoryBase } from '../saved/snapshot/snapshot.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Thread } from '../host/thread.ts';
-import { throwIfAborted } from '../../waiting.ts';
+import { allSettledOrThrow, throwIfAborted } from '../../waiting.ts';
 
 /** Inputs that all VMs on this host share. */
 export interface VmHost {
@@ -260,15 +260,6 @@ async function writeLayer({ path }: RunDirectory, backing: string, bytes: number
 
 export function limitsOf(machine: Machine, accelerator: Accelerator): { memoryMib: number; cpus: number } {
   return { memoryMib: machine.memoryMib + overheadMib(accelerator), cpus: machine.vcpus };
-}
-
-/** `Promise.all` that settles only when every part has, so that nothing is still running during a clean-up. */
-export async function allSettledOrThrow<T extends readonly unknown[]>(parts: {
-  readonly [K in keyof T]: Promise<T[K]>;
-}): Promise<T> {
-  const settled = await Promise.allSettled(parts);
-  for (const part of settled) if (part.status === 'rejected') throw part.reason;
-  return settled.map((part) => (part as PromiseFulfilledResult<unknown>).value) as unknown as T;
 }
 
 async function timed<T>(timings: Record<string, number>, step: string, work: () => Promise<T>): Promise<T> {

@@ -15,7 +15,7 @@ import type { Reaped } from '../host/reaper.ts';
 import { Qmp } from './qmp.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 import { Witness } from './witness.ts';
-import { toVmError, until } from '../../waiting.ts';
+import { allSettledOrThrow, toVmError, until } from '../../waiting.ts';
 
 export interface Launch {
   readonly directory: RunDirectory;
@@ -60,7 +60,8 @@ export async function launch(plan: Launch, signal: AbortSignal): Promise<Launche
     await directory.open(confinement.uid);
     const process = await spawnEmulator(line, plan, log);
     spawned = process;
-    const [connected] = await Promise.all([
+    // A failed start may be cleared away only once the process is on record: else nobody finds it.
+    const [connected] = await allSettledOrThrow([
       Qmp.connect(directory.qmpSocket, { timeoutMs: startTimeoutMs, signal, alive: () => isAlive(process) }),
       plan.onSpawned(process),
     ]);
