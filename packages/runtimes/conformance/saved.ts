@@ -34,31 +34,31 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
   check('a file is read out of its snapshot, changes since are listed, and paths are copied back', async (agent) => {
     const call = callsOf(agent);
     await kept.tell(agent);
-    await agent.shell('cd /workspace && mkdir notes && cd notes && echo first > changed && echo first > removed');
+    await agent.shell('cd /workspace && mkdir garden && cd garden && echo first > changed && echo first > removed');
     const { id, ...made } = (await call('POST', `/agents/${agent.id}/snapshots`, { name: 'good' })).body;
     const { status, memory, loads, runtime } = made;
     assert.deepEqual({ status, memory, loads, runtime: runtime.name }, ready(subject));
     snapshot = id as string;
 
-    const change = `rm kept.txt notes/removed; echo ${later} > notes/changed; echo ${later} > notes/added`;
+    const change = `rm kept.txt garden/removed; echo ${later} > garden/changed; echo ${later} > garden/added`;
     agent.world.llm.script([{ toolCalls: [subject.shell(change)] }, { text: 'Changed.' }]);
     assert.match(await agent.answer(`The other word is ${later}.`, { user }), /Changed\./);
 
     const { data } = (await call('GET', `/snapshots/${snapshot}/diff?to=now`)).body;
     const changes = (data as { path: string; change: string }[]).map(({ path, change }) => `${change} ${path}`);
-    const expected = ['removed kept.txt', 'added notes/added', 'changed notes/changed', 'removed notes/removed'];
+    const expected = ['removed kept.txt', 'added garden/added', 'changed garden/changed', 'removed garden/removed'];
     assert.deepEqual(
-      changes.filter((line) => / (notes\/|kept\.txt)/.test(line)),
+      changes.filter((line) => / (garden\/|kept\.txt)/.test(line)),
       expected,
     );
-    assert.equal(await fileOf(agent, snapshot, 'notes/changed'), 'first\n');
+    assert.equal(await fileOf(agent, snapshot, 'garden/changed'), 'first\n');
     assert.equal(await fileOf(agent, snapshot, 'kept.txt'), kept.written);
 
-    const paths = ['kept.txt', 'notes/removed'];
+    const paths = ['kept.txt', 'garden/removed'];
     await call('POST', `/agents/${agent.id}/restore`, { snapshot, paths });
     await kept.isOnDisk(agent);
     assert.equal(
-      await agent.shell('cd /workspace && stat -c %U kept.txt; cat notes/*'),
+      await agent.shell('cd /workspace && stat -c %U kept.txt; cat garden/*'),
       `agent\n${later}\n${later}\nfirst`,
     );
   });
@@ -69,7 +69,7 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
     assert.deepEqual([back.body.status, back.body.status_reason], ['running', null], JSON.stringify(back.body));
     const [{ data }] = (await call('GET', `/events?agent_id=${agent.id}&type=agent.restored`)).body.data;
     assert.deepEqual([data.snapshot_id, data.loaded], [snapshot, 'memory']);
-    assert.equal(await agent.shell('cd /workspace/notes && cat *'), 'first\nfirst');
+    assert.equal(await agent.shell('cd /workspace/garden && cat *'), 'first\nfirst');
     await kept.remembers(agent);
     assert.match(agent.lastSeen, /Your machine was set back/);
     assert.ok(!agent.lastSeen.includes(later), 'it does not know the turn');
@@ -115,8 +115,9 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
       assert.equal(llm.requests.filter((request) => lastSaid(request).includes(words)).length, 1, words);
     assert.equal(person.answers().filter((text) => text.includes('One of us.')).length, 1);
     assert.deepEqual((await call('GET', `/agents/${fork.id}/messages`)).body.data, []);
-    const [copy] = (await call('GET', `/agents/${fork.id}/schedules`)).body.data;
-    assert.deepEqual([copy.name, copy.enabled, copy.next_run_at], ['Later', false, null]);
+    const { data: copies } = (await call('GET', `/agents/${fork.id}/schedules`)).body;
+    const copy = copies.find(({ name }: { name: string }) => name === 'Later');
+    assert.deepEqual([copy?.enabled, copy?.next_run_at], [false, null], JSON.stringify(copies));
 
     const identity = 'hostname; cat /etc/machine-id /proc/sys/kernel/random/boot_id';
     const [own, other] = await Promise.all([agent.shell(identity), fork.shell(identity)]);
