@@ -46,7 +46,7 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
 
     const { data } = (await call('GET', `/snapshots/${snapshot}/diff?to=now`)).body;
     const changes = (data as { path: string; change: string }[]).map(({ path, change }) => `${change} ${path}`);
-    const expected = ['removed kept.txt', 'added garden/added', 'changed garden/changed', 'removed garden/removed'];
+    const expected = ['added garden/added', 'changed garden/changed', 'removed garden/removed', 'removed kept.txt'];
     assert.deepEqual(
       changes.filter((line) => / (garden\/|kept\.txt)/.test(line)),
       expected,
