@@ -4,14 +4,14 @@
  * itself goes on, in whatever status it is.
  */
 import { Refusal, sizes } from '@lodge/domain';
-import type { ActorNote, CarriedData, GuestAddress, ScratchFile } from '@lodge/ports';
+import type { ActorNote, ScratchFile } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { appendEvent, writeNote } from '@lodge/store/events';
 import type { SnapshotRow } from '@lodge/store/snapshots';
 import { targetOf } from '../restore.ts';
-import { atMost } from './bytes.ts';
 import type { PortableDeps } from './deps.ts';
-import { ImportProblem } from './problem.ts';
+import { writeFolders } from './write-folders.ts';
+import type { GuestFolders } from './write-folders.ts';
 
 export interface Place {
   readonly accountId: string;
@@ -74,17 +74,14 @@ function asOf(agent: AgentRow, { size, runtimeVersion }: SnapshotRow): AgentRow 
   return { ...agent, runtimeVersion, ...(isLarger && { size }) };
 }
 
-interface Reading {
+interface Reading extends GuestFolders {
   readonly row: SnapshotRow;
-  readonly guest: GuestAddress;
-  readonly data: CarriedData;
-  readonly diskGib: number;
   readonly scratch: ScratchFile;
 }
 
 async function readFolders(
   { disk, parts, log }: PortableDeps,
-  { row, guest, data, diskGib, scratch }: Reading,
+  { row, scratch, ...folders }: Reading,
   signal: AbortSignal,
 ): Promise<void> {
   const giveRoomBack = await disk.holdRoom(Math.ceil(Number(row.diskBytes) / mib));
@@ -93,10 +90,7 @@ async function readFolders(
   }
   try {
     const bound = AbortSignal.any([signal, AbortSignal.timeout(readMs)]);
-    const archive = await parts.trees.read(guest, data, bound);
-    // Headers and holes take a little more than files do.
-    const most = (diskGib + 1) * 2 ** 30;
-    await scratch.write(atMost(archive, most, () => new ImportProblem('the guest sends without end')));
+    await writeFolders(parts, folders, scratch, bound);
   } catch (error) {
     signal.throwIfAborted();
     log.warn({ err: error, snapshot_id: row.id }, 'folders of a snapshot not read for an export');

@@ -5,11 +5,10 @@
  */
 import { StepFailed } from '../../lifecycle/reconcile/pass.ts';
 import type { Pass } from '../../lifecycle/reconcile/pass.ts';
-import { atMost } from './bytes.ts';
 import type { PendingExport, ReadOutcome } from './exports.ts';
 import { whileQuiet } from '../quiet.ts';
 import type { PortableParts } from './parts.ts';
-import { ImportProblem } from './problem.ts';
+import { writeFolders } from './write-folders.ts';
 
 const noRoom = { why: 'The host has no room for it.', isBusy: false };
 
@@ -26,17 +25,12 @@ export async function readForExport(pass: Pass, parts: PortableParts, pending: P
   }
 }
 
-async function readTree(pass: Pass, { trees }: PortableParts, pending: PendingExport): Promise<ReadOutcome> {
+async function readTree(pass: Pass, parts: PortableParts, pending: PendingExport): Promise<ReadOutcome> {
   const { deps, runtime, guest, agent } = pass;
-  const disk = agent.machine?.diskGib ?? 0;
+  const folders = { guest, data: runtime.data, diskGib: agent.machine?.diskGib ?? 0 };
   const bound = AbortSignal.any([AbortSignal.timeout(deps.bounds.upgradeMs), pending.signal]);
   try {
-    await pass.within(bound, async (signal) => {
-      const archive = await trees.read(guest, runtime.data, signal);
-      // Headers and holes take a little more than files do.
-      const most = (disk + 1) * 2 ** 30;
-      await pending.scratch.write(atMost(archive, most, () => new ImportProblem('the guest sends without end')));
-    });
+    await pass.within(bound, (signal) => writeFolders(parts, folders, pending.scratch, signal));
     return null;
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
