@@ -3225,11 +3225,11 @@ export interface UsageBucket {
   };
   /** US dollars, as decimal text. */
   cost: {
-    /** Of machines, by the prices of this deployment. */
+    /** The cost of machines, by the prices of this deployment. */
     compute: string;
-    /** Of model calls, by the list prices of their providers. */
+    /** The cost of model calls, by the list prices of their providers. */
     llm: string;
-    /** Of disks and snapshots, by the prices of this deployment. */
+    /** The cost of disks and snapshots, by the prices of this deployment. */
     storage: string;
     /** All of it. */
     total: string;
@@ -3271,11 +3271,11 @@ export interface UsageTotals {
   };
   /** US dollars, as decimal text. */
   cost: {
-    /** Of machines, by the prices of this deployment. */
+    /** The cost of machines, by the prices of this deployment. */
     compute: string;
-    /** Of model calls, by the list prices of their providers. */
+    /** The cost of model calls, by the list prices of their providers. */
     llm: string;
-    /** Of disks and snapshots, by the prices of this deployment. */
+    /** The cost of disks and snapshots, by the prices of this deployment. */
     storage: string;
     /** All of it. */
     total: string;

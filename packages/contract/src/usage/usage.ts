@@ -38,9 +38,9 @@ const figures = {
   network: strict({ egress_bytes: count('Sent to public addresses.') }),
   cost: strict(
     {
-      compute: usd('Of machines, by the prices of this deployment.', '0.42'),
-      llm: usd('Of model calls, by the list prices of their providers.', '1.305726'),
-      storage: usd('Of disks and snapshots, by the prices of this deployment.', '0'),
+      compute: usd('The cost of machines, by the prices of this deployment.', '0.42'),
+      llm: usd('The cost of model calls, by the list prices of their providers.', '1.305726'),
+      storage: usd('The cost of disks and snapshots, by the prices of this deployment.', '0'),
       total: usd('All of it.', '1.725726'),
     },
     { description: 'US dollars, as decimal text.' },

@@ -2359,11 +2359,11 @@ class UsageBucketCost(Reply):
     """US dollars, as decimal text."""
 
     compute: str
-    """Of machines, by the prices of this deployment."""
+    """The cost of machines, by the prices of this deployment."""
     llm: str
-    """Of model calls, by the list prices of their providers."""
+    """The cost of model calls, by the list prices of their providers."""
     storage: str
-    """Of disks and snapshots, by the prices of this deployment."""
+    """The cost of disks and snapshots, by the prices of this deployment."""
     total: str
     """All of it."""
 
