@@ -11,10 +11,8 @@ import { Service } from '@lodge/testkit/service';
 import { openMirror, type Mirror } from '../../packages/runtimes/conformance/mirror.ts';
 
 const minuteMs = 60_000;
-/** A bound on each tool. An emulated apt takes a sixth of it. */
+/** A bound on each tool, which the script that hangs waits for. An emulated apt takes a sixth of it on a quiet host. */
 const toolMs = 60_000;
-/** The bound for the script that hangs, which is waited for. */
-const hangMs = 20_000;
 let mirror: Mirror;
 let service: Service;
 let id: string;
@@ -23,7 +21,7 @@ before(
   async () => {
     mirror = await openMirror('a-plum');
     const entry = new URL('./lodge-with-bare-guests.ts', import.meta.url);
-    const env = { ...mirror.env, LODGE_PACKAGES_TIMEOUT_MS: String(hangMs) };
+    const env = { ...mirror.env, LODGE_PACKAGES_TIMEOUT_MS: String(toolMs) };
     service = await Service.start({ entry, env });
     await service.awaitTemplate(10 * minuteMs);
     const lifecycle = { idle_timeout_seconds: 0 };
@@ -55,14 +53,6 @@ async function want(packages: object): Promise<string | null> {
   }
 }
 
-/** Starts Lodge again with another bound, beside the machine that runs on. */
-async function bounded(ms: number): Promise<void> {
-  if (service.env['LODGE_PACKAGES_TIMEOUT_MS'] === String(ms)) return;
-  await service.end('SIGTERM');
-  service.env['LODGE_PACKAGES_TIMEOUT_MS'] = String(ms);
-  await service.up();
-}
-
 async function warnings(): Promise<string> {
   const { body } = await service.call('GET', `/agents/${id}/logs?source=system&level=warn&limit=50`);
   return JSON.stringify(body.data);
@@ -86,14 +76,12 @@ const failures: readonly (readonly [why: string, fail: () => Promise<void>])[] =
   [
     'a script that hangs is ended with all that it has started',
     async () => {
-      await bounded(hangMs);
-      assert.match((await want({ apt: ['plum-hang'] }))!, /^apt .* longer than 20 seconds and was ended\./);
+      assert.match((await want({ apt: ['plum-hang'] }))!, /^apt .* longer than 60 seconds and was ended\./);
       assert.match(await warnings(), /apt: it hangs from here on/);
       assert.equal(
         await run('pgrep -x sleep; dpkg-query -W -f "\\${db:Status-Status}" plum-hang 2>/dev/null; true'),
         '',
       );
-      await bounded(toolMs);
     },
   ],
   [

@@ -97,11 +97,13 @@ function endGroup(pid: number): void {
   }
 }
 
+type Sought<T> = T | null | undefined | false | 0 | '';
+
 /** What `look` gives once it is anything but nothing: a file may be there and still be empty. */
-export async function until<T>(look: () => T | null | undefined | false | 0 | '', timeoutMs = 60_000): Promise<T> {
+export async function until<T>(look: () => Sought<T> | Promise<Sought<T>>, timeoutMs = 60_000): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {
-    const found = look();
+    const found = await look();
     if (found !== null && found !== undefined && found !== false && found !== 0 && found !== '') return found;
     if (Date.now() > deadline) throw new Error(`not seen within ${timeoutMs} ms: ${String(look)}`);
     await sleep(20);
