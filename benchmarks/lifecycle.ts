@@ -13,6 +13,7 @@ import { cpus, freemem, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { restOf } from '@lodge/ports';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
 import { bareMachine } from './bare-machine.ts';
 import { acceleratorOf, memAvailableMib, median, millis, pssMib, table, writeAndSync } from './figures.ts';
@@ -83,7 +84,7 @@ async function lifecycleRound(): Promise<void> {
   const before = await memAvailableMib();
   await timed('stop by API', () => verb(id, 'stop'));
   memory.freed.push((await memAvailableMib()) - before);
-  const bytes = await folderBytes(join(service.dataDir, 'vms', id, 'snapshot'));
+  const bytes = await folderBytes(join(service.dataDir, 'saved', restOf(id)));
   memory.snapshotMib.push(bytes / 2 ** 20);
   await timed('write and fsync as many bytes', () => writeAndSync(join(service.dataDir, 'vms', '.baseline'), bytes));
   await timed('start by API, from stopped', () => verb(id, 'start'));

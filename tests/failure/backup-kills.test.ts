@@ -89,7 +89,7 @@ async function assertSame(dataDir: string): Promise<void> {
   const [here, there] = await Promise.all(
     [lodge.dataDir, dataDir].map((folder) => stat(join(folder, disk), { bigint: true })),
   );
-  assert.equal(there!.mtimeNs, here!.mtimeNs, 'a snapshot knows its disk by the time of its last write');
+  assert.equal(there!.mtimeNs, here!.mtimeNs, 'a saved machine knows its layers by the time of their last write');
 }
 
 test('backups that are killed at any moment', { timeout: 20 * minuteMs }, async () => {

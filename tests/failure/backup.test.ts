@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { restOf } from '@lodge/ports';
 import { guestClientOf } from '@lodge/testkit/guest';
 import { Service } from '@lodge/testkit/service';
 
@@ -264,13 +265,13 @@ test(
   },
 );
 
-/** As on a host whose emulator or processor is another one: the snapshot names what its devices' state belongs to. */
+/** As on a host whose emulator or processor is another one: the machine at rest names what its devices' state belongs to. */
 async function saveElsewhere(dataDir: string, id: string): Promise<void> {
-  const path = join(dataDir, 'vms', id, 'snapshot', 'manifest');
+  const path = join(dataDir, 'saved', restOf(id), 'manifest');
   const text = await readFile(path, 'utf8');
-  const manifest = JSON.parse(text.slice(text.indexOf('\n') + 1)) as Record<string, unknown>;
-  assert.equal(typeof manifest['stateKey'], 'string');
+  const manifest = JSON.parse(text.slice(text.indexOf('\n') + 1)) as { readonly memory: Record<string, unknown> };
+  assert.equal(typeof manifest.memory['stateKey'], 'string');
   const savedOn = { madeWith: 'QEMU of another host (kvm)', processor: null };
-  const json = JSON.stringify({ ...manifest, stateKey: 'of another host', savedOn });
+  const json = JSON.stringify({ ...manifest, memory: { ...manifest.memory, stateKey: 'of another host', savedOn } });
   await writeFile(path, `${createHash('sha256').update(json).digest('hex')}\n${json}`);
 }

@@ -114,14 +114,12 @@ export class RestingLodge {
     const machine = { vcpus: 1, memoryMib: 512, diskGib: 10 };
     for (const [name, id] of Object.entries(agents)) {
       const folder = join(dataDir, 'vms', id);
-      await mkdir(join(folder, 'snapshot'), { recursive: true });
+      await mkdir(folder, { recursive: true });
       await writeFile(
         join(folder, 'disk.qcow2'),
         Buffer.concat([randomBytes(1_000_000), Buffer.alloc(1_000_000), randomBytes(1_000_000)]),
       );
       const runs = name === 'awake';
-      if (runs) await rm(join(folder, 'snapshot'), { recursive: true });
-      else await writeFile(join(folder, 'snapshot', 'manifest'), randomBytes(1_000));
       const made = {
         version: 1,
         agentId: id,
@@ -133,7 +131,7 @@ export class RestingLodge {
       };
       const now = runs
         ? { phase: 'running', process: { pid: this.emulator.pid, startTime } }
-        : { phase: 'suspended', process: null };
+        : { phase: 'disk', process: null };
       const record = { ...made, templateId, slot: null, address: null, ...now };
       await writeFile(join(folder, 'vm.json'), JSON.stringify(record), { mode: 0o600 });
     }

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { VmError } from '@lodge/ports';
+import { restOf, VmError } from '@lodge/ports';
 import {
   createFakeDriver,
   failAt,
-  fakeBackupSteps,
+  fakeMemorySteps,
+  fakeRestSteps,
   fakeSaveSteps,
-  fakeSnapshotSteps,
   fakeSteps,
-  fakeSuspendSteps,
   FakeHost,
 } from '../src/fake/index.ts';
 import type { FakeDriver, FakeStep } from '../src/fake/index.ts';
@@ -18,9 +17,8 @@ import { describeVmDriver } from './suite.ts';
 
 const steps: Readonly<Record<Call['do'], readonly FakeStep[]>> = {
   create: fakeSteps,
-  start: fakeSnapshotSteps,
-  suspend: fakeSuspendSteps,
-  backUp: fakeBackupSteps,
+  start: fakeMemorySteps,
+  rest: fakeRestSteps,
   save: fakeSaveSteps,
 };
 const moments = (call: Call['do']): Moment[] => steps[call].map((name, at) => ({ name: `before ${name}`, at }));
@@ -39,16 +37,10 @@ function openFake(): DriverHarness {
     moments: {
       create: moments('create'),
       start: moments('start'),
-      suspend: moments('suspend'),
-      backUp: moments('backUp'),
+      rest: moments('rest'),
       save: moments('save'),
     },
     killDuring: (call, moment) => killDuring(host, call, moment),
-    async damageSnapshot(agentId) {
-      const snapshot = host.vms.get(agentId)?.snapshot;
-      if (!snapshot) throw new Error(`${agentId} has no snapshot`);
-      snapshot.damaged = !snapshot.damaged;
-    },
     async damageSaved(id, part) {
       const saved = host.savedOf(id);
       saved.damaged = saved.damaged === null ? `its ${part}` : null;
@@ -64,7 +56,7 @@ function openFake(): DriverHarness {
       host.behaviour = usual;
     },
     holdings: async () => [...host.vms.values()].filter((vm) => vm.alive).map((vm) => `VM of ${vm.agentId}`),
-    files: async (agentId) => (host.vms.get(agentId)?.snapshot ? ['snapshot'] : []),
+    files: async (agentId) => (host.saved.has(restOf(agentId)) ? ['at rest'] : []),
     close: async () => undefined,
   };
 }

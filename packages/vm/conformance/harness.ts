@@ -1,4 +1,4 @@
-import type { CarriedData, Machine, RuntimeFacts, SaveRequest, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
+import type { Machine, RestRequest, SaveRequest, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
 
 /** The suite's needs beside the port: a look into guests, and means to break things. */
 export interface DriverHarness {
@@ -16,8 +16,6 @@ export interface DriverHarness {
   readonly moments: Readonly<Record<Call['do'], readonly Moment[]>>;
   /** Lets a separate control plane begin the call and kills it hard at that moment. The suite's own driver is stopped. */
   killDuring(call: Call, moment: Moment): Promise<void>;
-  /** Flips one bit of the agent's snapshot: of its `memory`, its `devices` or its manifest. */
-  damageSnapshot(agentId: string, part: SnapshotPart): Promise<void>;
   /** Flips one bit of that part of a saved machine, or flips it back. */
   damageSaved(id: string, part: SavedPart): Promise<void>;
   /** Runs `work` while the disk that VMs and saved machines lie on has no room. */
@@ -31,20 +29,14 @@ export interface DriverHarness {
 
 export type Call =
   | { readonly do: 'create'; readonly request: VmRequest }
-  /** A `create` from an existing snapshot. */
+  /** A `create` from a machine at rest. */
   | { readonly do: 'start'; readonly request: VmRequest }
-  | { readonly do: 'suspend'; readonly agentId: string; readonly executionId: string; readonly facts: RuntimeFacts }
+  | { readonly do: 'rest'; readonly agentId: string; readonly executionId: string; readonly request: RestRequest }
   | {
       readonly do: 'save';
       readonly agentId: string;
       readonly executionId: string;
       readonly request: SaveRequest;
-    }
-  | {
-      readonly do: 'backUp';
-      readonly agentId: string;
-      readonly executionId: string;
-      readonly kept: { readonly facts: RuntimeFacts; readonly data: CarriedData };
     };
 
 /** Makes a driver execute the call. */
@@ -54,17 +46,12 @@ export function make(driver: VmDriver, call: Call): Promise<unknown> {
     case 'create':
     case 'start':
       return driver.create(call.request, signal);
-    case 'suspend':
-      return driver.suspend(call.agentId, call.executionId, call.facts, signal);
+    case 'rest':
+      return driver.rest(call.agentId, call.executionId, call.request, signal);
     case 'save':
       return driver.save(call.agentId, call.executionId, call.request, signal);
-    case 'backUp':
-      return driver.backUp(call.agentId, call.executionId, call.kept, signal);
   }
 }
-
-export const snapshotParts = ['memory', 'devices', 'manifest'] as const;
-export type SnapshotPart = (typeof snapshotParts)[number];
 
 export const savedParts = ['manifest', 'pages', 'devices', 'listing', 'top layer', 'bottom layer'] as const;
 export type SavedPart = (typeof savedParts)[number];

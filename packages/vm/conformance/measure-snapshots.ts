@@ -13,6 +13,7 @@ import { sizes } from '@lodge/domain';
 import { bareCloner, createQemuDriver } from '../src/index.ts';
 import { baseImage } from './base-image.ts';
 import { destroyHost, newHostSettings, optionsOf, probeGuest } from './qemu-host.ts';
+import { fromRest } from './world.ts';
 
 const { values } = parseArgs({
   options: { 'dirty-mib': { type: 'string', default: '150' }, rounds: { type: 'string', default: '3' } },
@@ -58,11 +59,11 @@ async function measureRound(round: number): Promise<void> {
   }
   let bytes = 0;
   await timed('suspend', async () => {
-    ({ bytes } = await driver.suspend(agentId, 'e1', {}, never));
+    ({ bytes } = await driver.rest(agentId, 'e1', { facts: {} }, never));
   });
   console.log(JSON.stringify(logged.at(-1)), `${(bytes / 2 ** 20).toFixed(1)} MiB`);
   await timed('write and fsync as many bytes', () => writeAndSync(bytes));
-  const start = { ...clone, executionId: 'e2', from: 'snapshot' } as const;
+  const start = { ...clone, executionId: 'e2', from: fromRest(agentId) } as const;
   await timed('create (from snapshot)', () => driver.create(start, never));
   console.log(JSON.stringify(logged.at(-1)));
   console.log('usage', JSON.stringify(await driver.usage(agentId)));

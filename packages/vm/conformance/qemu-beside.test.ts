@@ -14,6 +14,7 @@ import {
   takeSharedTemplate,
 } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
+import { fromRest } from './world.ts';
 
 const never = new AbortController().signal;
 const lives = formOf({ short: 2, long: 50 });
@@ -50,8 +51,8 @@ describe('machines beside a template that is being made', { timeout: timeoutMs }
     await driver.pause(agentId, `${agentId}-1`);
     await driver.resume(agentId, `${agentId}-1`);
     assertLives(`${agentId}-1`);
-    await driver.suspend(agentId, `${agentId}-1`, {}, never);
-    const again = await driver.create({ ...request, executionId: `${agentId}-2`, from: 'snapshot' }, never);
+    await driver.rest(agentId, `${agentId}-1`, { facts: {} }, never);
+    const again = await driver.create({ ...request, executionId: `${agentId}-2`, from: fromRest(agentId) }, never);
     assert.equal(await probeGuest(settings, again).recall('mine'), agentId);
     assertLives(`${agentId}-2`);
     await driver.remove(agentId, { keepDisk: false });

@@ -9,15 +9,19 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
+import { restOf } from '@lodge/ports';
 import type { Image, Template, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
 import { backingOf, moveDisk, repoint } from '../src/qemu/saved/backing.ts';
+import { readManifest } from '../src/qemu/saved/machine/manifest.ts';
 import { TemplateChecks } from '../src/qemu/saved/template-checks.ts';
 import { TemplateStore } from '../src/qemu/saved/template-store.ts';
 import { makeOld } from '../src/qemu/saved/testing.ts';
 import { patience } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
+import { layAsFormer } from './former-rest.ts';
 import { destroyHost, driverOf, newHostSettings, probeGuest, sharedTemplate, takeSharedTemplate } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
+import { fromRest } from './world.ts';
 
 const run = promisify(execFile);
 const never = new AbortController().signal;
@@ -70,7 +74,7 @@ describe('agents and an empty cache', { timeout: 20 * minute }, () => {
     await probeGuest(settings, vm).remember('memory', agentId);
     return vm;
   };
-  const suspend = (agentId: string, executionId: string) => driver.suspend(agentId, executionId, {}, never);
+  const suspend = (agentId: string, executionId: string) => driver.rest(agentId, executionId, { facts: {} }, never);
   /** The words that the guest kept on disk and in memory. */
   const keptBy = async (at: { readonly address: string }) => {
     const guest = probeGuest(settings, at);
@@ -94,7 +98,7 @@ describe('agents and an empty cache', { timeout: 20 * minute }, () => {
     assert.deepEqual(await keptBy(vms.get('running')!), ['running', 'running']);
     await driver.resume('paused', 'e1');
     assert.deepEqual(await keptBy(vms.get('paused')!), ['paused', 'paused']);
-    const woken = await driver.create(request('stopped', 'e2', 'snapshot'), never);
+    const woken = await driver.create(request('stopped', 'e2', fromRest('stopped')), never);
     assert.deepEqual(await keptBy(woken), ['stopped', 'stopped']);
     // The third test boots a disk that lies over such a file.
     assert.equal(await backingOf(diskOf('disk')), ownDisk(template.id));
@@ -104,7 +108,7 @@ describe('agents and an empty cache', { timeout: 20 * minute }, () => {
     await suspend('running', 'e1');
     await driver.stop();
     await begin();
-    const again = await driver.create(request('running', 'e2', 'snapshot'), never);
+    const again = await driver.create(request('running', 'e2', fromRest('running')), never);
     assert.deepEqual(await keptBy(again), ['running', 'running']);
     assert.deepEqual(await driver.findTemplate(await sharedTemplate()), template);
     assert.deepEqual(await readdir(join(settings.cacheDir, 'templates')).catch(() => []), []);
@@ -134,19 +138,23 @@ describe('agents and an empty cache', { timeout: 20 * minute }, () => {
     await suspend('stopped', 'e1');
     await driver.remove('disk', { keepDisk: true });
     await driver.stop();
+    await layAsFormer(settings.dataDir, 'stopped', 'stop');
     await makeHostOld({ running: ['running', 'paused'], atRest: ['stopped', 'disk'] });
 
     await begin();
     await emptyCache();
-    for (const name of ['stopped', 'disk']) assert.equal(await backingOf(diskOf(name)), ownDisk(template.id), name);
+    const rest = join(settings.dataDir, 'saved', restOf('stopped'));
+    const bottom = (await readManifest(rest))!.layers.at(-1)!.name;
+    for (const disk of [join(rest, bottom), diskOf('disk')])
+      assert.equal(await backingOf(disk), ownDisk(template.id), disk);
     assert.deepEqual(await keptBy(old.running), ['running', 'running']);
     await driver.resume('paused', 'e1');
     assert.deepEqual(await keptBy(old.paused), ['paused', 'paused']);
-    const woken = await driver.create(request('stopped', 'e2', 'snapshot'), never);
+    const woken = await driver.create(request('stopped', 'e2', fromRest('stopped')), never);
     assert.deepEqual(await keptBy(woken), ['stopped', 'stopped']);
     assert.deepEqual(await keptBy(await driver.create(request('disk', 'e2', 'boot'), never)), ['disk', null]);
     await suspend('running', 'e1');
-    const next = await driver.create(request('running', 'e2', 'snapshot'), never);
+    const next = await driver.create(request('running', 'e2', fromRest('running')), never);
     assert.deepEqual(await keptBy(next), ['running', 'running']);
     await removeAll();
   });

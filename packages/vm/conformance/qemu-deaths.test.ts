@@ -23,6 +23,7 @@ import {
   whileVmsAreFull,
 } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
+import { fromRest } from './world.ts';
 
 const never = new AbortController().signal;
 const minute = 60_000 * patience;
@@ -282,9 +283,9 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
 
   test('a stop and a new start are no deaths', async () => {
     await create();
-    await driver.suspend(agentId, 'e1', {}, never);
+    await driver.rest(agentId, 'e1', { facts: {} }, never);
     assert.equal(await driver.death(agentId), null);
-    await driver.create({ agentId, executionId: 'e2', machine: sizes.small, template, from: 'snapshot' }, never);
+    await driver.create({ agentId, executionId: 'e2', machine: sizes.small, template, from: fromRest(agentId) }, never);
     assert.equal(await driver.death(agentId), null);
   });
 });

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
 import { guestClient, noCredential } from '@lodge/guest';
 import type { Guest } from '@lodge/guest';
+import { restOf } from '@lodge/ports';
 import type { Template, Vm, VmDriver, VmRequest } from '@lodge/ports';
 import { findProcesses } from '../src/qemu/host/process.ts';
 import { formOf } from '@lodge/testkit/forms';
@@ -18,7 +19,7 @@ import { acceleratorOf, wantedAccelerator } from './accelerator.ts';
 import { assertClocks, monotonicMs } from './clocks.ts';
 import { assertNothingInCommon, draw, startProbes } from './randomness.ts';
 import type { Sample } from './randomness.ts';
-import { clockErrorMs } from './world.ts';
+import { clockErrorMs, fromRest } from './world.ts';
 import {
   destroyHost,
   driverOf,
@@ -145,10 +146,10 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
     // The guest's clock is set as if the VM were started again a day later.
     await guest().shell('date -s "$(date -d yesterday)"');
     const stoppedAtMs = await monotonicMs(guest());
-    const { bytes } = await driver.suspend(agentId, 'e1', { kept: true }, never);
+    const { bytes } = await driver.rest(agentId, 'e1', { facts: { kept: true } }, never);
     assert.ok(bytes > 0);
     await sleep(2000);
-    vm = await driver.create(request('e2', 'snapshot'), never);
+    vm = await driver.create(request('e2', fromRest(agentId)), never);
     assert.deepEqual(vm.facts, { kept: true });
     assert.equal(await guest().recall('mine'), 'in memory');
     assert.ok((await monotonicMs(guest())) >= stoppedAtMs, 'its monotonic clock did not go back');
@@ -175,15 +176,15 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
       names,
     );
     assert.equal(new Set(clones.map(({ machineId }) => machineId)).size, copies);
-    // The folder of the last one, which is put back as it was saved before each start.
-    const folder = join(settings.dataDir, 'vms', 'last');
+    // The machine at rest of the last one, which is put back as it was saved before each start.
+    const folder = join(settings.dataDir, 'saved', restOf('last'));
     const kept = join(settings.dataDir, 'kept');
     await driver.save('last', 'e1', { id: 'copies', memory: true, facts: {} }, never);
-    await driver.suspend('last', 'e1', {}, never);
+    await driver.rest('last', 'e1', { facts: {} }, never);
     await run('cp', ['-a', folder, kept]);
     const starts: Sample[] = [];
     for (const name of names) {
-      const again = await driver.create({ ...request(`from-${name}`, 'snapshot'), agentId: 'last' }, never);
+      const again = await driver.create({ ...request(`from-${name}`, fromRest('last')), agentId: 'last' }, never);
       starts.push(await draw(guestAt('last', again)));
       await driver.remove('last', { keepDisk: false });
       await run('cp', ['-a', kept, folder]);

@@ -17,6 +17,7 @@ import {
 } from './qemu-host.ts';
 import { overChannel } from './remote.ts';
 import { KnownImages } from '../src/remote/index.ts';
+import { fromRest } from './world.ts';
 
 const never = new AbortController().signal;
 const settings = await newHostSettings();
@@ -53,8 +54,11 @@ test('a VM is cloned, sized, frozen, saved and started again over the channel', 
   assert.equal((await driver.inspect(ids[0]))?.state, 'paused');
   await driver.resume(...ids);
   await probeGuest(settings, vm).remember('before', 'the stop');
-  assert.ok((await driver.suspend(...ids, { kept: true }, never)).bytes > 0);
-  const again = await driver.create({ ...request, executionId: 'e2', machine: sizes.medium, from: 'snapshot' }, never);
+  assert.ok((await driver.rest(...ids, { facts: { kept: true } }, never)).bytes > 0);
+  const again = await driver.create(
+    { ...request, executionId: 'e2', machine: sizes.medium, from: fromRest(request.agentId) },
+    never,
+  );
   assert.deepEqual(again.facts, { kept: true });
   assert.equal(await probeGuest(settings, again).recall('before'), 'the stop');
   await assert.rejects(driver.pause(...ids), { name: 'VmError', code: 'gone' });

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdir, readFile, readlink, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, readlink, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -10,7 +10,8 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
 import { guestClient } from '@lodge/guest';
-import type { Template, TemplateBuild, VmDriver } from '@lodge/ports';
+import { restOf } from '@lodge/ports';
+import type { Template, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
 import { createQemuDriver } from '../src/qemu/driver.ts';
 import { bareCloner } from '../src/qemu/bare-clone.ts';
 import { until } from '../src/waiting.ts';
@@ -22,6 +23,7 @@ import { formOf } from '@lodge/testkit/forms';
 import { patience } from './accelerator.ts';
 import { baseImage } from './base-image.ts';
 import type { BuildMoment } from './build-and-die.ts';
+import { layAsFormer } from './former-rest.ts';
 import {
   destroyHost,
   driverOf,
@@ -244,25 +246,51 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await rm(join(settings.dataDir, 'vms', 'Stray file'));
   });
 
-  test('a snapshot is root’s alone, belongs to its disk, and takes no room that is not there', async () => {
+  test('a machine at rest is root’s alone, and takes no room that is not there', async () => {
     await create('stopped');
-    const folder = join(settings.dataDir, 'vms', 'stopped');
     // A frozen VM writes nothing while the disk is filled.
     await driver.pause('stopped', 'e1');
     await whileVmsAreFull(settings, 256 << 10, async () => {
-      await assert.rejects(driver.suspend('stopped', 'e1', {}, never), { name: 'VmError', code: 'disk_full' });
+      await assert.rejects(driver.rest('stopped', 'e1', { facts: {} }, never), { name: 'VmError', code: 'disk_full' });
     });
-    await driver.suspend('stopped', 'e1', { token: 'secret' }, never);
-    for (const [name, mode] of Object.entries({ '.': 0o700, manifest: 0o600, memory: 0o600, devices: 0o600 })) {
-      const found = await stat(join(folder, 'snapshot', name));
+    await driver.rest('stopped', 'e1', { facts: { token: 'secret' } }, never);
+    const folder = join(settings.dataDir, 'saved', restOf('stopped'));
+    const [layer] = (await readdir(folder)).filter((name) => name.startsWith('disk-'));
+    const modes = { '.': 0o700, manifest: 0o600, pages: 0o600, devices: 0o600, [layer!]: 0o444 };
+    for (const [name, mode] of Object.entries(modes)) {
+      const found = await stat(join(folder, name));
       assert.deepEqual([found.uid, found.gid, found.mode & 0o777], [0, 0, mode], name);
     }
-    const disk = await stat(join(folder, 'disk.qcow2'));
-    assert.deepEqual([disk.uid, (await stat(folder)).mode & 0o777], [0, 0o700], 'out of the reach of the VM’s user');
-    const start = { agentId: 'stopped', executionId: 'e2', machine: sizes.small, template, from: 'snapshot' } as const;
-    await utimes(join(folder, 'disk.qcow2'), new Date(), new Date());
-    await assert.rejects(driver.create(start, never), { code: 'snapshot_missing' }, 'the disk was written to');
     await driver.remove('stopped', { keepDisk: false });
+  });
+
+  test('agents that an earlier release left at rest have their memory, and one whose upgrade was under way its data', async () => {
+    const data = { folders: ['/srv'], except: [] };
+    for (const agentId of ['stopped', 'upgraded']) {
+      const guest = probeGuest(settings, await create(agentId));
+      await guest.writeFile('kept', agentId);
+      await guest.remember('thought', agentId);
+      await driver.rest(agentId, 'e1', { facts: { agentId }, ...(agentId === 'upgraded' && { data }) }, never);
+    }
+    await driver.stop();
+    await layAsFormer(settings.dataDir, 'stopped', 'stop');
+    await layAsFormer(settings.dataDir, 'upgraded', 'upgrade');
+    await begin();
+    assert.deepEqual(
+      (await driver.list()).map(({ agentId, state, executionId }) => `${agentId} ${state} ${executionId}`).sort(),
+      ['stopped suspended e1', 'upgraded suspended e1'],
+    );
+    assert.deepEqual(await readdir(join(settings.dataDir, 'vms')), []);
+    const start = (agentId: string, more: Partial<VmRequest>) =>
+      driver.create({ agentId, executionId: 'e2', machine: sizes.small, template, from: 'clone', ...more }, never);
+    const next = await start('upgraded', {});
+    await driver.carryOver('upgraded', next.executionId, data, never);
+    assert.equal(await probeGuest(settings, next).readFile('kept'), 'upgraded');
+    for (const agentId of ['stopped', 'upgraded']) {
+      const again = await start(agentId, { executionId: 'e3', from: { saved: restOf(agentId), memory: true } });
+      assert.deepEqual(again.facts, { agentId });
+      assert.equal(await probeGuest(settings, again).recall('thought'), agentId);
+    }
   });
 
   test('the host’s firewall is back within seconds when another program has flushed it', async () => {

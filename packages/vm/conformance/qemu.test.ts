@@ -23,9 +23,10 @@ import {
 } from './qemu-host.ts';
 import type { QemuHostSettings } from './qemu-host.ts';
 import { describeVmDriver } from './suite.ts';
+import { restOf } from '@lodge/ports';
 
 /**
- * Milliseconds after the call began. For a suspend or a save, after the guest is frozen and its pages are being written, because the
+ * Milliseconds after the call began. For a save or a rest, after the guest is frozen and its pages are being written, because the
  * time until then depends on the machine's other work. A moment below 0 comes before that, while the guest's processes are
  * being frozen.
  */
@@ -48,12 +49,10 @@ async function openQemu(): Promise<DriverHarness> {
     moments: {
       create: formOf({ short: moments(0, 60, 200), long: moments(0, 5, 15, 30, 60, 100, 200, 400) }),
       start: formOf({ short: moments(80, 300), long: moments(0, 30, 80, 120, 160, 200, 300, 500) }),
-      suspend: formOf({ short: moments(-1, 0), long: moments(-1, 0, 3, 10, 25, 50, 80, 130) }),
-      backUp: [...formOf({ short: moments(0), long: moments(-1, 0, 150) }), atItsEnd],
+      rest: [...formOf({ short: moments(-1, 0), long: moments(-1, 0, 3, 10, 25, 50, 80, 130) }), atItsEnd],
       save: [...formOf({ short: moments(0), long: moments(-1, 0, 3, 10, 25, 50, 80, 130, 200) }), atItsEnd],
     },
     killDuring: (call, { at }) => killDuring(settings, call, at),
-    damageSnapshot: (agentId, part) => flipBit(join(settings.dataDir, 'vms', agentId, 'snapshot', part)),
     damageSaved: async (id, part) => flipBit(await partOf(join(settings.dataDir, 'saved', id), part)),
     // There is room for the devices' state, and not for the memory.
     whileDiskIsFull: (work) => whileVmsAreFull(settings, 4 << 20, work),
@@ -93,15 +92,11 @@ async function killDuring(settings: QemuHostSettings, call: Call, afterMs: numbe
 /** The files that show that the call has frozen the guest, or that it has ended; none where its moments begin at once. */
 function signsOf({ dataDir }: QemuHostSettings, call: Call, ended: boolean): readonly string[] {
   switch (call.do) {
-    case 'save': {
-      const saved = join(dataDir, 'saved', call.request.id);
+    case 'save':
+    case 'rest': {
+      const id = call.do === 'save' ? call.request.id : restOf(call.agentId);
+      const saved = join(dataDir, 'saved', id);
       return ended ? [saved] : [join(`${saved}.new`, 'devices'), saved];
-    }
-    case 'suspend':
-    case 'backUp': {
-      const folder = join(dataDir, 'vms', call.agentId);
-      const backup = `${folder}.aside`;
-      return ended ? [backup] : [join(folder, 'snapshot.new', 'devices'), join(folder, 'snapshot'), backup];
     }
     case 'create':
     case 'start':

@@ -1,7 +1,7 @@
 /** A driver's promises about how a guest's daemon knows the host: by a credential of the execution, and by no other. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { never } from './world.ts';
+import { fromRest, never } from './world.ts';
 import type { World } from './world.ts';
 
 export function credentialTests(world: World): void {
@@ -21,9 +21,9 @@ export function credentialTests(world: World): void {
     assert.equal(await world.driver.guestCredential('known', vm.address), cloned);
     assert.ok(await guest(vm).admits(cloned));
 
-    await world.driver.suspend('known', vm.executionId, {}, never);
+    await world.driver.rest('known', vm.executionId, { facts: {} }, never);
     // A booted guest has its own credential as well: the tests of suspension look at that.
-    await credentialOf(await create(request('known', { from: 'snapshot' })), [...others, cloned]);
+    await credentialOf(await create(request('known', { from: fromRest('known') })), [...others, cloned]);
     await removeAll();
   });
 
@@ -31,7 +31,7 @@ export function credentialTests(world: World): void {
     const [one, two] = [await create(request('one')), await create(request('two'))];
     assert.equal(await world.driver.guestCredential('one', two.address), null);
     assert.equal(await world.driver.guestCredential('nobody', one.address), null);
-    await world.driver.suspend('one', one.executionId, {}, never);
+    await world.driver.rest('one', one.executionId, { facts: {} }, never);
     await world.driver.remove('two', { keepDisk: true });
     assert.equal(await world.driver.guestCredential('one', one.address), null);
     assert.equal(await world.driver.guestCredential('two', two.address), null);

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { sizes } from '@lodge/domain';
 import { formOf } from '@lodge/testkit/forms';
 import { browserText } from './harness.ts';
-import { clockErrorMs, never, observed, rejectsWith } from './world.ts';
+import { clockErrorMs, fromRest, never, observed, rejectsWith } from './world.ts';
 import type { World } from './world.ts';
 
 export function machineTests(world: World): void {
@@ -21,10 +21,11 @@ export function machineTests(world: World): void {
     assert.equal(running.snapshotMib, 0);
     assert.equal(running.executionId, wanted.executionId, 'whose counters these are');
     assert.ok(running.egressBytes >= 0);
-    await world.driver.suspend('measured', wanted.executionId, {}, never);
+    await world.driver.rest('measured', wanted.executionId, { facts: {} }, never);
     const suspended = await world.driver.usage('measured');
     assert.ok(suspended && suspended.snapshotMib > 0 && suspended.diskMib > 0);
     assert.deepEqual([suspended.memoryMib, suspended.cpuSeconds], [0, 0]);
+    await create(request('measured', { from: fromRest('measured', false) }));
     await world.driver.remove('measured', { keepDisk: true });
     const disk = await world.driver.usage('measured');
     assert.ok(disk && disk.diskMib > 0);
@@ -104,7 +105,7 @@ function pauseTests(world: World): void {
     const all = async (agentId: string, executionId: string): Promise<void> => {
       await rejectsWith(driver.pause(agentId, executionId), 'gone');
       await rejectsWith(driver.resume(agentId, executionId), 'gone');
-      await rejectsWith(driver.suspend(agentId, executionId, {}, never), 'gone');
+      await rejectsWith(driver.rest(agentId, executionId, { facts: {} }, never), 'gone');
       await rejectsWith(driver.resize(agentId, executionId, sizes.small, never), 'gone');
     };
     await all('nobody', 'e1');
@@ -131,10 +132,10 @@ function pauseTests(world: World): void {
     assert.equal(await state('ordered'), 'paused');
     await Promise.all([driver.resume('ordered', executionId), driver.pause('ordered', executionId)]);
     assert.equal(await state('ordered'), 'paused');
-    const again = request('ordered', { from: 'snapshot' });
+    const again = request('ordered', { from: fromRest('ordered') });
     const [first, second, next] = await Promise.all([
-      driver.suspend('ordered', executionId, {}, never),
-      driver.suspend('ordered', executionId, {}, never),
+      driver.rest('ordered', executionId, { facts: {} }, never),
+      driver.rest('ordered', executionId, { facts: {} }, never),
       create(again),
     ]);
     assert.ok(first.bytes > 0 && second.bytes > 0);
@@ -187,13 +188,13 @@ function sizeTests(world: World): void {
         return memoryMib > machine.memoryMib - 200 && memoryMib <= machine.memoryMib;
       });
     }
-    await world.driver.suspend('grows', executionId, {}, never);
-    const same = await create(request('grows', { from: 'snapshot', machine: sizes.medium }));
+    await world.driver.rest('grows', executionId, { facts: {} }, never);
+    const same = await create(request('grows', { from: fromRest('grows'), machine: sizes.medium }));
     assert.equal(same.machine.vcpus, sizes.medium.vcpus);
     assert.equal((await guest(same).machine()).vcpus, sizes.medium.vcpus);
     assert.equal(await guest(same).recall('mark'), 'kept');
-    await world.driver.suspend('grows', same.executionId, {}, never);
-    const larger = await create(request('grows', { from: 'snapshot', machine: sizes.xlarge }));
+    await world.driver.rest('grows', same.executionId, { facts: {} }, never);
+    const larger = await create(request('grows', { from: fromRest('grows'), machine: sizes.xlarge }));
     assert.deepEqual(larger.machine, sizes.xlarge);
     assert.equal((await guest(larger).machine()).vcpus, sizes.xlarge.vcpus);
     assert.equal(await guest(larger).recall('mark'), 'kept');
@@ -211,9 +212,9 @@ function sizeTests(world: World): void {
     });
     assert.equal(await guest(vm).browserDisk(), browserText);
     assert.deepEqual(await world.driver.showBrowser('browses', wanted.executionId), { state: 'shown', message: null });
-    await world.driver.suspend('browses', wanted.executionId, {}, never);
+    await world.driver.rest('browses', wanted.executionId, { facts: {} }, never);
     await rejectsWith(world.driver.showBrowser('browses', wanted.executionId), 'gone');
-    const again = await create(request('browses', { from: 'snapshot' }));
+    const again = await create(request('browses', { from: fromRest('browses') }));
     assert.equal(await guest(again).browserDisk(), browserText);
     const later = request('later');
     const other = await create(later);

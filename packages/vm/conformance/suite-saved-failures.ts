@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SaveRequest, Vm } from '@lodge/ports';
 import type { Moment } from './harness.ts';
-import { never, observed, rejectsWith } from './world.ts';
+import { fromRest, never, observed, rejectsWith } from './world.ts';
 import type { World } from './world.ts';
 
 export function savedFailureTests(world: World): void {
@@ -95,9 +95,9 @@ export function savedFailureTests(world: World): void {
       await save(vm, id);
       assert.equal(await world.driver.checkSaved(id, never), null, `killed at ${moment.name}`);
       // A start from a snapshot has the disk that the files on the host say.
-      await world.driver.suspend('cut', vm.executionId, {}, never);
+      await world.driver.rest('cut', vm.executionId, { facts: {} }, never);
       assert.deepEqual(await harness.holdings(), [], `killed at ${moment.name}`);
-      vm = await create(request('cut', { from: 'snapshot' }));
+      vm = await create(request('cut', { from: fromRest('cut') }));
       await isWhole(vm);
       assert.equal(await guest(vm).readFile(id), 'after', `killed at ${moment.name}`);
     }

@@ -6,7 +6,7 @@ import { sizes } from '@lodge/domain';
 import type { RuntimeFacts, Saving, Vm, VmRequest } from '@lodge/ports';
 import { savedParts } from './harness.ts';
 import { savedFailureTests } from './suite-saved-failures.ts';
-import { clockErrorMs, never, observed, rejectsWith } from './world.ts';
+import { clockErrorMs, fromRest, never, observed, rejectsWith } from './world.ts';
 import type { World } from './world.ts';
 
 /** The deepest chain of layers that a disk has. */
@@ -123,8 +123,8 @@ export function savedTests(world: World): void {
     assert.equal(await world.driver.findSaved('past'), null);
     await rejectsWith(create(request('returns', from('past'))), 'saved_missing');
     await has(again, 'one', 'four');
-    await world.driver.suspend('another', again.executionId, {}, never);
-    await has(await create(request('another', { from: 'snapshot' })), 'one', 'four');
+    await world.driver.rest('another', again.executionId, { facts: {} }, never);
+    await has(await create(request('another', { from: fromRest('another') })), 'one', 'four');
     await removeAll();
     assert.deepEqual(await world.harness.holdings(), []);
   });
@@ -156,9 +156,9 @@ export function savedTests(world: World): void {
     const next = await create(request('fork1', from('of-fork')));
     await has(next, 'one', 'of-fork3');
     // It maps memory of a machine that nobody names any more.
-    await world.driver.suspend('fork1', next.executionId, {}, never);
+    await world.driver.rest('fork1', next.executionId, { facts: {} }, never);
     await dropAll('of-fork');
-    await has(await create(request('fork1', { from: 'snapshot' })), 'one', 'of-fork3');
+    await has(await create(request('fork1', { from: fromRest('fork1') })), 'one', 'of-fork3');
     await removeAll();
     assert.deepEqual(await world.harness.holdings(), []);
   });
@@ -166,22 +166,22 @@ export function savedTests(world: World): void {
   test('a VM at rest is saved as it lies, and its own start changes nothing of that', async () => {
     const vm = await create(request('rests'));
     await mark(vm, 'one');
-    await world.driver.suspend('rests', vm.executionId, { stop: 1 }, never);
+    await world.driver.rest('rests', vm.executionId, { facts: { stop: 1 } }, never);
     assert.ok((await save(vm, 'rested')).bytes > 0);
     assert.equal((await save(vm, 'rested-disk', { memory: false })).bytes, 0);
     assert.equal(await state('rests'), 'suspended');
-    const again = await create(request('rests', { from: 'snapshot' }));
+    const again = await create(request('rests', { from: fromRest('rests') }));
     assert.deepEqual(again.facts, { stop: 1 });
     await has(again, 'one');
     await mark(again, 'two');
-    await world.driver.suspend('rests', again.executionId, { stop: 2 }, never);
+    await world.driver.rest('rests', again.executionId, { facts: { stop: 2 } }, never);
     assert.equal(await world.driver.checkSaved('rested', never), null);
     const other = await create(request('other', from('rested')));
     assert.deepEqual(other.facts, { stop: 1 });
     await has(other, 'one');
     await lacks(other, 'two');
     await world.driver.remove('other', { keepDisk: false });
-    await has(await create(request('rests', { from: 'snapshot' })), 'one', 'two');
+    await has(await create(request('rests', { from: fromRest('rests') })), 'one', 'two');
     await world.driver.remove('rests', { keepDisk: true });
     const { executionId } = (await world.driver.inspect('rests'))!;
     const request3 = { id: 'disk-alone', memory: true, facts: {} };

@@ -7,12 +7,12 @@ import { sizes } from '@lodge/domain';
 import type { SizeName } from '@lodge/domain';
 import type { Template } from '@lodge/ports';
 import type { DriverHarness } from './harness.ts';
-import { backupTests } from './suite-backup.ts';
 import { credentialTests } from './suite-credential.ts';
 import { machineTests } from './suite-machine.ts';
 import { savedTests } from './suite-saved.ts';
-import { suspensionTests } from './suite-suspension.ts';
-import { never, observed, rejectsWith, World } from './world.ts';
+import { restTests } from './suite-rest.ts';
+import { upgradeTests } from './suite-upgrade.ts';
+import { fromRest, never, observed, rejectsWith, World } from './world.ts';
 
 const minutes = 60_000;
 
@@ -107,13 +107,13 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       await world.begin();
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM lies over it');
       const kept = { facts: {}, data: { folders: [world.harness.home || '/'], except: [] } };
-      await world.driver.backUp('over-it', over.executionId, kept, never);
-      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a VM that is the backup lies over it');
-      await world.driver.rollBack('over-it');
+      await world.driver.rest('over-it', over.executionId, kept, never);
+      assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a machine at rest lies over it');
+      const booted = await create(request('over-it', { template: other, from: fromRest('over-it', false) }));
       await world.driver.remove('over-it', { keepDisk: true });
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a disk lies over it');
       assert.deepEqual(await world.driver.getTemplate(other.id), other);
-      await world.driver.save('over-it', over.executionId, { id: 'over-it', memory: false, facts: {} }, never);
+      await world.driver.save('over-it', booted.executionId, { id: 'over-it', memory: false, facts: {} }, never);
       await removeAll();
       assert.deepEqual(await world.driver.collectTemplates(new Set([id])), [], 'a saved machine lies over it');
       await world.driver.dropSaved('over-it');
@@ -309,8 +309,8 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
     });
 
     machineTests(world);
-    suspensionTests(world);
-    backupTests(world);
+    restTests(world);
+    upgradeTests(world);
     savedTests(world);
     credentialTests(world);
 
@@ -330,7 +330,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
       assert.ok(running.diskMib > 0 && running.snapshotMib === 0);
       const alone = await world.driver.diskUse('running');
       assert.ok(alone.some(({ agentId, diskMib }) => agentId === 'measured' && diskMib > 0));
-      await world.driver.suspend('measured', wanted.executionId, {}, never);
+      await world.driver.rest('measured', wanted.executionId, { facts: {} }, never);
       const suspended = await use();
       assert.ok(suspended && suspended.executionId === null && suspended.snapshotMib > 0);
       assert.ok((await world.driver.diskUse('running')).every(({ agentId }) => agentId !== 'measured'));

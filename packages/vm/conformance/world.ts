@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
-import type { Template, Vm, VmDriver, VmErrorCode, VmObservation, VmRequest } from '@lodge/ports';
+import { restOf } from '@lodge/ports';
+import type { FromSaved, Template, Vm, VmDriver, VmErrorCode, VmObservation, VmRequest } from '@lodge/ports';
 import { patience } from './accelerator.ts';
 import type { DriverHarness, GuestProbe } from './harness.ts';
 
@@ -73,6 +74,9 @@ export class World {
     }
   };
 }
+
+/** A start of the agent's machine at rest. */
+export const fromRest = (agentId: string, memory = true): FromSaved => ({ saved: restOf(agentId), memory });
 
 export function rejectsWith(work: Promise<unknown>, code: VmErrorCode): Promise<void> {
   return assert.rejects(work, { name: 'VmError', code });

@@ -63,7 +63,7 @@ async function endMachines(config: Config, log: Log, done: (what: string) => voi
   await driver.start();
   try {
     const all = await driver.list();
-    // A stopped agent's snapshot is no machine, so it stays.
+    // An agent's machine at rest runs nowhere, so it stays.
     const vms = all.filter((vm) => vm.state !== 'disk-only' && vm.state !== 'suspended');
     if (vms.length > 0) {
       await writeOut(driver, vms, log);

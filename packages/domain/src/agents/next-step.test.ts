@@ -282,11 +282,12 @@ test('an upgrade begins with the agent’s own VM, and one that died meanwhile i
     for (const state of ['running', 'paused'] as const) {
       assert.equal(step(asked('upgrade', { status }), vm(state)).do, 'upgrade');
     }
+    assert.equal(step(asked('upgrade', { status: 'provisioning' }), vm('suspended')).do, 'upgrade');
     assert.deepEqual(step(asked('upgrade', { status }), vm('dead')), { do: 'boot', crashed: true });
   }
 });
 
-test('what was restored from an upgrade is started from its snapshot', () => {
+test('what an upgrade that was given up left at rest is started', () => {
   assert.equal(step(agent({ status: 'provisioning' }), vm('suspended')).do, 'restore');
 });
 

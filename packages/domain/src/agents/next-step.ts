@@ -39,7 +39,7 @@ export interface AgentFacts {
 export interface VmFacts {
   readonly state: 'running' | 'paused' | 'unresponsive' | 'dead' | 'partial' | 'disk-only' | 'suspended';
   readonly executionId: string | null;
-  /** The execution that is backed up while another VM is made in its place; null when none is. */
+  /** The execution of the machine at rest while another VM is in its place; null when none is. */
   readonly backup: string | null;
   /** The reason why a VM that nobody paused is `paused`. */
   readonly halted?: VmDeathCode;
@@ -50,16 +50,16 @@ export interface VmFacts {
  *
  * - `clone`: make the VM from the template; nothing of the agent is worth keeping yet.
  * - `boot`: start its own disk cold; `crashed` when its VM died.
- * - `restore`: start it from the snapshot of its memory.
+ * - `restore`: start its machine at rest.
  * - `load`: start it from the saved machine that its row names, whatever it has of its own.
  * - `freeze`, `thaw`: stop and resume its vCPUs; `halted` when they stand still already because the host's disk is full.
  * - `suspend`: stop the agent; disk and memory are kept together, everything else is freed.
  * - `restart`: end the machine in good order and start its disk cold; `unhealthy` when its gateway made it necessary.
  * - `save`: save the machine as it is; the agent stays as it was.
  * - `go-back`: save the present machine, and name the one to go back to as the next to start from.
- * - `upgrade`: back the VM up, and make another from the newest template in its place.
- * - `roll-back`: restore the backup as the agent, because the upgrade failed.
- * - `drop-backup`: free the backup, because the upgrade is done.
+ * - `upgrade`: save the VM to rest, and make another from the newest template in its place.
+ * - `roll-back`: start the machine at rest, because the upgrade failed.
+ * - `drop-backup`: free the machine at rest, because another VM has taken its place.
  * - `free`: end the rest of the machine and keep the disk; the agent is then `status`.
  * - `record-status`: update the row, because host and wish agree already.
  * - `restrict`: apply the row's egress rules to the network of the machine, which runs or is frozen.
@@ -112,6 +112,8 @@ export function nextStep(agent: AgentFacts, vm: VmFacts | null, now: Date): Step
     if (vm.backup !== agent.executionId) return { do: 'drop-backup' };
     return { do: agent.operation?.kind === 'upgrade' ? 'upgrade' : 'roll-back' };
   }
+  // Its VM is at rest, and no other is in its place yet.
+  if (agent.operation?.kind === 'upgrade' && vm?.state === 'suspended') return { do: 'upgrade' };
   const step = towardsWanted(agent, vm, now);
   return awaitsAnswer(agent, vm, step) ? { do: 'nothing' } : step;
 }
@@ -242,7 +244,7 @@ function towardsUpgraded(agent: AgentFacts, vm: VmFacts | null, now: Date): Step
   if (agent.status !== 'running' && agent.status !== 'paused') return { do: 'record-status', status: agent.status };
   const own = ownState(agent, vm);
   if (own === 'running' || own === 'paused') return { do: 'upgrade' };
-  return own === 'suspended' ? { do: 'restore' } : afterDeath(agent, vm, now);
+  return afterDeath(agent, vm, now);
 }
 
 function towardsSaved(agent: AgentFacts, vm: VmFacts | null, now: Date): Step {

@@ -28,7 +28,12 @@ interface Process {
   state: 'running' | 'paused' | 'dead' | 'partial';
   /** The guest's knowledge. Its disk has it up to the last flush. */
   memory: number;
+  /** Whether it was made from the machine at rest, whose place it takes once it is whole. */
+  readonly overRest: boolean;
 }
+
+/** Where a new VM comes from: `rest` is the machine at rest with its memory, `rest-disk` without. */
+type From = 'clone' | 'boot' | 'rest' | 'rest-disk';
 
 class Failed extends Error {}
 class Void extends Error {}
@@ -52,11 +57,10 @@ export class World {
   /** The template of new VMs. */
   newest = 0;
   process: Process | null = null;
-  /** Knowledge on the disk; null when there is none. */
+  /** Knowledge on the disk of its VM; null when there is none. */
   disk: number | null = null;
-  snapshot: { readonly memory: number; readonly disk: number } | null = null;
-  /** The backup that is kept while another VM is made in its place. */
-  backup: { readonly executionId: string; readonly disk: number; readonly memory: number } | null = null;
+  /** Its machine at rest; a backup while another VM is made in its place. */
+  atRest: { readonly executionId: string; readonly disk: number; readonly memory: number } | null = null;
   now = new Date('2026-01-01T00:00:00Z');
   /** Effects that fail the next time. */
   readonly failing = new Set<FailingEffect>();
@@ -81,16 +85,27 @@ export class World {
   }
 
   get vm(): VmFacts | null {
-    const backup = this.backup?.executionId ?? null;
-    if (this.process) return { state: this.process.state, executionId: this.process.executionId, backup };
-    if (this.snapshot) return { state: 'suspended', executionId: null, backup };
-    if (this.disk !== null) return { state: 'disk-only', executionId: null, backup };
-    return backup === null ? null : { state: 'partial', executionId: null, backup };
+    const { process, disk, atRest } = this;
+    if (atRest && process === null && disk === null) {
+      return { state: 'suspended', executionId: atRest.executionId, backup: null };
+    }
+    const backup = atRest && !process?.overRest ? atRest.executionId : null;
+    // One that is not whole is no more than that, whatever became of its process.
+    if (process?.overRest) return { state: 'partial', executionId: process.executionId, backup };
+    if (process) return { state: process.state, executionId: process.executionId, backup };
+    return disk === null ? null : { state: 'disk-only', executionId: null, backup };
   }
 
   /** The knowledge of the agent's disk; null when it has none. */
   get kept(): number | null {
-    return this.backup?.executionId === this.row.executionId ? this.backup.disk : this.disk;
+    return this.isRestOwn ? this.atRest!.disk : this.disk;
+  }
+
+  /** Whether the agent is its machine at rest, and no VM in its place. */
+  private get isRestOwn(): boolean {
+    const { atRest, process, disk, row } = this;
+    if (atRest === null) return false;
+    return (process === null && disk === null) || process?.overRest === true || atRest.executionId === row.executionId;
   }
 
   /** Yields one pass, effect by effect. */
@@ -146,10 +161,9 @@ export class World {
       case 'roll-back':
         return yield* this.rollBack(write);
       case 'drop-backup':
-        this.backup = null;
+        this.atRest = null;
         return;
       case 'free':
-        if (this.snapshot) this.violations.push('a whole snapshot was thrown away by a stop');
         this.takeAway();
         yield;
         if (this.row.operation) write({ status: step.status, reason: null, operation: null });
@@ -159,14 +173,14 @@ export class World {
       case 'fail':
         return yield* this.fail(step.code, write);
       case 'delete':
-        this.process = this.snapshot = this.disk = this.backup = null;
+        this.process = this.disk = this.atRest = null;
         return;
     }
   }
 
-  private *start(from: 'clone' | 'boot' | 'snapshot', write: (facts: Partial<Row>) => void): Effects {
+  private *start(from: From, write: (facts: Partial<Row>) => void): Effects {
     const adopted =
-      from === 'snapshot' && this.process?.state === 'running' && this.process.executionId === this.row.executionId;
+      from === 'rest' && this.process?.state === 'running' && this.process.executionId === this.row.executionId;
     for (let attempt = 1; ; attempt += 1) {
       const executionId = adopted ? this.row.executionId! : `e${(this.executions += 1)}`;
       write({ executionId, ...(from === 'clone' && { status: 'provisioning' }) });
@@ -187,54 +201,53 @@ export class World {
         });
         return;
       } catch (error) {
-        if (!(error instanceof Failed) || from === 'snapshot') throw error;
+        if (!(error instanceof Failed) || from === 'rest') throw error;
         if (attempt < 2) continue;
-        return yield* this.fail(from === 'boot' ? 'resume_failed' : 'provisioning_failed', write);
+        return yield* this.fail(from === 'clone' ? 'provisioning_failed' : 'resume_failed', write);
       }
     }
   }
 
-  /** Creates a VM like a driver: it replaces the present one. A failure leaves the disk, except with a clone. */
-  private *create(from: 'clone' | 'boot' | 'snapshot', executionId: string): Effects {
-    const { process, snapshot } = this;
-    if (from === 'snapshot' && (process || !snapshot)) {
+  /** Creates a VM like a driver: it replaces the present one. A failure leaves the disk that is booted, and what is at rest. */
+  private *create(from: From, executionId: string): Effects {
+    const overRest = from === 'rest' || from === 'rest-disk';
+    if (overRest && this.atRest === null) {
       this.process = null;
-      throw new Failed('no snapshot');
+      throw new Failed('nothing is at rest');
     }
-    if (from === 'clone' && this.row.acknowledged && this.backup?.executionId !== this.row.executionId)
+    if (from === 'clone' && this.row.acknowledged && this.atRest?.executionId !== this.row.executionId)
       this.violations.push('the disk of an acknowledged agent was replaced');
-    if (from !== 'snapshot') this.snapshot = null;
-    if (from === 'clone') this.disk = 0;
     this.process = null;
+    if (from !== 'boot') this.disk = null;
     yield;
     if (from === 'boot' && this.disk === null) throw new Failed('no disk');
-    const memory = from === 'snapshot' ? snapshot!.memory : this.disk!;
-    if (from === 'snapshot' && snapshot!.disk !== this.disk) this.violations.push('a snapshot met another disk');
-    this.snapshot = null;
-    this.process = { executionId, state: 'partial', memory };
+    if (from !== 'boot') this.disk = overRest ? this.atRest!.disk : 0;
+    const memory = from === 'rest' ? this.atRest!.memory : this.disk!;
+    this.process = { executionId, state: 'partial', memory, overRest };
     yield;
     if (this.process?.state !== 'partial' || this.fails('create')) {
       this.process = null;
-      if (from === 'clone') this.disk = null;
+      if (from !== 'boot') this.disk = null;
       throw new Failed('create');
     }
-    this.process.state = 'running';
+    this.process = { ...this.process, state: 'running', overRest: false };
+    if (overRest) this.atRest = null;
     yield;
   }
 
   private *boot(write: (facts: Partial<Row>) => void): Effects {
     const { status } = this.row;
-    if (status === 'stopped' && this.snapshot) this.violations.push('a start passed its snapshot by');
+    if (status === 'stopped' && this.isRestOwn) this.violations.push('a start passed its machine at rest by');
     if (status !== 'provisioning') {
       write({ status: 'provisioning', reason: null, ...(status === 'error' && { crashes: [] }) });
     }
     yield;
-    yield* this.start('boot', write);
+    yield* this.start(this.isRestOwn ? 'rest-disk' : 'boot', write);
   }
 
   private *restore(write: (facts: Partial<Row>) => void): Effects {
     try {
-      yield* this.start('snapshot', write);
+      yield* this.start('rest', write);
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       write({ status: 'provisioning' });
@@ -281,8 +294,7 @@ export class World {
       yield;
       return write(goOn);
     }
-    this.snapshot = { memory: this.process!.memory, disk: this.disk };
-    this.process = null;
+    this.comeToRest();
     yield;
     write({ status: 'stopped', reason: null, operation: null });
   }
@@ -299,13 +311,13 @@ export class World {
   }
 
   private *upgrade(write: (facts: Partial<Row>) => void): Effects {
-    if (!this.backup && !(yield* this.backUp(write))) return;
+    if (!this.atRest && !(yield* this.leave(write))) return;
     write({ status: 'provisioning', reason: null });
     yield;
     try {
       const executionId = `e${(this.executions += 1)}`;
       yield* this.create('clone', executionId);
-      this.disk = this.backup!.disk;
+      this.disk = this.atRest!.disk;
       yield;
       this.process = null;
       yield;
@@ -316,15 +328,15 @@ export class World {
       const done = { status: 'running', reason: null, operation: null, startedAt: this.now } as const;
       write({ ...done, executionId, template: this.newest });
       yield;
-      this.backup = null;
+      this.atRest = null;
     } catch (error) {
       if (!(error instanceof Failed)) throw error;
       write({ reason: 'upgrade_failed', operation: null });
     }
   }
 
-  /** Backs the VM up. False when the upgrade has ended with the agent as it was. */
-  private *backUp(write: (facts: Partial<Row>) => void): Generator<void, boolean, void> {
+  /** Brings the VM to rest. False when the upgrade has ended with the agent as it was. */
+  private *leave(write: (facts: Partial<Row>) => void): Generator<void, boolean, void> {
     const goOn = { status: 'running', reason: 'upgrade_failed', operation: null, startedAt: this.now } as const;
     this.alive();
     this.process!.state = 'running';
@@ -344,22 +356,21 @@ export class World {
     this.process!.state = 'paused';
     yield;
     this.alive();
-    this.backup = { executionId: this.process!.executionId, disk: this.disk, memory: this.process!.memory };
-    this.process = this.disk = null;
+    this.comeToRest();
     yield;
     return true;
   }
 
   private *rollBack(write: (facts: Partial<Row>) => void): Effects {
-    const { disk, memory } = this.backup!;
-    this.process = null;
-    this.disk = null;
-    yield;
-    this.disk = disk;
-    this.snapshot = { memory, disk };
-    this.backup = null;
+    this.process = this.disk = null;
     yield;
     yield* this.restore(write);
+  }
+
+  private comeToRest(): void {
+    const { executionId, memory } = this.process!;
+    this.atRest = { executionId, memory, disk: this.disk! };
+    this.process = this.disk = null;
   }
 
   private *fail(code: StatusReasonCode, write: (facts: Partial<Row>) => void): Effects {
@@ -371,7 +382,6 @@ export class World {
   private takeAway(): void {
     if (this.fails('remove')) return;
     this.process = null;
-    this.snapshot = null;
     if (!this.row.acknowledged) this.disk = null;
   }
 

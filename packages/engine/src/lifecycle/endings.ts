@@ -1,7 +1,7 @@
 import type { VmDriver } from '@lodge/ports';
 
-/** The calls of a driver that end a VM, or put another in its place. */
-export type Endings = Pick<VmDriver, 'suspend' | 'backUp' | 'rollBack' | 'remove'>;
+/** The calls of a driver that end a VM. */
+export type Endings = Pick<VmDriver, 'rest' | 'remove'>;
 /** A driver without those calls, so that its holder can end no VM unmetered. */
 export type DriverInUse = Omit<VmDriver, keyof Endings>;
 
@@ -11,9 +11,7 @@ export type BeforeEnd = (agentId: string) => Promise<void>;
 /** The driver's endings; each begins when `beforeEnd` is done with the VM. */
 export function endingsOf(driver: VmDriver, beforeEnd: BeforeEnd): Endings {
   return {
-    suspend: (agentId, ...call) => beforeEnd(agentId).then(() => driver.suspend(agentId, ...call)),
-    backUp: (agentId, ...call) => beforeEnd(agentId).then(() => driver.backUp(agentId, ...call)),
-    rollBack: (agentId) => beforeEnd(agentId).then(() => driver.rollBack(agentId)),
+    rest: (agentId, ...call) => beforeEnd(agentId).then(() => driver.rest(agentId, ...call)),
     remove: (agentId, options) => beforeEnd(agentId).then(() => driver.remove(agentId, options)),
   };
 }

@@ -6,9 +6,10 @@ import { randomUUID } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Verb } from '@lodge/domain';
+import { restOf } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { execute } from '@lodge/testkit/postgres';
-import { failAt, fakeSnapshotSteps, FakeHost, fakeSuspendSteps, hangAt } from '@lodge/vm/fake';
+import { failAt, fakeMemorySteps, FakeHost, fakeRestSteps, hangAt } from '@lodge/vm/fake';
 import type { FakeStep } from '@lodge/vm/fake';
 import { input, never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../testkit/src/plane/plane.ts';
@@ -60,14 +61,14 @@ test('pause freezes and resume goes on, with the same VM; both say so in the log
   await plane.end();
 });
 
-test('a stop frees everything but disk and snapshot, and a start goes on from there', async () => {
+test('a stop frees everything but the machine at rest, and a start goes on from there', async () => {
   const host = new FakeHost();
   const plane = await startPlane(world, host);
   const before = await agent(host, plane);
   host.guestAt(before.vmAddress!)!.guest.memory.set('thought', 'half');
   const stopped = await done(plane, before.id, 'stop');
   assert.deepEqual([stopped.status, stopped.vmAddress, stopped.stoppedAt !== null], ['stopped', null, true]);
-  assert.deepEqual([host.vms.get(before.id)?.phase, host.vms.get(before.id)?.alive], ['suspended', false]);
+  assert.deepEqual([host.vms.has(before.id), host.restOf(before.id)?.executionId], [false, before.executionId]);
   const started = await done(plane, before.id, 'start');
   assert.equal(started.status, 'running');
   assert.notEqual(started.executionId, before.executionId);
@@ -123,7 +124,7 @@ test('a snapshot that does not load is passed over for the disk, and the log say
   const plane = await startPlane(world, host);
   const { id } = await agent(host, plane);
   await done(plane, id, 'stop');
-  host.vms.get(id)!.snapshot!.damaged = true;
+  host.saved.set(restOf(id), { ...host.restOf(id)!, memory: null });
   const row = await done(plane, id, 'start');
   assert.deepEqual([row.status, wordOf(host, row)], ['running', 'plum']);
   assert.match((await logOf(id)).join('\n'), /snapshot .* damaged; it is being started from its disk/);
@@ -139,7 +140,7 @@ test('a start that fails from the disk too ends in resume_failed; start, restart
   await assert.rejects(done(plane, id, 'start'), { code: 'internal_error' });
   const row = await find(id);
   assert.deepEqual([row.status, row.statusReason?.code], ['error', 'resume_failed']);
-  assert.deepEqual([host.vms.get(id)?.phase, host.vms.get(id)?.alive], ['disk', false]);
+  assert.deepEqual([host.vms.has(id), host.restOf(id) !== null], [false, true]);
   await assert.rejects(plane.agents.act(world.accountId, id, 'resume'), { code: 'agent_not_resumable' });
   host.behaviour = () => Promise.resolve();
   assert.equal(wordOf(host, await done(plane, id, 'start')), 'plum');
@@ -153,7 +154,7 @@ test('a start that the host has no room for leaves the agent stopped with its sn
   await done(plane, id, 'stop');
   host.behaviour = failAt('start', 'no_capacity', 1);
   await assert.rejects(done(plane, id, 'start'), { code: 'internal_error', message: /no room/ });
-  assert.deepEqual([(await find(id)).status, host.vms.get(id)?.phase], ['stopped', 'suspended']);
+  assert.deepEqual([(await find(id)).status, host.restOf(id) !== null], ['stopped', true]);
   assert.equal(wordOf(host, await done(plane, id, 'start')), 'plum');
   await plane.end();
 });
@@ -176,8 +177,8 @@ const goals = { pause: 'paused', resume: 'running', stop: 'stopped', start: 'run
 const verbAt: readonly (readonly [keyof typeof goals, FakeStep])[] = [
   ['pause', 'pause'],
   ['resume', 'resume'],
-  ...fakeSuspendSteps.map((step) => ['stop', step] as const),
-  ...fakeSnapshotSteps.map((step) => ['start', step] as const),
+  ...fakeRestSteps.map((step) => ['stop', step] as const),
+  ...fakeMemorySteps.map((step) => ['start', step] as const),
   ['restart', 'disk'],
   ['restart', 'daemon'],
 ];

@@ -5,7 +5,7 @@ import { after, before, test } from 'node:test';
 import { makeAgentId } from '@lodge/domain';
 import type { AgentRow } from '@lodge/store/agents';
 import { execute } from '@lodge/testkit/postgres';
-import { failAt, fakeSnapshotSteps, fakeSteps, FakeHost } from '@lodge/vm/fake';
+import { failAt, fakeMemorySteps, fakeSteps, FakeHost } from '@lodge/vm/fake';
 import { never, running, startPlane, until, World } from '../../../testkit/src/plane/plane.ts';
 import type { Plane } from '../../../testkit/src/plane/plane.ts';
 
@@ -140,7 +140,7 @@ test('a machine that is gone starts nothing, and a host without room leaves the 
 });
 
 const steps = [
-  ...fakeSnapshotSteps.map((step) => ({ step, memory: true })),
+  ...fakeMemorySteps.map((step) => ({ step, memory: true })),
   ...fakeSteps.map((step) => ({ step, memory: false })),
 ];
 for (const { step, memory } of steps) {

@@ -1,14 +1,11 @@
 /**
- * The snapshot of an agent of before its upgrade, by which the upgrade can be undone long after it is done, runtime and all.
- *
- * It is saved of the VM that still runs, its work ended, just before that is backed up. The backup cannot become it: the driver
- * frees a backup as one, at the upgrade's end, and has no saved machine of a VM that is put aside. That writes the memory twice;
- * an upgrade takes minutes, and is rare. Without room, or beyond the agent's number of snapshots, the upgrade goes on without
- * it, because its own backup undoes a failure.
+ * The snapshot of an agent of before its upgrade, by which the upgrade can be undone long after it is done, runtime and all: the
+ * machine at rest gets one more name. Without room, or beyond the agent's number of snapshots, the upgrade goes on without it,
+ * because the machine at rest itself undoes a failure.
  */
 import { randomInt } from 'node:crypto';
 import { keptPresentDays, makeAgentId, maxSnapshots } from '@lodge/domain';
-import type { RuntimeFacts } from '@lodge/ports';
+import { restOf } from '@lodge/ports';
 import type { Transaction } from '@lodge/store/database';
 import { databaseTime } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
@@ -17,17 +14,17 @@ import type { SnapshotRow } from '@lodge/store/snapshots';
 import type { Pass } from '../lifecycle/reconcile/pass.ts';
 import { newSnapshotRow } from './begin.ts';
 import { failSave } from './ends.ts';
-import { saveQuiet } from './save.ts';
+import { savePresent } from './save.ts';
 
 const dayMs = 86_400_000;
 
-/** Saves the agent, whose runtime is suspended with these facts. A kill leaves the row, which the next pass goes on with. */
-export async function keepBefore(pass: Pass, facts: RuntimeFacts): Promise<void> {
+/** Names the agent's machine at rest. A kill leaves the row, which the next pass goes on with. */
+export async function keepBefore(pass: Pass): Promise<void> {
   const { agent, deps, id } = pass;
   const { accountId } = agent;
   const row = await deps.database.transaction((trx) => ownRow(trx, pass));
   if (row === undefined) return;
-  const outcome = await saveQuiet(pass, row, facts);
+  const outcome = await savePresent(pass, row, { present: restOf(id) });
   await deps.database.transaction(async (trx) => {
     if ('why' in outcome) {
       await failSave(trx, { accountId, agentId: id }, outcome.why);

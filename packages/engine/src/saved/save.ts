@@ -114,13 +114,6 @@ async function withRoom(pass: Pass, work: () => Promise<SaveOutcome>): Promise<S
 const saveAwake = (pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): Promise<SaveOutcome> =>
   whileQuiet(pass, (facts) => saveWith(pass, row, facts));
 
-/** Saves a running VM whose runtime is suspended already, with these facts. */
-export const saveQuiet = (
-  pass: Pass,
-  row: Pick<SnapshotRow, 'id' | 'memory'>,
-  facts: RuntimeFacts,
-): Promise<SaveOutcome> => withRoom(pass, () => saveWith(pass, row, facts));
-
 /** Saves a VM that is frozen or at rest, or the disk of one that runs. */
 async function saveAsItStands(
   pass: Pass,

@@ -28,7 +28,7 @@ test('a VM is read before it ends, by its execution, and now and then while it r
   const read: VmReading[] = [];
   const { meter, driver, endings } = await started(async (reading) => void read.push(reading));
   const reading = { agentId: 'aaaaaaaaaaaa', executionId: 'e1', cpuSeconds: 1, egressBytes: 0 };
-  await endings.suspend('aaaaaaaaaaaa', 'e1', {}, never);
+  await endings.rest('aaaaaaaaaaaa', 'e1', { facts: {} }, never);
   assert.deepEqual(read, [reading]);
   meter.start();
   await new Promise((resolve) => setTimeout(resolve, 100));
@@ -51,10 +51,10 @@ test('a VM that makes way for another is read, and so is that one when it makes 
   const read: VmReading[] = [];
   const { driver, endings } = await started(async (reading) => void read.push(reading));
   const kept = { facts: {}, data: { folders: ['/'], except: [] } };
-  await endings.backUp('aaaaaaaaaaaa', 'e1', kept, never);
+  await endings.rest('aaaaaaaaaaaa', 'e1', kept, never);
   const template = (await driver.findTemplate(image))!;
   await driver.create({ agentId: 'aaaaaaaaaaaa', executionId: 'e2', machine, template, from: 'clone' }, never);
-  await endings.rollBack('aaaaaaaaaaaa');
+  await endings.remove('aaaaaaaaaaaa', { keepDisk: false, keepRest: true });
   assert.deepEqual(
     read.map(({ executionId }) => executionId),
     ['e1', 'e2'],

@@ -1,4 +1,4 @@
-import type { CarriedData } from '../vm/vm-driver.ts';
+import type { CarriedData } from '../vm/saved-machines.ts';
 import type { GuestAddress } from './guest-address.ts';
 
 /**

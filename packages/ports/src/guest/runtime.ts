@@ -3,7 +3,7 @@ import type { HostAccess, Variables } from '@lodge/domain';
 import type { LogLevel } from '../agents/agent-logs.ts';
 import type { LlmApi } from '../llm/llm.ts';
 import type { RuntimeFacts } from '../vm/machine.ts';
-import type { CarriedData } from '../vm/vm-driver.ts';
+import type { CarriedData } from '../vm/saved-machines.ts';
 import type { ReportProgress } from '../vm/images.ts';
 import type { ChatEndpoint, FailureFacts, ReadToolStep, ReportedError } from './gateway.ts';
 import type { GuestAddress } from './guest-address.ts';

@@ -1,5 +1,29 @@
 import type { Machine, RuntimeFacts } from './machine.ts';
 
+/** The data of a guest that moves with its agent to a VM of another template, as absolute paths. */
+export interface CarriedData {
+  readonly folders: readonly string[];
+  /** Paths below them that belong to the template and stay as each template has them. */
+  readonly except: readonly string[];
+}
+
+/** The id of the saved machine that is an agent's VM at rest. No other saved machine has such an id. */
+export const restOf = (agentId: string): string => `${restStart}${agentId}`;
+
+/** The agent whose VM at rest a saved machine is; null for any other. */
+export const restedAgent = (id: string): string | null =>
+  id.startsWith(restStart) ? id.slice(restStart.length) : null;
+
+const restStart = 'rest-';
+
+/** The wishes of a stop. */
+export interface RestRequest {
+  /** Opaque facts of the runtime, which `create` returns when it loads the memory. */
+  readonly facts: RuntimeFacts;
+  /** Data that is kept beside its disk, so that another VM can be made in its place. */
+  readonly data?: CarriedData;
+}
+
 /** The wishes of a save. */
 export interface SaveRequest {
   /** Names the saved machine: 1..64 of `a-z`, `0-9` and `-`. The same id twice is the same saved machine. */
@@ -62,6 +86,16 @@ export interface SavedMachines {
    * `gone`, `timeout`. A crash leaves the VM, paused at worst, and the saved machine whole or not at all.
    */
   save(agentId: string, executionId: string, request: SaveRequest, signal: AbortSignal): Promise<Saving>;
+  /**
+   * Saves the VM with its memory as `restOf(agentId)`, and then frees process, namespace, memory and folder: the agent is
+   * `suspended`. An agent that is so with this execution is a success. A rejection leaves the VM as it was: `disk_full`, with
+   * `data` also when there is no room for a second disk, `gone`, `timeout`. A crash leaves the VM, paused at worst, or the
+   * machine at rest.
+   *
+   * The machine at rest is the agent's: `collectSaved` leaves it alone, and it is freed by the VM that is created from it, once
+   * that one is whole, by `dropSaved`, or by `remove`. While another VM is made in its place it is that one's `backup`.
+   */
+  rest(agentId: string, executionId: string, request: RestRequest, signal: AbortSignal): Promise<Saving>;
   /** Returns null when there is none. Rejects with `saved_damaged` when not even its facts can be read. */
   findSaved(id: string): Promise<SavedMachine | null>;
   /** Reads every byte of it. Returns null when it is whole, else the reason why it is damaged. Rejects with `saved_missing`. */

@@ -1,12 +1,12 @@
 /** The driver port over a `FakeHost`. It keeps every promise that the conformance suite checks. */
 import type { EgressRules } from '@lodge/domain';
-import { VmError } from '@lodge/ports';
-import type { CarriedData, DiskUse, Machine, RuntimeFacts, Suspension, Template, TemplateBuild } from '@lodge/ports';
+import { restOf, VmError } from '@lodge/ports';
+import type { CarriedData, DiskUse, Machine, Template, TemplateBuild } from '@lodge/ports';
 import type { Vm, VmDriver, VmObservation, VmRequest } from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
-import { copyOf, fakeSnapshotSteps, fakeSteps } from './host.ts';
-import type { FakeHost, FakeSnapshot, FakeStep, FakeVm } from './host.ts';
+import { copyOf, fakeMemorySteps, fakeSteps } from './host.ts';
+import type { FakeHost, FakeStep, FakeVm } from './host.ts';
 import { FakeSavedMachines } from './saved-machines.ts';
 import { answering, asVm, filesOf, isExcept, type Keep, keptBy, newVm, observe, templateId } from './vm.ts';
 
@@ -54,10 +54,11 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
   }
 
   async start(): Promise<void> {
-    for (const vm of this.host.vms.values()) {
-      if (!vm.snapshot || (vm.phase !== 'creating' && vm.alive)) continue;
-      this.takeAway(vm.agentId, 'snapshot');
-      if (vm.snapshot.data) this.putAside(vm);
+    for (const { agentId, executionId, phase, overRest } of this.host.vms.values()) {
+      const rest = this.host.restOf(agentId);
+      if (!rest) continue;
+      if (rest.executionId === executionId || (overRest && phase !== 'running')) this.takeAway(agentId, 'nothing');
+      else if (overRest) this.host.saved.delete(rest.id);
     }
   }
 
@@ -93,38 +94,8 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
   async resume(agentId: string, executionId: string): Promise<void> {
     await this.inTurn(agentId, executionId, async (vm, signal) => {
       await this.reach('resume', vm, signal);
-      Object.assign(vm, { paused: false, halted: null, snapshot: null });
+      Object.assign(vm, { paused: false, halted: null });
     });
-  }
-
-  async suspend(agentId: string, executionId: string, facts: RuntimeFacts, signal: AbortSignal): Promise<Suspension> {
-    const work = async (own: AbortSignal): Promise<Suspension> => {
-      const there = this.host.vms.get(agentId);
-      if (there?.phase !== 'suspended' || there.executionId !== executionId) {
-        await this.onVm(agentId, executionId, own, (vm) => this.keepAndFree(vm, { facts, data: null }, own));
-      }
-      return this.suspension;
-    };
-    return this.calls.run(agentId, { creates: null, yields: true, signal, work });
-  }
-
-  async backUp(
-    agentId: string,
-    executionId: string,
-    { facts, data }: { readonly facts: RuntimeFacts; readonly data: CarriedData },
-    signal: AbortSignal,
-  ): Promise<Suspension> {
-    const work = async (own: AbortSignal): Promise<Suspension> => {
-      if (this.host.backups.get(agentId)?.executionId === executionId) return this.suspension;
-      await this.onVm(agentId, executionId, own, async (vm) => {
-        await this.reach('collect', vm, own);
-        await this.keepAndFree(vm, { facts, data: filesOf(vm.guest, data) }, own);
-        await this.reach('put', vm, own);
-        this.putAside(vm);
-      });
-      return this.suspension;
-    };
-    return this.calls.run(agentId, { creates: null, yields: true, signal, work });
   }
 
   async carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
@@ -133,36 +104,13 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
       executionId,
       async (vm, own) => {
         await this.reach('carry', vm, own);
-        const kept = this.host.backups.get(agentId)?.snapshot?.data;
-        if (!kept) throw new VmError('failed', `nothing of ${agentId} is the backup`);
+        const kept = this.host.restOf(agentId)?.data;
+        if (!kept) throw new VmError('saved_missing', `${agentId} has no machine at rest with its data`);
         for (const name of filesOf(vm.guest, data).keys()) vm.guest.files.delete(name);
         for (const [name, text] of kept) if (!isExcept(name, data)) vm.guest.files.set(name, text);
       },
       signal,
     );
-  }
-
-  async rollBack(agentId: string): Promise<void> {
-    this.calls.void(agentId, new VmError('aborted', `what is in the place of ${agentId} is being removed`));
-    const work = async (): Promise<void> => {
-      const backup = this.host.backups.get(agentId);
-      if (!backup) return;
-      await this.reach('back', backup, new AbortController().signal);
-      this.takeAway(agentId, 'nothing');
-      backup.snapshot = { ...backup.snapshot!, data: null };
-      this.host.vms.set(agentId, backup);
-      this.host.backups.delete(agentId);
-    };
-    await this.calls.run(agentId, { creates: null, work });
-  }
-
-  async dropBackup(agentId: string): Promise<void> {
-    const work = async (): Promise<void> => {
-      const backup = this.host.backups.get(agentId);
-      if (backup) await this.reach('drop', backup, new AbortController().signal);
-      this.host.backups.delete(agentId);
-    };
-    await this.calls.run(agentId, { creates: null, work });
   }
 
   async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
@@ -187,31 +135,32 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
   }
 
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
-    const { vms, backups, saved } = this.host;
-    const used = new Set([...vms.values(), ...backups.values(), ...saved.values()].map((vm) => vm.templateId));
+    const { vms, saved } = this.host;
+    const used = new Set([...vms.values(), ...saved.values()].map((vm) => vm.templateId));
     const gone = [...this.host.templates.keys()].filter((id) => !keep.has(id) && !used.has(id));
     for (const id of gone) this.host.templates.delete(id);
     return gone;
   }
 
   async inspect(agentId: string): Promise<VmObservation | null> {
-    const backup = this.host.backups.get(agentId)?.executionId ?? null;
+    const rest = this.host.restOf(agentId);
     const vm = this.host.vms.get(agentId);
-    if (vm) return { ...observe(vm), backup };
-    return backup === null ? null : { agentId, executionId: null, state: 'partial', address: null, backup };
+    if (rest && (!vm || vm.executionId === rest.executionId)) {
+      return { agentId, executionId: rest.executionId, state: 'suspended', address: null, backup: null };
+    }
+    return vm ? { ...observe(vm), backup: rest && !vm.overRest ? rest.executionId : null } : null;
   }
 
   async list(): Promise<VmObservation[]> {
-    const ids = new Set([...this.host.vms.keys(), ...this.host.backups.keys()]);
-    const found = await Promise.all([...ids].map((agentId) => this.inspect(agentId)));
+    const found = await Promise.all(this.host.agentIds().map((agentId) => this.inspect(agentId)));
     return found.filter((observation) => observation !== null);
   }
 
-  async remove(agentId: string, { keepDisk }: { readonly keepDisk: boolean }): Promise<void> {
+  async remove(agentId: string, { keepDisk, keepRest = false }: Parameters<VmDriver['remove']>[1]): Promise<void> {
     this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
     const work = async (): Promise<void> => {
       this.takeAway(agentId, keepDisk ? 'disk' : 'nothing');
-      if (!keepDisk) this.host.backups.delete(agentId);
+      if (!keepDisk && !keepRest) this.host.saved.delete(restOf(agentId));
     };
     await this.calls.run(agentId, { creates: null, work });
   }
@@ -226,7 +175,7 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
   }
 
   async diskUse(of: 'all' | 'running'): Promise<readonly DiskUse[]> {
-    const uses = [...this.host.vms.keys()].map((agentId) => this.host.diskUseOf(agentId));
+    const uses = this.host.agentIds().map((agentId) => this.host.diskUseOf(agentId));
     return of === 'all' ? uses : uses.filter(({ executionId }) => executionId !== null);
   }
 
@@ -281,24 +230,21 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
     const { agentId, executionId, from } = request;
     const there = this.host.vms.get(agentId);
     if (there?.executionId === executionId && there.phase === 'running' && there.alive) {
-      Object.assign(answering(there), { paused: false, snapshot: null });
+      answering(there).paused = false;
       return asVm(there);
     }
     // A create that cannot begin changes nothing.
-    if (from === 'snapshot' && (!there?.snapshot || there.snapshot.damaged)) {
-      throw new VmError('snapshot_missing', `${agentId} has no snapshot, or a damaged one`);
-    }
     if (typeof from === 'object') this.host.assertLoads(from);
     this.takeAway(agentId, keptBy(from));
     const vm = this.lay(request);
     this.host.vms.set(agentId, vm);
-    const withMemory = from === 'snapshot' || (typeof from === 'object' && from.memory);
     try {
-      for (const step of withMemory ? fakeSnapshotSteps : fakeSteps) await this.take(step, vm, signal);
+      for (const step of vm.loading ? fakeMemorySteps : fakeSteps) await this.take(step, vm, signal);
       vm.phase = 'running';
+      if (vm.overRest) this.host.saved.delete(restOf(agentId));
       return asVm(vm);
     } catch (error) {
-      this.takeAway(agentId, keptBy(from) === 'nothing' ? 'nothing' : vm.snapshot ? 'snapshot' : 'disk');
+      this.takeAway(agentId, keptBy(from));
       throw toVmError(error, signal);
     }
   }
@@ -310,20 +256,19 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
     const template = this.host.templates.get(request.template.id);
     if (from === 'boot' && !disk) throw new VmError('disk_missing', `${agentId} has no disk to boot`);
     if (!template) throw new VmError('template_missing', `no template ${request.template.id}`);
+    const seesBrowser = this.host.hasBrowserDisk;
     if (typeof from === 'object') {
-      const { files, memory, facts } = this.host.intactOf(from.saved);
-      const guest = { files: new Map(files), memory: new Map<string, string>() };
-      const snapshot =
-        from.memory && memory ? { machine: request.machine, facts: facts ?? {}, memory: new Map(memory) } : null;
-      const kept = { snapshot: snapshot && { ...snapshot, data: null, damaged: false }, still: request.still ?? false };
-      return { ...newVm(request, template.id, guest), ...kept, seesBrowser: this.host.hasBrowserDisk };
+      const saved = this.host.intactOf(from.saved);
+      const guest = { files: new Map(saved.files), memory: new Map<string, string>() };
+      const loading = from.memory ? saved : null;
+      const kept = { loading, overRest: saved.id === restOf(agentId), still: request.still ?? false };
+      return { ...newVm(request, template.id, guest), ...kept, seesBrowser };
     }
     const guest = disk ? { files: disk.guest.files, memory: new Map<string, string>() } : copyOf(template.guest);
-    const snapshot = from === 'snapshot' ? disk!.snapshot : null;
-    return { ...newVm(request, template.id, guest), snapshot, seesBrowser: this.host.hasBrowserDisk };
+    return { ...newVm(request, template.id, guest), seesBrowser };
   }
 
-  private async take(step: (typeof fakeSteps | typeof fakeSnapshotSteps)[number], vm: FakeVm, signal: AbortSignal) {
+  private async take(step: (typeof fakeSteps | typeof fakeMemorySteps)[number], vm: FakeVm, signal: AbortSignal) {
     await this.reach(step, vm, signal);
     throwIfAborted(signal);
     if (step === 'start') Object.assign(vm, { alive: true, address: this.host.newAddress() });
@@ -331,9 +276,9 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
       throw new VmError('failed', 'the VM ended before it was ready');
     }
     if (step === 'daemon') vm.credential = this.host.newCredential();
-    if (step !== 'load' || !vm.snapshot) return;
-    const { memory, facts } = vm.snapshot;
-    Object.assign(vm, { facts, snapshot: null, guest: { files: vm.guest.files, memory } });
+    if (step !== 'load' || !vm.loading) return;
+    const { memory, facts } = vm.loading;
+    Object.assign(vm, { facts: facts ?? {}, loading: null, guest: { files: vm.guest.files, memory: new Map(memory) } });
   }
 
   /** Waits for a step; a crashed driver never reaches the next one. */
@@ -351,38 +296,12 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
     throwIfAborted(signal);
   }
 
-  private get suspension(): Suspension {
-    return { bytes: this.host.usage.snapshotMib * 2 ** 20, ms: 1 };
-  }
-
-  private async keepAndFree(
-    vm: FakeVm,
-    kept: Pick<FakeSnapshot, 'facts' | 'data'>,
-    signal: AbortSignal,
-  ): Promise<void> {
-    await this.reach('freeze', vm, signal);
-    vm.paused = true;
-    await this.reach('save', vm, signal);
-    vm.snapshot = { ...kept, machine: vm.machine, memory: new Map(vm.guest.memory), damaged: false };
-    await this.reach('release', vm, signal).catch((error: unknown) => {
-      vm.snapshot = null;
-      throw error;
-    });
-    this.takeAway(vm.agentId, 'snapshot');
-  }
-
-  private putAside(vm: FakeVm): void {
-    this.host.vms.delete(vm.agentId);
-    this.host.backups.set(vm.agentId, vm);
-  }
-
-  private takeAway(agentId: string, keep: Keep): void {
+  protected takeAway(agentId: string, keep: Keep): void {
     const vm = this.host.vms.get(agentId);
     if (!vm) return;
     this.host.kill(agentId);
     Object.assign(vm, { address: null, credential: null, console: '' });
     if (keep === 'nothing') this.host.vms.delete(agentId);
-    else if (keep === 'snapshot' && vm.snapshot) vm.phase = 'suspended';
-    else Object.assign(vm, { phase: 'disk', snapshot: null });
+    else vm.phase = 'disk';
   }
 }

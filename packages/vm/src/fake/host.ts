@@ -3,7 +3,7 @@
  * outlives its control plane, and fails where a test says so.
  */
 import type { EgressRules, VmDeath, VmDeathCode } from '@lodge/domain';
-import { VmError } from '@lodge/ports';
+import { restOf, VmError } from '@lodge/ports';
 import type {
   BrowserShown,
   DiskUse,
@@ -20,31 +20,26 @@ import type { VmErrorCode, VmUsage } from '@lodge/ports';
 
 /** The steps of a clone or a boot, in order. A driver that is killed before one of them leaves a partial VM. */
 export const fakeSteps = ['disk', 'start', 'daemon', 'machine'] as const;
-/**
- * The steps of a start from a snapshot. The snapshot is used up between `load` and `daemon`; before that it is kept whatever
- * happens.
- */
-export const fakeSnapshotSteps = ['check', 'start', 'load', 'daemon', 'machine'] as const;
-/**
- * The steps of a suspend. Before `freeze` the VM runs, before `release` it is paused, and after it there is the snapshot.
- */
-export const fakeSuspendSteps = ['freeze', 'save', 'release'] as const;
+/** The steps of a start with the memory of a saved machine. */
+export const fakeMemorySteps = ['check', 'start', 'load', 'daemon', 'machine'] as const;
+/** The steps to rest. Before `freeze` the VM runs, before `save` it is paused, and before `release` there is the machine at rest. */
+export const fakeRestSteps = ['freeze', 'save', 'release'] as const;
 /**
  * The steps of a save that lets the VM go on. Before `still` it is as it was, before `keep` it stands still, and after that it
  * goes on and there is the saved machine.
  */
 export const fakeSaveSteps = ['still', 'keep'] as const;
-/** The steps until a VM is the backup: before `collect` it runs, before `put` it is suspended. */
-export const fakeBackupSteps = ['collect', ...fakeSuspendSteps, 'put'] as const;
-/** `pause`, `resume`, `resize`, `restrict`, `carry` (over), (take) `back` and `drop` are one step each. */
+/** The steps to rest with the guest's data: before `collect` the VM runs. */
+export const fakeUpgradeSteps = ['collect', ...fakeRestSteps] as const;
+/** `pause`, `resume`, `resize`, `restrict`, `carry` (over) and `drop` (a machine at rest) are one step each. */
 export type FakeStep =
   | (typeof fakeSteps)[number]
-  | (typeof fakeSnapshotSteps)[number]
-  | (typeof fakeBackupSteps)[number]
+  | (typeof fakeMemorySteps)[number]
+  | (typeof fakeUpgradeSteps)[number]
   | (typeof fakeSaveSteps)[number]
   | 'share'
+  | 'copy'
   | 'carry'
-  | 'back'
   | 'drop'
   | 'pause'
   | 'resume'
@@ -64,22 +59,14 @@ export interface FakeGuest {
   readonly memory: Map<string, string>;
 }
 
-export interface FakeSnapshot {
-  readonly machine: Machine;
-  readonly facts: RuntimeFacts;
-  readonly memory: Map<string, string>;
-  /** The data of a backed-up VM that goes along to the one in its place. */
-  readonly data: ReadonlyMap<string, string> | null;
-  /** A damaged snapshot cannot be loaded any more. */
-  damaged: boolean;
-}
-
-/** A machine at rest. */
+/** A saved machine. */
 export interface FakeSaved extends Pick<SavedMachine, 'id' | 'agentId' | 'executionId' | 'templateId' | 'machine'> {
   readonly files: ReadonlyMap<string, string>;
   readonly memory: ReadonlyMap<string, string> | null;
   readonly facts: RuntimeFacts | null;
   readonly listing: string | null;
+  /** The data that goes along to the VM in its place; null where it is none of an upgrade. */
+  readonly data: ReadonlyMap<string, string> | null;
   readonly savedAt: Date;
   /** When it got its id. */
   readonly madeAt: Date;
@@ -90,7 +77,7 @@ export interface FakeSaved extends Pick<SavedMachine, 'id' | 'agentId' | 'execut
 export interface FakeVm {
   readonly agentId: string;
   executionId: string;
-  phase: 'creating' | 'running' | 'suspended' | 'disk';
+  phase: 'creating' | 'running' | 'disk';
   alive: boolean;
   /** Meaningful only while the VM is alive. */
   paused: boolean;
@@ -99,10 +86,13 @@ export interface FakeVm {
   credential: string | null;
   machine: Machine;
   templateId: string;
-  /** The facts in the snapshot that it was started from. */
+  /** The facts of the memory that it was started from. */
   facts: RuntimeFacts | null;
   guest: FakeGuest;
-  snapshot: FakeSnapshot | null;
+  /** The saved machine whose memory it has not loaded yet. */
+  loading: Pick<FakeSaved, 'memory' | 'facts'> | null;
+  /** Whether it was made from the agent's machine at rest, whose place it takes once it is whole. */
+  overRest: boolean;
   /** Output that nobody has read yet. */
   console: string;
   /** Why it ended, once it has. */
@@ -130,8 +120,6 @@ export class FakeHost {
   /** `VmDriver.pace` of its drivers. */
   pace = 1;
   readonly vms = new Map<string, FakeVm>();
-  /** Backed-up VMs, by agent. */
-  readonly backups = new Map<string, FakeVm>();
   readonly saved = new Map<string, FakeSaved>();
   /** Whether the memory of saved machines cannot be loaded here, as after a change of the host. */
   isForeign = false;
@@ -177,9 +165,7 @@ export class FakeHost {
   }
 
   /** Saves a VM as it is now. */
-  save(vm: FakeVm, { id, memory, facts, listed }: SaveRequest): FakeSaved {
-    const kept =
-      vm.phase === 'suspended' ? (vm.snapshot?.memory ?? null) : vm.phase === 'disk' ? null : vm.guest.memory;
+  save(vm: FakeVm, { id, memory, facts, listed }: SaveRequest, data: FakeSaved['data'] = null): FakeSaved {
     const saved: FakeSaved = {
       id,
       agentId: vm.agentId,
@@ -187,15 +173,21 @@ export class FakeHost {
       templateId: vm.templateId,
       machine: vm.machine,
       files: new Map(vm.guest.files),
-      memory: memory && kept ? new Map(kept) : null,
-      facts: vm.snapshot?.facts ?? facts,
+      memory: memory && vm.phase === 'running' ? new Map(vm.guest.memory) : null,
+      facts,
       listing: listed === undefined || vm.phase !== 'running' ? null : listingOf(vm.guest, listed),
+      data,
       savedAt: new Date(),
       madeAt: new Date(),
       damaged: null,
     };
     this.saved.set(id, saved);
     return saved;
+  }
+
+  /** The agent's machine at rest; null when there is none. */
+  restOf(agentId: string): FakeSaved | null {
+    return this.saved.get(restOf(agentId)) ?? null;
   }
 
   /** Rejects with `saved_missing`. */
@@ -275,23 +267,29 @@ export class FakeHost {
 
   usageOf(agentId: string): VmUsage | null {
     const vm = this.vms.get(agentId);
-    if (!vm) return null;
-    const { executionId } = vm;
-    const snapshotMib = vm.snapshot ? this.usage.snapshotMib : 0;
     const diskMib = this.diskMibOf(agentId);
-    return vm.alive
-      ? { ...this.usage, executionId, diskMib, snapshotMib }
-      : { executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+    if (vm?.alive) return { ...this.usage, executionId: vm.executionId, diskMib, snapshotMib: 0 };
+    const rest = vm ? null : this.restOf(agentId);
+    const { executionId } = vm ?? rest ?? {};
+    if (executionId === undefined) return null;
+    const snapshotMib = rest?.memory ? this.usage.snapshotMib : 0;
+    return { executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
   }
 
   diskUseOf(agentId: string): DiskUse {
-    const { phase, alive, executionId, snapshot } = this.vms.get(agentId)!;
+    const vm = this.vms.get(agentId);
     return {
       agentId,
-      executionId: phase === 'running' && alive ? executionId : null,
+      executionId: vm?.phase === 'running' && vm.alive ? vm.executionId : null,
       diskMib: this.diskMibOf(agentId),
-      snapshotMib: snapshot ? this.usage.snapshotMib : 0,
+      snapshotMib: !vm && this.restOf(agentId)?.memory ? this.usage.snapshotMib : 0,
     };
+  }
+
+  /** Agents with a VM, or with one at rest. */
+  agentIds(): string[] {
+    const resting = [...this.saved.values()].filter(({ id, agentId }) => id === restOf(agentId));
+    return [...new Set([...this.vms.keys(), ...resting.map(({ agentId }) => agentId)])];
   }
 
   keep(template: FakeTemplate): FakeTemplate {

@@ -1,13 +1,13 @@
 export * from './driver.ts';
 export {
   failAt,
-  fakeBackupSteps,
+  fakeMemorySteps,
+  fakeRestSteps,
   fakeSaveSteps,
-  fakeSnapshotSteps,
   fakeSteps,
-  fakeSuspendSteps,
+  fakeUpgradeSteps,
   hangAt,
   FakeHost,
   slow,
 } from './host.ts';
-export type { FakeBehaviour, FakeGuest, FakeSnapshot, FakeStep, FakeVm } from './host.ts';
+export type { FakeBehaviour, FakeGuest, FakeStep, FakeVm } from './host.ts';

@@ -6,7 +6,7 @@ import type { CarriedData, Saving, TemplateRequest, Vm, VmObservation, VmRequest
 import type { FakeGuest, FakeSaved, FakeVm } from './host.ts';
 
 /** The part of a VM that is left. */
-export type Keep = 'nothing' | 'disk' | 'snapshot';
+export type Keep = 'nothing' | 'disk';
 
 export function newVm(
   { agentId, executionId, machine, egress = publicEgress }: Omit<VmRequest, 'template' | 'from'>,
@@ -19,7 +19,8 @@ export function newVm(
     address: null,
     credential: null,
     facts: null,
-    snapshot: null,
+    loading: null,
+    overRest: false,
     console: '',
     death: null,
     halted: null,
@@ -32,8 +33,7 @@ export function newVm(
 }
 
 /** The part that a start needs. */
-export const keptBy = (from: VmRequest['from']): Keep => (typeof from === 'object' ? 'nothing' : keptOfOwn[from]);
-const keptOfOwn = { clone: 'nothing', boot: 'disk', snapshot: 'snapshot' } as const;
+export const keptBy = (from: VmRequest['from']): Keep => (from === 'boot' ? 'disk' : 'nothing');
 
 export function templateId({ image, variant }: TemplateRequest): string {
   return createHash('sha256').update(`${image.id}\n${variant}`).digest('hex').slice(0, 16);
@@ -77,7 +77,6 @@ export function observe({
 }: FakeVm): Omit<VmObservation, 'backup'> {
   const state = (): VmObservation['state'] => {
     if (phase === 'disk') return 'disk-only';
-    if (phase === 'suspended') return 'suspended';
     if (phase === 'creating') return 'partial';
     if (!alive) return 'dead';
     if (silent !== null) return 'unresponsive';

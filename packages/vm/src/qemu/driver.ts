@@ -6,21 +6,19 @@
  *
  *   create:  slot and record -> namespace, disk, control group -> QEMU -> record of the process -> device state loaded,
  *            machine sized, running -> daemon answers, clock set, machine complete -> record `running`
- *   from a snapshot: the same; before the device state its pages are laid, and before the guest runs it is used up
+ *   from memory: the same; before the device state its pages are laid
  *   save:    frozen -> device state, pages -> a new layer on top of its disk -> goes on -> the saved machine's folder has
  *            its name (`saved/machine/saved-store.ts`)
- *   suspend: frozen -> device state, pages -> the snapshot's folder has its name -> QEMU ended -> what it had freed ->
- *            record `suspended`
- *   backed up: a suspend whose snapshot holds the guest's data too -> the directory has another name (`backups.ts`)
+ *   rest:    frozen -> device state, pages -> the saved machine's folder has its name -> QEMU ended -> all else freed
  *   remove:  record `removing` -> process -> control group -> namespace -> files
  *
  * A kill between any two steps of a create or a removal leaves a directory whose record says `creating` or `removing`.
- * `list` shows it as `partial`, and the next `remove` or `create` takes it away whole. A whole snapshot decides
- * (`snapshot/snapshot.ts`): the next `start` ends the rest, and the agent is `suspended`. Before there is one, the frozen VM
- * decides.
+ * `list` shows it as `partial`, and the next `remove` or `create` takes it away whole. A machine at rest decides: the next
+ * `start` frees its VM, and the agent is `suspended`. Before there is one, the frozen VM decides. A VM that is made from it
+ * decides once it is whole (`lifecycle/vm-adopt.ts`).
  */
 import { join } from 'node:path';
-import { VmError } from '@lodge/ports';
+import { restOf, VmError } from '@lodge/ports';
 import type {
   DiskUse,
   Template,
@@ -39,10 +37,12 @@ import { openTapDevice } from './machine/device-nodes.ts';
 import { passableFolder } from './host/files.ts';
 import { BrowserDisks } from './saved/browser-disks.ts';
 import { SavedStore } from './saved/machine/saved-store.ts';
+import type { RunDirectory } from './saved/run-directory.ts';
 import { freeSpaceNow, hostMemory } from './host/capacity.ts';
 import { CpuKeeper } from './lifecycle/cpu-keeper.ts';
 import { ClockKeeper } from './lifecycle/clock-keeper.ts';
 import { collectLeftovers } from './lifecycle/leftovers.ts';
+import { takeFormerRests } from './lifecycle/former-rest.ts';
 import { lock } from './host/lock.ts';
 import { PackKeeper } from './lifecycle/pack-keeper.ts';
 import { NetworkKeeper } from './network/index.ts';
@@ -75,10 +75,8 @@ class QemuDriver implements VmDriver {
     this.inTurn(agentId, () => this.vms.pause(agentId, executionId));
   readonly resume: VmDriver['resume'] = (agentId, executionId) =>
     this.inTurn(agentId, (own) => this.vms.resume(agentId, executionId, own));
-  readonly suspend: VmDriver['suspend'] = (agentId, executionId, facts, signal) =>
-    this.inTurn(agentId, (own) => this.vms.suspend(agentId, executionId, { facts }, own), signal);
-  readonly backUp: VmDriver['backUp'] = (agentId, executionId, kept, signal) =>
-    this.inTurn(agentId, (own) => this.vms.backUp(agentId, executionId, kept, own), signal);
+  readonly rest: VmDriver['rest'] = (agentId, executionId, request, signal) =>
+    this.inTurn(agentId, (own) => this.vms.rest(agentId, executionId, request, own), signal);
   readonly carryOver: VmDriver['carryOver'] = (agentId, executionId, data, signal) =>
     this.inTurn(agentId, (own) => this.vms.carryOver(agentId, executionId, data, own), signal);
   readonly resize: VmDriver['resize'] = (agentId, executionId, machine, signal) =>
@@ -157,8 +155,12 @@ class QemuDriver implements VmDriver {
       for (const record of records.values()) if (record?.slot != null) this.slots.keep(record.slot);
       const places = { ...this.options, vmsRoot: this.vmsRoot, buildsRoot };
       await collectLeftovers({ ...places, cgroups: this.cgroups, store: this.templates.cache }, records);
-      const known = [...records.values()].filter((record) => record !== null);
-      await takeTemplates({ own, vmsRoot: this.vmsRoot, log }, [...records.keys()]);
+      // A disk that nobody runs is put over its template while it has one name.
+      await takeTemplates({ own, vmsRoot: this.vmsRoot, log });
+      const takeAway = (directory: RunDirectory): Promise<unknown> => this.vms.takeAway(directory, 'nothing');
+      await takeFormerRests({ vmsRoot: this.vmsRoot, store: this.store, takeAway, log });
+      const known = [...(await this.vms.records()).values()].filter((record) => record !== null);
+      await this.vms.clearUnrecorded();
       await Promise.all(known.map((record) => this.vms.adopt(record)));
       this.keeper.start();
       this.clocks.start();
@@ -210,15 +212,6 @@ class QemuDriver implements VmDriver {
     return this.calls.run(agentId, { creates: executionId, signal, work });
   }
 
-  async rollBack(agentId: string): Promise<void> {
-    this.calls.void(agentId, new VmError('aborted', `what is in the place of ${agentId} is being removed`));
-    await this.calls.run(agentId, { creates: null, work: () => this.vms.rollBack(agentId) });
-  }
-
-  async dropBackup(agentId: string): Promise<void> {
-    await this.calls.run(agentId, { creates: null, work: () => this.vms.dropBackup(agentId) });
-  }
-
   async collectTemplates(keep: ReadonlySet<string>): Promise<readonly string[]> {
     const { templates, browserDisks } = await this.vms.needed();
     await this.browserDisks.collect(new Set(browserDisks));
@@ -226,15 +219,15 @@ class QemuDriver implements VmDriver {
   }
 
   async list(): Promise<VmObservation[]> {
-    const found = await Promise.all((await this.vms.agentIds()).map((agentId) => this.vms.observe(agentId)));
+    const found = await Promise.all((await this.vms.allAgentIds()).map((agentId) => this.vms.observe(agentId)));
     return found.filter((observation) => observation !== null);
   }
 
-  async remove(agentId: string, { keepDisk }: { readonly keepDisk: boolean }): Promise<void> {
+  async remove(agentId: string, { keepDisk, keepRest = false }: Parameters<VmDriver['remove']>[1]): Promise<void> {
     this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
     const work = async (): Promise<void> => {
       await this.vms.takeAway(this.vms.directory(agentId), keepDisk ? 'disk' : 'nothing');
-      if (!keepDisk) await this.vms.dropBackup(agentId);
+      if (!keepDisk && !keepRest) await this.store.drop(restOf(agentId));
     };
     await this.calls.run(agentId, { creates: null, work });
   }

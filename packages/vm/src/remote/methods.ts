@@ -118,11 +118,14 @@ const vmMethods = (agentId: Shape<string>) =>
           signal,
         ),
     ),
-    backUp: method(
-      { agentId, executionId, facts, data: carriedData },
-      (id, execution, kept, signal) => [{ agentId: id, executionId: execution, ...kept }, { signal }],
-      ({ driver }, { agentId: id, executionId: execution, ...kept }, { signal }) =>
-        driver.backUp(id, execution, kept, signal),
+    rest: method(
+      { agentId, executionId, facts, data: optional(carriedData) },
+      (agent, execution, { facts: known, data = null }, signal) => [
+        { agentId: agent, executionId: execution, facts: known, data },
+        { signal },
+      ],
+      ({ driver }, { agentId: agent, executionId: execution, facts: known, data }, { signal }) =>
+        driver.rest(agent, execution, { facts: known, ...(data !== null && { data }) }, signal),
     ),
     save: method(
       { agentId, executionId, id: savedId, memory: boolean, facts, listed: optional(listedFolder) },
@@ -134,9 +137,9 @@ const vmMethods = (agentId: Shape<string>) =>
         driver.save(agent, execution, { ...request, ...(listed !== null && { listed }) }, signal),
     ),
     remove: method(
-      { agentId, keepDisk: boolean },
-      (id, { keepDisk }) => [{ agentId: id, keepDisk }],
-      ({ driver }, { agentId: id, keepDisk }) => driver.remove(id, { keepDisk }),
+      { agentId, keepDisk: boolean, keepRest: boolean },
+      (id, { keepDisk, keepRest = false }) => [{ agentId: id, keepDisk, keepRest }],
+      ({ driver }, { agentId: id, keepDisk, keepRest }) => driver.remove(id, { keepDisk, keepRest }),
     ),
   }) satisfies Partial<Methods>;
 
@@ -182,10 +185,7 @@ function plainCalls(agentId: Shape<string>) {
     diskUse: [['of', oneOf('all', 'running')]],
     pause: [agent, execution],
     resume: [agent, execution],
-    suspend: [agent, execution, ['facts', facts], signal],
     carryOver: [agent, execution, ['data', carriedData], signal],
-    rollBack: [agent],
-    dropBackup: [agent],
     showBrowser: [agent, execution],
     resize: [agent, execution, ['machine', machine], signal],
     setEgress: [agent, ['rules', egress]],

@@ -155,12 +155,12 @@ test('calls under way are counted, and those beyond the bound are refused', asyn
 test('bytes of calls under way are counted, and given back as a call ends', async () => {
   const ends: (() => void)[] = [];
   const { asked, here } = openHost({
-    suspend: () => new Promise((resolve) => ends.push(() => resolve({ bytes: 1, ms: 1 }))),
+    rest: () => new Promise((resolve) => ends.push(() => resolve({ bytes: 1, diskBytes: 1, ms: 1 }))),
   });
   const replies = repliesOf(here);
   const facts = { long: 'x'.repeat(2 ** 20 - 200) };
   const most = Math.floor(maxBytesUnderWay / 2 ** 20);
-  const suspend = (id: number): boolean => here.write(callOf(id, 'suspend', { agentId, executionId, facts }));
+  const suspend = (id: number): boolean => here.write(callOf(id, 'rest', { agentId, executionId, facts, data: null }));
   for (let id = 0; id < most + 8; id += 1) suspend(id);
   await eventually(() => replies.size >= 8);
   assert.equal(asked.length, most);
@@ -285,15 +285,15 @@ test('long calls and long replies at once keep neither end from reading', async 
     brokerHost: fake.brokerHost,
     onExit: () => () => undefined,
     readConsole: async () => long,
-    suspend: async () => ({ bytes: 1, ms: 1 }),
+    rest: async () => ({ bytes: 1, diskBytes: 1, ms: 1 }),
   };
   const { driver: remote } = openBoth(driver as VmDriver);
   const [facts, calls] = [{ long: long.repeat(4) }, Array.from({ length: 300 })];
   const consoles = calls.map(() => remote.readConsole(agentId));
-  const suspended = calls.map(() => remote.suspend(agentId, executionId, facts, never));
+  const suspended = calls.map(() => remote.rest(agentId, executionId, { facts }, never));
   for (const text of await Promise.all(consoles)) assert.equal(text.length, long.length);
   assert.equal((await Promise.all(suspended)).length, calls.length);
-  const tooLong = remote.suspend(agentId, executionId, { long: long.repeat(17) }, never);
+  const tooLong = remote.rest(agentId, executionId, { facts: { long: long.repeat(17) } }, never);
   await assert.rejects(tooLong, { name: 'VmError', message: /more than 1048576/ });
   assert.equal(await remote.readConsole(agentId), long, 'which ended that call alone');
 });

@@ -70,7 +70,7 @@ const guestFolder = such(
 /** Where a VM's disk and memory come from. */
 export const from: Shape<VmRequest['from']> = (value, name) =>
   typeof value === 'string'
-    ? oneOf('clone', 'boot', 'snapshot')(value, name)
+    ? oneOf('clone', 'boot')(value, name)
     : record({ saved: savedId, memory: boolean })(value, name);
 
 export const listedFolder = guestFolder;

@@ -58,7 +58,7 @@ export const refused: readonly (readonly [method: unknown, args: unknown, why: R
   ],
   ['setEgress', { agentId, rules: { mode: 'allowlist', allow: ['a'.repeat(257)] } }, /allow\[0\] must be text/],
   ['setEgress', { agentId, rules: { mode: 'public', allow: ['a.example'] } }, /setEgress\.rules has an entry/],
-  ['suspend', { agentId, executionId, facts: 'none' }, /suspend\.facts must be an object/],
+  ['rest', { agentId, executionId, facts: 'none', data: null }, /rest\.facts must be an object/],
   ['save', { ...save, id: 's1/../../etc' }, /save\.id must be/],
   ['save', { ...save, listed: '/a/../../etc' }, /save\.listed must be an absolute/],
   ['dropSaved', { id: '..' }, /dropSaved\.id must be/],
@@ -73,7 +73,7 @@ export const refused: readonly (readonly [method: unknown, args: unknown, why: R
   ],
   ['carryOver', { agentId, executionId, data: { ...data, folders: ['/a\0b'] } }, /folders\[0\] must be an absolute/],
   ['carryOver', { agentId, executionId, data: { ...data, except: ['//a'] } }, /except\[0\] must be an absolute/],
-  ['backUp', { agentId, executionId, facts: {}, data: { folders: '/' } }, /folders must be a list/],
+  ['rest', { agentId, executionId, facts: {}, data: { folders: '/' } }, /folders must be a list/],
   ['guestCredential', { agentId, address: '10.0.0.1/../x' }, /guestCredential\.address must be/],
   ['diskUse', { of: 'everything' }, /diskUse\.of must be one of/],
 ];

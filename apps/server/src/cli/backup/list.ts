@@ -24,9 +24,10 @@ const filesNamed = <Value extends ReturnType<typeof Type.Integer> | ReturnType<t
 
 /** The top of a disk, a layer beneath it, and the file that its memory lies over. */
 const diskFile = '(disk\\.[a-z0-9]{1,16}|disk-[0-9a-f]{12}\\.qcow2|memory(\\.sums)?)';
+/** Earlier releases kept stops in the folder of the VM. */
 const vmFile = `(${diskFile}|snapshot/[a-z]{1,16})`;
 const savedId = '[a-z0-9][a-z0-9-]{0,63}';
-const savedFile = `(manifest|devices|listing|pages[a-z.]{0,16}|${diskFile})`;
+const savedFile = `(manifest|devices|listing|data|pages[a-z.]{0,16}|${diskFile})`;
 
 const agentFile = Type.Object({
   bytes: count,

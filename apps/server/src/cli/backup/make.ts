@@ -11,7 +11,7 @@ import { pipeline } from 'node:stream/promises';
 import type { Progress, Repository } from '@lodge/backup';
 import type { Log } from '@lodge/ports';
 import { dumpDatabase } from '@lodge/store';
-import { agentFolders, portableTemplate, savedIds, stageSaved, withAgentFiles } from '@lodge/vm/portable';
+import { agentsHere, portableTemplate, savedIds, stageSaved, withAgentFiles } from '@lodge/vm/portable';
 import type { AgentFiles } from '@lodge/vm/portable';
 import { allSettings } from '../../config/config.ts';
 import type { Config } from '../../config/config.ts';
@@ -119,13 +119,13 @@ class Work {
     const { parts } = this;
     const under: Promise<BackedUpAgent | null>[] = [];
     const needed = new Set<string>();
-    for (const folder of await agentFolders(dataDir)) {
+    for (const agentId of await agentsHere(dataDir)) {
       parts.listen();
-      const agent = withAgentFiles({ dataDir, staging }, folder, (found) => {
+      const agent = withAgentFiles({ dataDir, staging }, agentId, (found) => {
         needed.add(found.templateId);
         return this.take(found);
       }).catch((error: unknown) => {
-        throw withoutRoom(error, folder);
+        throw withoutRoom(error, agentId);
       });
       under.push(agent);
       await Promise.race([parts.nextJoin(), agent]);

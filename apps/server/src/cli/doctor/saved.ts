@@ -1,5 +1,6 @@
 /** Saved machines of this host: how many there are, the disk that they alone take up, and those that are wrong. Reads only. */
 import { join } from 'node:path';
+import { restedAgent } from '@lodge/ports';
 import type { Log } from '@lodge/ports';
 import { keptMachines, snapshotStates } from '@lodge/store/snapshots';
 import { savedIds } from '@lodge/vm/portable';
@@ -18,7 +19,7 @@ export async function savedSection(config: Config, log: Log): Promise<Section> {
   const more: Finding[] = [];
   const summary = await found('saved machines', async () => {
     // The machines come first: each has a row before it is there.
-    const ids = await savedIds(config.dataDir);
+    const ids = (await savedIds(config.dataDir)).filter((id) => restedAgent(id) === null);
     const rows = await askStore(config, log, ({ database }) =>
       database.repeatable(async (db) => ({ needed: await keptMachines(db), states: await snapshotStates(db) })),
     );
@@ -31,8 +32,10 @@ export async function savedSection(config: Config, log: Log): Promise<Section> {
 /** Layers that agents' machines have too count as theirs. */
 async function diskText({ dataDir }: Config, ids: readonly string[]): Promise<string> {
   const counted = new Set<string>();
-  const vms = join(dataDir, 'vms');
-  if (await exists(vms)) await sizeMib(vms, counted);
+  const atRest = (await savedIds(dataDir)).filter((id) => restedAgent(id) !== null);
+  for (const folder of ['vms', ...atRest.map((id) => join('saved', id))]) {
+    if (await exists(join(dataDir, folder))) await sizeMib(join(dataDir, folder), counted);
+  }
   let alone = 0;
   // One that is freed meanwhile takes up nothing.
   for (const id of ids) alone += await sizeMib(join(dataDir, 'saved', id), counted).catch(() => 0);

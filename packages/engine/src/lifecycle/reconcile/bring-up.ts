@@ -3,13 +3,13 @@
  *   - clone: a partial VM, or a whole one that nobody knows of, under an execution the row names or not; the next pass
  *     makes a clone afresh, which supersedes it;
  *   - boot: the row says `provisioning`, the disk is there; the next pass boots it again;
- *   - restore: before the snapshot is used up, the snapshot; after it, a VM of the execution in the row, which the next pass
- *     goes on with, or a disk, which it boots.
+ *   - restore: until its VM is whole, the machine at rest; after that a VM of the execution in the row, which the next pass goes
+ *     on with, or the disk of one, which it boots.
  */
 import { randomUUID } from 'node:crypto';
 import { recentCrashes, sentenceOf, sizes, untilAborted } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
-import { VmError } from '@lodge/ports';
+import { restOf, VmError } from '@lodge/ports';
 import type { Template, Vm, VmRequest } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 import { guestOf } from '../../agents/guest-of.ts';
@@ -87,11 +87,11 @@ export async function boot(pass: Pass, { crashed }: { readonly crashed: boolean 
     await fail(pass, { code: 'resume_failed', message: "The template this agent's disk was made from is gone." });
     return;
   }
+  const rest = (await isAtRest(pass)) ? ({ saved: restOf(pass.id), isRest: true } as const) : {};
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await pass.inSlot('cold', () =>
-        bringUp(pass, { from: 'boot', template, deadline: AbortSignal.timeout(pass.deps.bounds.provisionMs) }),
-      );
+      const deadline = AbortSignal.timeout(pass.deps.bounds.provisionMs);
+      await pass.inSlot('cold', () => bringUp(pass, { from: 'boot', ...rest, template, deadline }));
       return;
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
@@ -102,6 +102,20 @@ export async function boot(pass: Pass, { crashed }: { readonly crashed: boolean 
       return;
     }
   }
+}
+
+/** Whether the agent's own disk is that of its machine at rest: a VM that was to take its place and is not whole is nothing. */
+async function isAtRest({ deps, vm, id }: Pass): Promise<boolean> {
+  if (vm === null || vm.state === 'suspended' || vm.backup !== null) return vm !== null;
+  if (vm.state !== 'partial') return false;
+  return deps.driver.findSaved(restOf(id)).then(
+    (found) => found !== null,
+    (error: unknown) => {
+      // A damaged one is there, too.
+      if (error instanceof VmError) return true;
+      throw error;
+    },
+  );
 }
 
 /** Writes into the agent's row that it boots from its disk from here on, and why. */
@@ -146,13 +160,13 @@ function bootFailure({ agent }: Pass): Reason {
     : { code: 'provisioning_failed', message: 'The VM or the runtime in it failed to start from its disk.' };
 }
 
-/** Restores disk and memory as the stop left them, or the disk alone when the memory does not load. */
+/** Starts the machine at rest as the stop left it, or its disk alone when the memory does not load. */
 export async function restore(pass: Pass): Promise<void> {
   const template = await pass.template();
   if (template) {
     try {
       const deadline = AbortSignal.timeout(pass.deps.bounds.restoreMs);
-      await bringUp(pass, { from: 'snapshot', template, deadline });
+      await bringUp(pass, { from: 'snapshot', saved: restOf(pass.id), isRest: true, template, deadline });
       return;
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
@@ -163,7 +177,8 @@ export async function restore(pass: Pass): Promise<void> {
         return;
       }
       const isForeign = error.isVm('snapshot_foreign');
-      const data = { missing: error.isVm('snapshot_missing'), ...(isForeign && { foreign: true }) };
+      const missing = error.isVm('snapshot_missing') || error.isVm('saved_missing') || error.isVm('saved_damaged');
+      const data = { missing, ...(isForeign && { foreign: true }) };
       const event = { type: 'agent.restore_failed', data } as const;
       await pass.observe({ status: 'provisioning', vmAddress: null, event });
     }
@@ -173,8 +188,10 @@ export async function restore(pass: Pass): Promise<void> {
 
 export interface Start {
   readonly from: From;
-  /** The saved machine whose snapshot or disk it is; without it they are the agent's own. */
+  /** The saved machine whose memory or disk it is; without it the disk is the agent's own. */
   readonly saved?: string;
+  /** Whether that is the agent's own machine at rest, about which its row is right. */
+  readonly isRest?: boolean;
   readonly template: Template;
   readonly deadline: AbortSignal;
 }
@@ -187,7 +204,7 @@ export async function bringUp(pass: Pass, start: Start): Promise<void> {
   const vmMs = performance.now() - startedAt;
   // The broker must know the agent by its address before the runtime can make its first call.
   await pass.observe({ vmAddress: vm.address });
-  if (start.saved !== undefined && !agent.acknowledged) await forgetOther(pass, start, vm);
+  if (isOther(start) && !agent.acknowledged) await forgetOther(pass, start, vm);
   await readyRuntime(pass, start, vm);
   const applied = await settingsAfter(pass, start, vm);
   const totalMs = performance.now() - startedAt;
@@ -215,6 +232,9 @@ export async function bringUp(pass: Pass, start: Start): Promise<void> {
   deps.log.info({ agent_id: agent.id, execution_id: executionId, from: start.from, ...figures }, 'agent running');
 }
 
+/** Whether it is started from a saved machine that is not its own at rest. */
+const isOther = ({ saved, isRest = false }: Start): boolean => saved !== undefined && !isRest;
+
 /** Takes out of a machine that was another agent's what is that one's alone. After a kill the next pass makes it anew. */
 async function forgetOther(pass: Pass, { deadline }: Start, vm: Vm): Promise<void> {
   if (pass.agent.forkedFrom?.browser) return;
@@ -228,7 +248,7 @@ async function forgetOther(pass: Pass, { deadline }: Start, vm: Vm): Promise<voi
  */
 async function settingsAfter(
   pass: Pass,
-  { from, template, saved }: Start,
+  { from, template, isRest = false }: Start,
   vm: Vm,
 ): Promise<{ readonly settingsApplied: string | null }> {
   switch (from) {
@@ -243,19 +263,17 @@ async function settingsAfter(
       return applyBefore(
         pass,
         guestOf(pass.deps.driver, vm),
-        saved === undefined ? pass.agent.settingsApplied : null,
+        isRest ? pass.agent.settingsApplied : null,
         template.facts,
       );
   }
 }
 
-async function makeVm(
-  pass: Pass,
-  { from, saved, template, deadline }: Start,
-): Promise<{ executionId: string; vm: Vm }> {
+async function makeVm(pass: Pass, start: Start): Promise<{ executionId: string; vm: Vm }> {
   const { agent, deps } = pass;
-  // A restore that was cut short after its VM ran is continued, because its snapshot is used up.
-  const isOwn = from === 'snapshot' && saved === undefined;
+  const { from, saved, isRest = false, template, deadline } = start;
+  // A restore that was cut short after its VM was whole is continued: it has taken the place of the machine at rest.
+  const isOwn = from === 'snapshot' && isRest;
   const adopted = isOwn && pass.vm?.state === 'running' && pass.vm.executionId === agent.executionId;
   const executionId = adopted ? agent.executionId! : randomUUID();
   const facts = {
@@ -267,7 +285,7 @@ async function makeVm(
     // The last writes may not have reached the disk. An agent that never had skills has none there.
     ...(from === 'boot' && agent.skillsApplied !== nothingPlaced && { skillsApplied: null }),
     // A saved machine has what the row said when it was saved, of whatever agent.
-    ...(saved !== undefined && {
+    ...(isOther(start) && {
       packagesApplied: null,
       skillsApplied: null,
       runtimeVersion: deps.templates.versionOf(template.id) ?? agent.runtimeVersion,
@@ -284,7 +302,7 @@ async function makeVm(
   await pass.observe(isLate ? { ...facts, ...late } : facts);
   const machine = sizes[agent.size];
   const { id: agentId, egress } = agent;
-  const source: VmRequest['from'] = saved === undefined ? from : { saved, memory: from === 'snapshot' };
+  const source = sourceOf(from, saved);
   const create = async (signal: AbortSignal): Promise<Vm> => {
     const made = await deps.driver.create({ agentId, executionId, machine, template, from: source, egress }, signal);
     // The VM still has the rules that it was made with.
@@ -296,6 +314,12 @@ async function makeVm(
     from === 'boot' ? create(signal) : pass.inSlot('warm', () => create(signal), signal),
   );
   return { executionId, vm };
+}
+
+function sourceOf(from: From, saved: string | undefined): VmRequest['from'] {
+  if (saved !== undefined) return { saved, memory: from === 'snapshot' };
+  if (from === 'snapshot') throw new Error('a memory is that of a saved machine');
+  return from;
 }
 
 /** Waits until the runtime is ready. The VM's end ends the wait, because its guest would never answer. */
@@ -323,12 +347,12 @@ export async function readyRuntime(pass: Pass, { from, template, deadline }: Sta
 
 function runs({ agent, because }: Pass, start: Start, { machine }: Vm, ms: number): Happening {
   const { vcpus, memoryMib: memory_mib } = machine;
-  if (start.saved !== undefined && agent.operation?.kind === 'restore') {
+  if (start.saved !== undefined && isOther(start) && agent.operation?.kind === 'restore') {
     const loaded = start.from === 'snapshot' ? ('memory' as const) : ('disk' as const);
     const data = { ...because, snapshot_id: start.saved, loaded, duration_ms: Math.round(ms) };
     return { type: 'agent.restored', data };
   }
-  const from = start.saved === undefined ? start.from : start.from === 'snapshot' ? 'saved_memory' : 'saved_disk';
+  const from = !isOther(start) ? start.from : start.from === 'snapshot' ? 'saved_memory' : 'saved_disk';
   return { type: runType(agent), data: { from, ...because, duration_ms: Math.round(ms), vcpus, memory_mib } };
 }
 

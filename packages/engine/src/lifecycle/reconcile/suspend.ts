@@ -1,8 +1,8 @@
 /**
  * A stop: new work is refused (the row shows the operation), the running turn ends, and the guest writes its disk out. Then
- * memory and disk are kept together, and everything else is freed. A kill leaves this, and the next pass does:
- *   - before the snapshot is whole: the VM, running or frozen, its gateway open or not; the stop begins again;
- *   - after it: the snapshot; the row gets its status.
+ * its VM is saved to rest, and everything else is freed. A kill leaves this, and the next pass does:
+ *   - before the saved machine is whole: the VM, running or frozen, its gateway open or not; the stop begins again;
+ *   - after it: the machine at rest; the row gets its status.
  * A stop that fails leaves the agent running, and says so.
  */
 import { sentenceOf } from '@lodge/domain';
@@ -45,16 +45,18 @@ async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
   const kept = await quiesce(pass, template.facts);
   if (kept === null) return;
   await pass.giveUpAddress();
-  const suspension = await pass.inSlot('save', () =>
-    pass.attempt(deps.bounds.snapshotMs, (signal) => deps.endings.suspend(id, agent.executionId!, kept, signal)),
+  const saving = await pass.inSlot('save', () =>
+    pass.attempt(deps.bounds.snapshotMs, (signal) =>
+      deps.endings.rest(id, agent.executionId!, { facts: kept }, signal),
+    ),
   );
-  if (suspension instanceof StepFailed) {
-    pass.logToOperator('warn', 'snapshot failed', { err: suspension.cause });
-    const why = suspension.isVm('disk_full') ? 'there is no room on the disk for its snapshot' : 'its snapshot failed';
+  if (saving instanceof StepFailed) {
+    pass.logToOperator('warn', 'snapshot failed', { err: saving.cause });
+    const why = saving.isVm('disk_full') ? 'there is no room on the disk for its snapshot' : 'its snapshot failed';
     await reopen(pass, kept, why);
     return;
   }
-  const memory_mib = Math.max(1, Math.round(suspension.bytes / 1024 / 1024));
+  const memory_mib = Math.max(1, Math.round(saving.bytes / 1024 / 1024));
   await pass.observe({
     status: 'stopped',
     statusReason: null,
@@ -64,7 +66,7 @@ async function suspendWithRoom(pass: Pass, template: Template): Promise<void> {
     operation: null,
     event: { type: 'agent.stopped', data: { ...pass.because, kept: 'memory', ...pass.took, memory_mib } },
   });
-  pass.logToOperator('info', 'agent stopped', { bytes: suspension.bytes, snapshot_ms: Math.round(suspension.ms) });
+  pass.logToOperator('info', 'agent stopped', { bytes: saving.bytes, snapshot_ms: Math.round(saving.ms) });
 }
 
 /** Lets a frozen VM go on. Returns false when the stop, or upgrade, has ended with that. */

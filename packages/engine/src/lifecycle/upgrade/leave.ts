@@ -1,7 +1,6 @@
-/** The first half of an upgrade, up to a backed-up VM: the running work ends, and disk and memory are kept as they are. */
+/** The first half of an upgrade, up to a VM at rest: the running work ends, and disk and memory are kept as they are. */
 import { LookAgain, StepFailed } from '../reconcile/pass.ts';
 import type { Pass } from '../reconcile/pass.ts';
-import { keepBefore } from '../../saved/before-upgrade.ts';
 import { cameToNothing, goOn, quiesce, reopen, notDone } from '../reconcile/suspend.ts';
 
 /** The deadline, counted from the beginning of the operation, so that kills and repeats do not prolong it. */
@@ -22,21 +21,19 @@ export async function leave(pass: Pass, deadline: AbortSignal): Promise<boolean>
   if (pass.vm?.state === 'paused' && !(await goOn(pass))) return false;
   const facts = await quiesce(pass, template.facts);
   if (facts === null) return false;
-  await keepBefore(pass, facts);
   await pass.giveUpAddress();
   try {
-    const kept = { facts, data: runtime.data };
+    const request = { facts, data: runtime.data };
     await pass.inSlot('save', () =>
-      pass.within(deadline, (signal) => deps.endings.backUp(id, agent.executionId!, kept, signal)),
+      pass.within(deadline, (signal) => deps.endings.rest(id, agent.executionId!, request, signal)),
     );
     return true;
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
-    pass.logToOperator('warn', 'VM not backed up', { err: error.cause });
+    pass.logToOperator('warn', 'VM not saved to be upgraded', { err: error.cause });
     const full = error.isVm('disk_full');
     const why = full ? 'there is no room for a second disk beside its own' : 'its data was not saved';
     if (await pass.stillThere()) await reopen(pass, facts, why);
-    else if ((await deps.driver.inspect(id))?.state === 'suspended') await giveUp(pass, why);
     else throw new LookAgain(error.cause);
     return false;
   }

@@ -1,11 +1,12 @@
 /**
- * The second half of an upgrade: another VM takes the place of the backed-up one. Its disk is the newest template's with the
+ * The second half of an upgrade: another VM takes the place of the one at rest. Its disk is the newest template's with the
  * agent's data. It is booted, because a running runtime would still have the template's state in memory.
  */
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
 import type { Happening } from '@lodge/domain';
+import { restOf } from '@lodge/ports';
 import type { Template, Vm, VmRequest } from '@lodge/ports';
 import { guestOf } from '../../agents/guest-of.ts';
 import { nothingInstalled, nothingPlaced } from '../../agents/settings.ts';
@@ -60,9 +61,9 @@ export async function moveIn(pass: Pass, deadline: AbortSignal): Promise<void> {
   await dropBackup(pass);
 }
 
-/** Frees the backup. The next pass tries again after a kill or a failure. */
+/** Frees the machine at rest in whose place another VM is. The next pass tries again after a kill or a failure. */
 export async function dropBackup({ deps, id }: Pass): Promise<void> {
-  await deps.driver.dropBackup(id);
+  await deps.driver.dropSaved(restOf(id));
 }
 
 function newest(pass: Pass, deadline: AbortSignal): Promise<Template> {

@@ -21,6 +21,7 @@ import type { VmNumbers } from '../host/vm-numbers.ts';
 import { assertTemplateRoom, buildTemplate } from './template-build.ts';
 import type { TemplateToGoOnFrom } from './template-build.ts';
 import { HostPace } from '../../pace.ts';
+import { Holds } from '../saved/holds.ts';
 import { OwnTemplates } from '../saved/own-templates.ts';
 import { TemplateChecks } from '../saved/template-checks.ts';
 import type { StoredTemplate, TemplateShelf } from '../saved/template-shelf.ts';
@@ -56,7 +57,7 @@ export class Templates {
   readonly pace = new HostPace();
   private readonly options: QemuDriverOptions;
   private readonly slots: VmNumbers;
-  private readonly held = new Map<string, number>();
+  private readonly held = new Holds();
   private readonly handedOut = new Map<string, number>();
   private host: Promise<Toolchain> | null = null;
 
@@ -135,12 +136,7 @@ export class Templates {
 
   /** Keeps a template from being collected while a VM is made from it that no record names yet. */
   hold(id: string): () => void {
-    this.held.set(id, (this.held.get(id) ?? 0) + 1);
-    return () => {
-      const left = this.held.get(id)! - 1;
-      if (left === 0) this.held.delete(id);
-      else this.held.set(id, left);
-    };
+    return this.held.hold(id);
   }
 
   /** Removes the templates that neither this Lodge nor another on this host needs, with images that only they needed. */

@@ -3,7 +3,7 @@
  */
 import { keptPace, publicEgress } from '@lodge/domain';
 import { guestClient, newCredential } from '@lodge/guest';
-import { VmError } from '@lodge/ports';
+import { restOf, VmError } from '@lodge/ports';
 import type { Vm, VmRequest } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
 import { bootVcpus } from '../machine/command-line.ts';
@@ -19,8 +19,8 @@ import type { SavedStore } from '../saved/machine/saved-store.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 import type { VmNumbers } from '../host/vm-numbers.ts';
 import type { BrowserDisks } from '../saved/browser-disks.ts';
-import { pageThread } from '../saved/snapshot/snapshot.ts';
-import type { LoadableSnapshot } from '../saved/snapshot/snapshot.ts';
+import type { LoadableMemory } from '../saved/machine/manifest.ts';
+import { pageThread } from '../saved/snapshot/page-job.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Templates } from './templates.ts';
 import type { Kept } from './vm-remove.ts';
@@ -53,8 +53,7 @@ const bootTimeoutMs = 300_000;
 const machineTimeoutMs = 120_000;
 
 /** The part that each kind of start needs, and that remains when the start fails. */
-const keptOfOwn = { clone: 'nothing', boot: 'disk', snapshot: 'snapshot' } as const;
-const keptBy = (from: VmRequest['from']): Kept => (typeof from === 'object' ? 'nothing' : keptOfOwn[from]);
+const keptBy = (from: VmRequest['from']): Kept => (from === 'boot' ? 'disk' : 'nothing');
 
 export async function makeVm(making: Making, request: VmRequest, signal: AbortSignal): Promise<Vm> {
   const { templates, takeAway, store } = making;
@@ -75,18 +74,22 @@ export async function makeVm(making: Making, request: VmRequest, signal: AbortSi
       if (bottom !== null) await moveDisk(bottom, template.files.disk);
       return await start(making, request, template, source, signal);
     } finally {
-      if (source.from === 'snapshot') await source.thread.end();
+      if (source.from === 'memory') await source.thread.end();
     }
   } finally {
     for (const release of releases) release();
   }
 }
 
+/** Whether it is made from the agent's own machine at rest, whose place it takes once it is whole. */
+function isFromRest({ agentId, from }: VmRequest): boolean {
+  return typeof from === 'object' && from.saved === restOf(agentId);
+}
+
 async function sourceOf(making: Making, request: VmRequest): Promise<VmSource> {
   const { from } = request;
-  if (from === 'snapshot') return snapshotSource(making, request, await making.directory.snapshot.load());
   if (typeof from !== 'object') return { from };
-  const { manifest, layers, snapshot } = await making.store.load(from.saved, from);
+  const { manifest, layers, memory } = await making.store.load(from.saved, from);
   if (manifest.templateId !== request.template.id) {
     throw new VmError(
       'failed',
@@ -94,38 +97,36 @@ async function sourceOf(making: Making, request: VmRequest): Promise<VmSource> {
     );
   }
   if (!from.memory) return { from: 'boot', layers };
-  if (snapshot === null) throw new VmError('snapshot_missing', `the saved machine ${from.saved} has no memory`);
-  return { ...(await snapshotSource(making, request, snapshot)), layers };
+  if (memory === null) throw new VmError('snapshot_missing', `the saved machine ${from.saved} has no memory`);
+  return memorySource(making, request, memory, layers);
 }
 
-async function snapshotSource(
+async function memorySource(
   { templates, browserDisks, options }: Making,
   { agentId, template }: VmRequest,
-  snapshot: LoadableSnapshot,
+  memory: LoadableMemory,
+  layers: readonly string[],
 ): Promise<VmSource> {
-  const refused = (why: string): VmError => new VmError('snapshot_missing', `the snapshot cannot be loaded: ${why}`);
-  if (snapshot.templateId !== template.id) {
-    throw new VmError('failed', `the snapshot is over template ${snapshot.templateId}, not ${template.id}`);
-  }
+  const refused = (why: string): VmError => new VmError('snapshot_missing', `the memory cannot be loaded: ${why}`);
   const unlessThere = (error: Error): never => {
     throw refused(error.message);
   };
   const { stateKey, savedOn: here } = await templates
-    .stateOf(template.id, snapshot.browser !== undefined)
+    .stateOf(template.id, memory.browser !== undefined)
     .catch(unlessThere);
-  const difference = foreign(snapshot.savedOn, here);
-  if (snapshot.stateKey !== stateKey || difference !== null) {
+  const difference = foreign(memory.savedOn, here);
+  if (memory.stateKey !== stateKey || difference !== null) {
     const why = difference ?? 'it was saved by another emulator, or with other devices';
-    throw new VmError('snapshot_foreign', `the snapshot cannot be loaded: ${why}`);
+    throw new VmError('snapshot_foreign', `the memory cannot be loaded: ${why}`);
   }
-  await templates.startable(template.id, snapshot.base === 'template' ? 'clone' : 'boot').catch(unlessThere);
-  if (typeof snapshot.browser === 'string' && !(await browserDisks.has(snapshot.browser))) {
+  await templates.startable(template.id, memory.base === 'template' ? 'clone' : 'boot').catch(unlessThere);
+  if (typeof memory.browser === 'string' && !(await browserDisks.has(memory.browser))) {
     throw refused('the disk of the browser that its guest knows is gone');
   }
-  const since = updated(snapshot.savedOn, here);
+  const since = updated(memory.savedOn, here);
   if (since !== null)
-    options.log.info({ agent_id: agentId, since }, 'the host was updated since the snapshot was saved');
-  return { from: 'snapshot', snapshot, thread: pageThread() };
+    options.log.info({ agent_id: agentId, since }, 'the host was updated since the machine was saved');
+  return { from: 'memory', memory, layers, thread: pageThread() };
 }
 
 async function start(
@@ -145,11 +146,19 @@ async function start(
     const { vm, timings } = await bringUp(making, request, { host, template, source, slot }, signal);
     const figures = { ...timings, total: Math.round(performance.now() - started) };
     options.log.info({ agent_id: agentId, from: source.from, address: vm.address, ms: figures }, 'VM made');
+    if (isFromRest(request)) await freeRest(making);
     return vm;
   } catch (error) {
     await undo(making, keptBy(from), slot);
     throw error;
   }
+}
+
+/** Frees the machine at rest, whose place the VM has taken. One that stays is freed before the next one is written. */
+async function freeRest({ store, options, directory: { agentId } }: Making): Promise<void> {
+  await store.drop(restOf(agentId)).catch((error: unknown) => {
+    options.log.error({ agent_id: agentId, err: error }, 'a machine at rest is not freed');
+  });
 }
 
 async function undo({ takeAway, slots, options, directory }: Making, keep: Kept, slot: number): Promise<void> {
@@ -176,25 +185,10 @@ async function bringUp(
   signal: AbortSignal,
 ): Promise<{ readonly vm: Vm; readonly timings: Readonly<Record<string, number>> }> {
   const { agentId, executionId, machine } = request;
-  const facts = source.from === 'snapshot' ? source.snapshot.facts : null;
   const credential = newCredential();
   const browser = await browserDiskOf(source, template, browserDisks);
-  let record: VmRecord = {
-    version: 1,
-    agentId,
-    executionId,
-    phase: 'creating',
-    from: source.from,
-    base: baseOf(source),
-    machine,
-    facts,
-    templateId: template.template.id,
-    ...(browser !== undefined && { browser }),
-    slot,
-    address: null,
-    process: null,
-    credential,
-  };
+  let record = newRecord(request, { template, source, slot }, credential, browser);
+  const { facts } = record;
   await directory.write(record);
   const onSpawned = async (process: ProcessMark): Promise<void> => {
     record = { ...record, process, boot: bootId() };
@@ -213,14 +207,13 @@ async function bringUp(
       directory.syncDisk(),
     ]);
     const now = { ...machine, memoryMib };
-    if (source.from === 'snapshot') await cgroups.limit(agentId, limitsOf(now, host.accelerator.accelerator));
+    if (source.from === 'memory') await cgroups.limit(agentId, limitsOf(now, host.accelerator.accelerator));
     record = { ...record, phase: 'running', address, machine: now };
     await directory.write(record);
     await directory.syncRecord();
     throwIfAborted(signal);
     const { process, qmp, witness } = started;
     watch.add({ agentId, executionId, process, qmp, witness });
-    void directory.snapshot.sweep();
     return { vm: { agentId, executionId, address, machine: now, facts }, timings };
   } catch (error) {
     const failure = await withDeath(started, error);
@@ -228,6 +221,32 @@ async function bringUp(
     started.qmp.close();
     throw failure;
   }
+}
+
+function newRecord(
+  request: VmRequest,
+  { template, source, slot }: Omit<Toolchain, 'host'>,
+  credential: string,
+  browser: string | null | undefined,
+): VmRecord {
+  const { agentId, executionId, machine } = request;
+  return {
+    version: 1,
+    agentId,
+    executionId,
+    phase: 'creating',
+    from: source.from,
+    base: baseOf(source),
+    machine,
+    facts: source.from === 'memory' ? source.memory.facts : null,
+    templateId: template.template.id,
+    ...(browser !== undefined && { browser }),
+    ...(isFromRest(request) && { isOverRest: true }),
+    slot,
+    address: null,
+    process: null,
+    credential,
+  };
 }
 
 /**
@@ -244,8 +263,8 @@ async function browserDiskOf(
       return disks.current();
     case 'clone':
       return template.hasBrowser ? disks.current() : undefined;
-    case 'snapshot':
-      return source.snapshot.browser === null ? disks.current() : source.snapshot.browser;
+    case 'memory':
+      return source.memory.browser === null ? disks.current() : source.memory.browser;
   }
 }
 
@@ -300,7 +319,7 @@ function knownBefore(source: VmSource, credential: string): string | null {
       return null;
     case 'boot':
       return credential;
-    case 'snapshot':
-      return source.snapshot.credential ?? null;
+    case 'memory':
+      return source.memory.credential ?? null;
   }
 }

@@ -13,8 +13,8 @@ export interface RemovalHost {
   readonly cgroups: Cgroups;
 }
 
-/** The part that is kept: `snapshot` is the disk with the snapshot that belongs to it, where there is one. */
-export type Kept = 'nothing' | 'disk' | 'snapshot';
+/** The part that is kept. */
+export type Kept = 'nothing' | 'disk';
 
 /**
  * Removes a VM. Idempotent, and may be cut off anywhere: the record says `removing` before anything goes, and goes last.
@@ -26,23 +26,17 @@ export async function removeVm(
   keep: Kept,
 ): Promise<number | null> {
   const record = await directory.read();
-  const atRest = record?.phase === 'disk' || record?.phase === 'suspended';
-  const left = keep === 'snapshot' && (await directory.snapshot.exists()) ? 'suspended' : 'disk';
-  if (keep !== 'nothing' && record?.phase === left) return null;
-  // A record beside a whole snapshot says enough: the next process goes on here (`Vms.adopt`).
-  if (record && !atRest && left === 'disk') await directory.write({ ...record, phase: 'removing' });
+  if (keep === 'disk' && record?.phase === 'disk') return null;
+  if (record && record.phase !== 'disk') await directory.write({ ...record, phase: 'removing' });
   for (const process of await vmProcesses(directory, record)) await kill(process);
   await cgroups.remove(directory.agentId);
   const slot = record?.slot ?? null;
   if (slot !== null) await network.removeNamespace(slot);
-  if (keep !== 'nothing' && (await exists(directory.disk))) {
-    if (left === 'disk') await directory.snapshot.useUp();
-    await directory.snapshot.sweep();
+  if (keep === 'disk' && (await exists(directory.disk))) {
     await sweepLayers(directory.disk);
     await directory.close();
     // The disk decides, so it is kept even without a readable record.
-    if (record) await directory.write({ ...record, phase: left, slot: null, address: null, process: null });
-    if (left === 'suspended') await directory.syncRecord();
+    if (record) await directory.write({ ...record, phase: 'disk', slot: null, address: null, process: null });
   } else {
     await directory.remove();
   }

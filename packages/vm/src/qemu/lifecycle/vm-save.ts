@@ -1,32 +1,60 @@
 /**
- * Saves a VM that goes on. Its processes are frozen and it stands still while device state and own pages are written and its
- * disk gets a new top; then it goes on, and its memory and the layers beneath become the saved machine. A kill leaves the VM,
- * paused at worst, with one more layer or not.
+ * Saves a VM. Its processes are frozen and it stands still while device state and own pages are written. One that goes on gets a
+ * new top on its disk first, and its memory and the layers beneath become the saved machine. One that comes to rest writes
+ * nothing any more, so its top is a layer of the saved machine as it is. A kill leaves the VM, paused at worst, with one more
+ * layer or not, and the saved machine whole or not at all.
  */
-import { VmError } from '@lodge/ports';
-import type { SaveRequest, Saving } from '@lodge/ports';
+import { restOf, VmError } from '@lodge/ports';
+import type { Log, RestRequest, SaveRequest, Saving } from '@lodge/ports';
+import type { GuestClient } from '@lodge/guest';
+import type { ProcessMark } from '../host/process.ts';
 import { pushLayer, settleLayers, shortenChain } from '../machine/disk-layers.ts';
 import { guestMemory } from '../machine/guest-memory.ts';
 import { plugged } from '../machine/hotplug.ts';
 import type { Plugged } from '../machine/hotplug.ts';
+import type { Qmp } from '../machine/qmp.ts';
+import type { SavedOn } from '../machine/saved-on.ts';
+import { saveData } from '../saved/guest-data.ts';
 import { freezeLayer, namedChain } from '../saved/layers.ts';
 import { writeListing } from '../saved/machine/listing.ts';
 import type { SavedManifest } from '../saved/machine/manifest.ts';
 import type { SavedDraft, SavedStore } from '../saved/machine/saved-store.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
+import { pageThread } from '../saved/snapshot/page-job.ts';
 import type { SavedPages } from '../saved/snapshot/page-job.ts';
-import { pageThread } from '../saved/snapshot/snapshot.ts';
 import { throwIfAborted } from '../../waiting.ts';
 import { runState } from './connections.ts';
 import { setGuestClock } from './vm-guest.ts';
-import { freezeAgent, saveDevices } from './vm-suspend.ts';
-import type { SuspendWork } from './vm-suspend.ts';
+import { freezeAgent, saveDevices } from './vm-freeze.ts';
 
-export interface SaveWork extends Omit<SuspendWork, 'facts' | 'writeData'> {
+/** A VM that is saved, found running or paused. */
+export interface SavedVm {
+  readonly directory: RunDirectory;
+  readonly record: VmRecord;
+  readonly process: ProcessMark;
+  readonly qmp: Qmp;
+  readonly guest: GuestClient;
+  readonly log: Log;
+  readonly uid: number;
+  /** The key that the device state belongs to, see `MemoryFacts`. */
+  readonly stateKey: string;
+  readonly savedOn: SavedOn;
   readonly store: SavedStore;
-  readonly request: SaveRequest;
   /** Bound until a guest that goes on has its time, ms. */
   readonly clockTimeoutMs: number;
+}
+
+/** A wish with what both kinds of it have: the facts, and the work beside the memory. */
+interface Wish {
+  readonly id: string;
+  readonly memory: boolean;
+  readonly facts: SaveRequest['facts'];
+  /** Writes further contents while the guest still runs. */
+  readonly before: (draft: SavedDraft, isRunning: boolean) => Promise<void>;
+  /** Returns the layers that are saved, of a VM that stands still. */
+  readonly layers: () => Promise<readonly string[]>;
+  /** Whether the VM goes on as it was. */
+  readonly goesOn: boolean;
 }
 
 /** The parts that the VM left behind as it stood still. */
@@ -38,36 +66,80 @@ interface Left {
 const syncTimeoutMs = 10_000;
 const listingTimeoutMs = 20_000;
 
-export async function saveRunning(work: SaveWork, signal: AbortSignal): Promise<Saving> {
-  const { store, request, qmp, record } = work;
-  await shortenChain(qmp, work.directory.disk, signal);
-  const thread = request.memory ? pageThread() : null;
-  const draft = await store.draft(request.id, request.memory ? work.uid : null);
+/** Saves a VM that goes on as it was. */
+export async function saveRunning(vm: SavedVm, request: SaveRequest, signal: AbortSignal): Promise<Saving> {
+  const { qmp, directory, uid } = vm;
+  await shortenChain(qmp, directory.disk, signal);
+  return save(vm, signal, {
+    ...request,
+    before: async (draft, isRunning) => (isRunning ? list(vm, request.listed, draft, signal) : undefined),
+    layers: () => pushLayer(qmp, directory.disk, uid),
+    goesOn: true,
+  });
+}
+
+/** Saves a VM that comes to rest: when this resolves it stands still, and has no use any more. */
+export async function saveToRest(
+  vm: SavedVm,
+  { facts, data }: RestRequest,
+  floorMib: number,
+  signal: AbortSignal,
+): Promise<Saving> {
+  const { qmp, directory, guest } = vm;
+  await shortenChain(qmp, directory.disk, signal);
+  return save(vm, signal, {
+    id: restOf(directory.agentId),
+    memory: true,
+    facts,
+    before: async ({ dataPath }) => data && saveData(guest, { ...data, floorMib }, dataPath, signal),
+    layers: () => topped(directory.disk),
+    goesOn: false,
+  });
+}
+
+/** All layers of a disk that nobody writes any more. */
+async function topped(disk: string): Promise<readonly string[]> {
+  const { layers } = await namedChain(disk);
+  await freezeLayer(layers[0]!);
+  return layers;
+}
+
+async function save(vm: SavedVm, signal: AbortSignal, wish: Wish): Promise<Saving> {
+  const { store, qmp, record, uid } = vm;
+  const thread = wish.memory ? pageThread() : null;
+  const draft = await store.draft(wish.id, wish.memory ? uid : null);
+  let standsStill = false;
   try {
     await thread?.ready();
     const { running } = await runState(qmp);
-    if (running) await list(work, draft, signal);
+    await wish.before(draft, running);
     throwIfAborted(signal);
     const began = performance.now();
-    const left = await whileStill(work, draft, thread, running, signal);
+    const left = await whileStill({ ...vm, wish }, draft, thread, running, signal);
+    standsStill = running && !wish.goesOn;
     const ms = Math.max(1, Math.round(performance.now() - began));
     const { templateId, machine, base, credential, browser, agentId, executionId } = record;
-    const { stateKey, savedOn } = work;
+    const { stateKey, savedOn } = vm;
     const known = { ...(credential !== undefined && { credential }), ...(browser !== undefined && { browser }) };
     const memory = left.memory && {
       pages: left.memory.pages,
       about: { base, stateKey, savedOn, plugged: left.memory.plugged, ...known },
-      folder: work.directory.path,
+      folder: vm.directory.path,
     };
-    const who = { id: request.id, agentId, executionId, templateId, machine, facts: request.facts };
+    const who = { id: wish.id, agentId, executionId, templateId, machine, facts: wish.facts };
     const manifest = await store.commit(draft, { ...who, layers: left.layers, memory });
     const saving = { ...(await sizesOf(store, manifest)), ms };
-    work.log.info({ agent_id: agentId, saved: request.id, ...saving }, 'VM saved');
+    vm.log.info({ agent_id: agentId, saved: wish.id, ...saving }, 'VM saved');
     return saving;
   } catch (error) {
     // The thread writes into the draft until it has ended.
     await thread?.end();
     await store.discard(draft);
+    if (standsStill) {
+      // It may have its name already.
+      await store.drop(wish.id);
+      await goOn(vm);
+    }
     throw error;
   } finally {
     await thread?.end();
@@ -80,18 +152,23 @@ export async function savedBefore(
   executionId: string,
   request: SaveRequest,
 ): Promise<Saving | null> {
-  const record = await directory.read();
+  const { agentId } = directory;
   const there = await store.manifest(request.id);
   if (there) {
-    if (there.agentId === directory.agentId) return { ...(await sizesOf(store, there)), ms: 0 };
+    if (there.agentId === agentId) return { ...(await sizesOf(store, there)), ms: 0 };
     throw new VmError('failed', `the saved machine ${request.id} is of another agent`);
   }
-  const isAtRest = record?.phase === 'suspended' || record?.phase === 'disk';
-  return isAtRest && record.executionId === executionId ? saveAtRest({ store, directory, record }, request) : null;
+  const record = await directory.read();
+  if (record === null && (await store.rest(agentId))?.executionId === executionId) {
+    await store.copy(restOf(agentId), request.id, request);
+    return { ...(await sizesOf(store, (await store.manifest(request.id))!)), ms: 0 };
+  }
+  if (record?.phase !== 'disk' || record.executionId !== executionId) return null;
+  return saveDisk({ store, directory, record }, request);
 }
 
-/** Saves a VM at rest: the files of its disk, and of its snapshot if it has one, get one more name. */
-async function saveAtRest(
+/** Saves the disk of a VM that ended: its layers get one more name. */
+async function saveDisk(
   {
     store,
     directory,
@@ -100,14 +177,11 @@ async function saveAtRest(
   request: SaveRequest,
 ): Promise<Saving> {
   const { agentId, executionId, templateId, machine } = record;
-  const snapshot = request.memory && record.phase === 'suspended' ? await directory.snapshot.load() : null;
   const draft = await store.draft(request.id, null);
   try {
-    const { layers } = await namedChain(directory.disk);
-    await freezeLayer(layers[0]!);
-    const facts = snapshot?.facts ?? request.facts;
-    const contents = { id: request.id, agentId, executionId, templateId, machine, facts, layers };
-    const manifest = await store.commitAtRest(draft, contents, snapshot, directory.path);
+    const layers = await topped(directory.disk);
+    const who = { id: request.id, agentId, executionId, templateId, machine, facts: request.facts };
+    const manifest = await store.commit(draft, { ...who, layers, memory: null });
     return { ...(await sizesOf(store, manifest)), ms: 0 };
   } catch (error) {
     await store.discard(draft);
@@ -127,17 +201,26 @@ export async function sizesOf(
 }
 
 /** A guest that does not tell its files is saved without a listing. */
-async function list({ request, guest, log, record }: SaveWork, draft: SavedDraft, signal: AbortSignal): Promise<void> {
-  if (request.listed === undefined) return;
+async function list(
+  { guest, log, record }: SavedVm,
+  folder: string | undefined,
+  draft: SavedDraft,
+  signal: AbortSignal,
+): Promise<void> {
+  if (folder === undefined) return;
   const bound = AbortSignal.any([signal, AbortSignal.timeout(listingTimeoutMs * guest.pace)]);
-  await writeListing(guest, request.listed, draft.listingPath, bound).catch(async (error: unknown) => {
+  await writeListing(guest, folder, draft.listingPath, bound).catch(async (error: unknown) => {
     throwIfAborted(signal);
     log.warn({ agent_id: record.agentId, err: error }, 'a VM is saved without a listing');
     await draft.clearListing();
   });
 }
 
-/** Stops the VM, writes what it is, and lets it go on as it was, whatever fails. */
+interface SaveWork extends SavedVm {
+  readonly wish: Wish;
+}
+
+/** Stops the VM and writes what it is. It goes on as it was if it is to, or if anything fails. */
 async function whileStill(
   work: SaveWork,
   draft: SavedDraft,
@@ -145,26 +228,29 @@ async function whileStill(
   running: boolean,
   signal: AbortSignal,
 ): Promise<Left> {
-  const { qmp, directory, uid } = work;
+  const { qmp, wish } = work;
+  let isDone = false;
   try {
     if (thread) await freezeAgent(work, signal);
     else if (running) await syncGuest(work);
     await qmp.execute('stop');
     const memory = thread && (await saveMemory(work, draft, thread, signal));
     throwIfAborted(signal);
-    return { memory, layers: await pushLayer(qmp, directory.disk, uid) };
+    const layers = await wish.layers();
+    isDone = true;
+    return { memory, layers };
   } catch (error) {
     // A full disk must have room again before the guest writes. The thread writes into the draft until it has ended.
     await thread?.end();
     await work.store.discard(draft);
     throw error;
   } finally {
-    if (running) await goOn(work);
+    if (running && (wish.goesOn || !isDone)) await goOn(work);
   }
 }
 
 async function saveMemory(
-  { qmp, process, record: { base } }: SaveWork,
+  { qmp, process, record: { base } }: SavedVm,
   draft: SavedDraft,
   thread: ReturnType<typeof pageThread>,
   signal: AbortSignal,
@@ -177,13 +263,13 @@ async function saveMemory(
 }
 
 /** Data that the guest knows to be on its disk is there all the same when it does not answer. */
-async function syncGuest({ guest, log, record }: SaveWork): Promise<void> {
+async function syncGuest({ guest, log, record }: SavedVm): Promise<void> {
   await guest.sync(false, { timeoutMs: syncTimeoutMs * guest.pace }).catch((error: unknown) => {
     log.warn({ agent_id: record.agentId, err: error }, 'a disk is saved although its guest did not write it out');
   });
 }
 
-async function goOn({ qmp, guest, directory, clockTimeoutMs }: SaveWork): Promise<void> {
+async function goOn({ qmp, guest, directory, clockTimeoutMs }: SavedVm): Promise<void> {
   // A guest that runs while nobody knows which file it writes would lose what it wrote.
   await settleLayers(qmp, directory.disk);
   await qmp.execute('cont');

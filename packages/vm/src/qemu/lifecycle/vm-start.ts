@@ -28,11 +28,11 @@ import type { LaunchedMachine, Spawned } from '../machine/launch.ts';
 import type { HostNetwork, Namespace, NamespaceOptions } from '../network/index.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { damagedSaved } from '../saved/machine/manifest.ts';
+import type { LoadableMemory } from '../saved/machine/manifest.ts';
 import { linkWhole } from '../saved/machine/whole.ts';
 import type { RunDirectory } from '../saved/run-directory.ts';
 import { damaged } from '../saved/snapshot/page-job.ts';
-import type { LayJob, SaveJob } from '../saved/snapshot/page-job.ts';
-import type { LoadableSnapshot, MemoryBase } from '../saved/snapshot/snapshot.ts';
+import type { LayJob, MemoryBase, SaveJob } from '../saved/snapshot/page-job.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { Thread } from '../host/thread.ts';
 import { allSettledOrThrow, throwIfAborted } from '../../waiting.ts';
@@ -73,16 +73,18 @@ export interface VmStart {
 }
 
 /**
- * The initial state of memory and processors. The thread lays a snapshot's pages; it is started early, and the caller ends
- * it.
+ * The initial state of memory, processors and disk. `layers` are those of a saved machine's disk, the top first; without them
+ * the disk is made from the template, or is the agent's own. The thread lays a memory's pages; it is started early, and the
+ * caller ends it.
  */
-export type VmSource = (
-  | { readonly from: 'clone' | 'boot' }
-  | { readonly from: 'snapshot'; readonly snapshot: LoadableSnapshot; readonly thread: Thread<SaveJob | LayJob> }
-) & {
-  /** Layers of a saved machine, the top first; absent: the disk is made from the template, or is the agent's own. */
-  readonly layers?: readonly string[];
-};
+export type VmSource =
+  | { readonly from: 'clone' | 'boot'; readonly layers?: readonly string[] }
+  | {
+      readonly from: 'memory';
+      readonly memory: LoadableMemory;
+      readonly layers: readonly string[];
+      readonly thread: Thread<SaveJob | LayJob>;
+    };
 
 export interface StartedVm extends LaunchedMachine {
   readonly namespace: Namespace;
@@ -115,7 +117,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
       memory: memoryOf(host, start),
       tap: namespace.tap,
       credentialDigest: source.from === 'boot' ? credentialDigest(start.credential) : null,
-      vcpus: source.from === 'snapshot' ? source.snapshot.plugged.vcpus : bootVcpus,
+      vcpus: source.from === 'memory' ? source.memory.plugged.vcpus : bootVcpus,
     },
     confinement: {
       uid,
@@ -125,7 +127,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
       dieWithParent: false,
     },
     devices: devicesOf(start),
-    ...(source.from === 'snapshot'
+    ...(source.from === 'memory'
       ? { beforeLoad: (to: LaunchedMachine) => timed(timings, 'pages', () => layPages(to, source, signal)) }
       : {}),
     onSpawned: async ({ reaperPid, ...process }: Spawned) => {
@@ -135,8 +137,8 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
     outOfMemoryKill: () => cgroups.outOfMemoryKill(cgroup),
   };
   const launched = await timed(timings, 'qemu', () => launch(machineStart, signal)).catch((error: unknown) => {
-    throw source.from === 'snapshot' && refusesState(error)
-      ? new VmError('snapshot_missing', 'QEMU does not load the snapshot’s device state', { cause: error })
+    throw source.from === 'memory' && refusesState(error)
+      ? new VmError('snapshot_missing', 'QEMU does not load the saved device state', { cause: error })
       : error;
   });
   await timed(timings, 'plug', () => setGoing(launched, host, start, disk, signal));
@@ -147,7 +149,7 @@ export async function startVm(host: VmHost, start: VmStart, signal: AbortSignal)
 async function setGoing(
   launched: LaunchedMachine,
   { diskRateFactor }: VmHost,
-  { directory, machine, source, browser }: VmStart,
+  { directory, machine, browser }: VmStart,
   disk: string,
   signal: AbortSignal,
 ): Promise<void> {
@@ -156,8 +158,6 @@ async function setGoing(
     const disks = disksOf(browser !== null);
     await allSettledOrThrow([plug(qmp, machine), setDiskRate(qmp, diskRate(machine, diskRateFactor), disks)]);
     throwIfAborted(signal);
-    if (source.from === 'snapshot') await directory.snapshot.useUp();
-    // A snapshot that is not used up belongs to the disk as it was.
     if ((await topOf(directory.disk)) !== disk) await putOnTop(directory.disk, basename(disk));
     await qmp.execute('cont');
   } catch (error) {
@@ -184,37 +184,34 @@ const namespaceOptions = ({ brokerPort, mbitPerVcpu }: VmHost, { uid, egress, ma
 export const bandwidthOf = ({ vcpus }: Machine, mbitPerVcpu: number | null): number | null =>
   mbitPerVcpu === null ? null : vcpus * mbitPerVcpu;
 
-/** A snapshot of a larger machine begins at that size, and shrinks when its guest runs. */
+/** The memory of a larger machine begins at that size, and shrinks when its guest runs. */
 function largest({ machine, source }: VmStart): Machine {
-  if (source.from !== 'snapshot') return machine;
-  return { ...machine, memoryMib: Math.max(machine.memoryMib, source.snapshot.plugged.memoryMib) };
+  if (source.from !== 'memory') return machine;
+  return { ...machine, memoryMib: Math.max(machine.memoryMib, source.memory.plugged.memoryMib) };
 }
 
 /** The base that the machine's memory is laid over. */
 export function baseOf(source: VmSource): MemoryBase {
-  if (source.from === 'snapshot') return source.snapshot.base;
+  if (source.from === 'memory') return source.memory.base;
   return source.from === 'clone' ? 'template' : 'none';
 }
 
 function devicesOf({ source, template }: VmStart): string | null {
-  if (source.from === 'snapshot') return source.snapshot.devicesPath;
+  if (source.from === 'memory') return source.memory.devicesPath;
   return source.from === 'clone' ? template.files.devices : null;
 }
 
 async function layPages(
   { qmp, process }: LaunchedMachine,
-  { snapshot, thread, layers }: VmSource & { from: 'snapshot' },
+  { memory, thread }: VmSource & { from: 'memory' },
   signal: AbortSignal,
 ): Promise<void> {
-  const { base, plugged, pages, pagesPath } = snapshot;
+  const { base, plugged, pages, pagesPath } = memory;
   const regions = await guestMemory(qmp, process.pid, { base, pluggedMib: plugged.memoryMib });
   const job = { do: 'lay', pid: process.pid, regions, path: pagesPath, ...pages } as const;
   await thread.run(job, signal).catch((error: Error) => {
     const lost = error.message === damaged || (error as NodeJS.ErrnoException).code === 'ENOENT';
-    if (!lost) throw error;
-    throw layers
-      ? damagedSaved('its memory')
-      : new VmError('snapshot_missing', 'no snapshot to start from: its memory is damaged');
+    throw lost ? damagedSaved('its memory') : error;
   });
 }
 

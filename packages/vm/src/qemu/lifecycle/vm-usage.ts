@@ -2,12 +2,14 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import { lstat, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { restOf } from '@lodge/ports';
 import type { DiskUse, VmUsage } from '@lodge/ports';
 import type { HostNetwork } from '../network/index.ts';
 import type { Watched } from '../machine/watch.ts';
 import { cpuSeconds, isAlive, memoryShare } from '../host/process.ts';
 import { entries } from '../host/files.ts';
 import { isDiskFile } from '../saved/layers.ts';
+import type { SavedStore } from '../saved/machine/saved-store.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 
 const mib = 2 ** 20;
@@ -20,10 +22,9 @@ export async function usageOf(
   const process = record?.process && isAlive(record.process) ? record.process : null;
   const slot = record?.slot ?? null;
   const nothing = (): number => 0;
-  const [memory, disk, snapshot, cpu, egress] = await Promise.all([
+  const [memory, disk, cpu, egress] = await Promise.all([
     process ? memoryShare(process).catch(nothing) : 0,
     diskBytesOf(directory),
-    directory.snapshot.diskBytes(),
     process ? cpuSeconds(process).catch(nothing) : 0,
     slot === null ? 0 : network.egressBytes(slot).catch(nothing),
   ]);
@@ -31,21 +32,31 @@ export async function usageOf(
     executionId: record?.executionId ?? null,
     memoryMib: memory / mib,
     diskMib: disk / mib,
-    snapshotMib: snapshot / mib,
+    snapshotMib: 0,
     cpuSeconds: cpu,
     egressBytes: egress,
   };
 }
 
-/** Disk usage of one agent, without its backup. */
+/** The use of an agent's machine at rest; null when there is none. */
+export async function usageAtRest(store: SavedStore, agentId: string): Promise<VmUsage | null> {
+  const rest = await store.rest(agentId);
+  if (!rest) return null;
+  const { diskMib, snapshotMib } = await diskUseAtRest(store, agentId);
+  return { executionId: rest.executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+}
+
+/** Disk usage of an agent's machine at rest. */
+export async function diskUseAtRest(store: SavedStore, agentId: string): Promise<DiskUse> {
+  const { disk, beside } = await store.filesBytes(restOf(agentId));
+  return { agentId, executionId: null, diskMib: disk / mib, snapshotMib: beside / mib };
+}
+
+/** Disk usage of one agent's VM. */
 export async function diskUseOf(directory: RunDirectory, vm: Watched | null): Promise<DiskUse> {
-  const [disk, log, snapshot] = await Promise.all([
-    diskBytesOf(directory),
-    bytesOf(directory.log),
-    directory.snapshot.diskBytes(),
-  ]);
+  const [disk, log] = await Promise.all([diskBytesOf(directory), bytesOf(directory.log)]);
   const executionId = vm && isAlive(vm.process) ? vm.executionId : null;
-  return { agentId: directory.agentId, executionId, diskMib: (disk + log) / mib, snapshotMib: snapshot / mib };
+  return { agentId: directory.agentId, executionId, diskMib: (disk + log) / mib, snapshotMib: 0 };
 }
 
 /** Bytes that a file occupies; 0 where there is none. */

@@ -2,15 +2,14 @@
 import { readdir } from 'node:fs/promises';
 import type { EgressRules, VmDeath } from '@lodge/domain';
 import { ifThere } from '@lodge/domain';
-import { VmError } from '@lodge/ports';
-import type { BrowserShown, CarriedData, DiskUse, Machine, RuntimeFacts, Suspension } from '@lodge/ports';
-import type { SaveRequest, Saving } from '@lodge/ports';
+import { restOf, VmError } from '@lodge/ports';
+import type { BrowserShown, CarriedData, DiskUse, Machine } from '@lodge/ports';
+import type { RestRequest, SaveRequest, Saving } from '@lodge/ports';
 import type { Vm, VmObservation, VmRequest, VmUsage } from '@lodge/ports';
-import { Backups, assertRoom } from '../saved/backups.ts';
 import type { Cgroups } from '../host/cgroup.ts';
 import type { QemuDriverOptions } from '../options.ts';
 import { settleLayers } from '../machine/disk-layers.ts';
-import { loadData, saveData } from '../saved/guest-data.ts';
+import { assertUpgradeRoom, loadData } from '../saved/guest-data.ts';
 import type { SavedStore } from '../saved/machine/saved-store.ts';
 import { assertMachine } from '../machine/hotplug.ts';
 import { awaitExit, isAlive, kill } from '../host/process.ts';
@@ -29,10 +28,10 @@ import type { Refused } from './vm-refused.ts';
 import { removeVm } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
 import { resizeVm } from './vm-resize.ts';
-import { writeSnapshot } from './vm-suspend.ts';
 import { adoptVm } from './vm-adopt.ts';
-import { diskUseNow, diskUseOf, usageOf } from './vm-usage.ts';
-import { savedBefore, saveRunning } from './vm-save.ts';
+import { diskUseNow, diskUseOf, diskUseAtRest, usageAtRest, usageOf } from './vm-usage.ts';
+import { savedBefore, saveRunning, saveToRest, sizesOf } from './vm-save.ts';
+import type { SavedVm } from './vm-save.ts';
 import { toVmError } from '../../waiting.ts';
 import { askState, awaitEnding, Connections, runState } from './connections.ts';
 import { Answers } from './answers.ts';
@@ -67,13 +66,11 @@ export interface VmsParts {
 
 export class Vms {
   private readonly parts: VmsParts;
-  private readonly backups: Backups;
   private readonly connections = new Connections((agentId) => this.directory(agentId));
   private readonly answers: Answers<LivingState>;
 
   constructor(parts: VmsParts) {
     this.parts = parts;
-    this.backups = new Backups(parts.root);
     this.answers = new Answers((vm) => askState(this.connections, vm), parts.options.log);
   }
 
@@ -82,8 +79,12 @@ export class Vms {
   }
 
   async agentIds(): Promise<string[]> {
-    const there = (await readdir(this.parts.root)).filter(isAgentId);
-    return [...new Set([...there, ...(await this.backups.agentIds())])];
+    return (await readdir(this.parts.root)).filter(isAgentId);
+  }
+
+  /** Agents with a VM, or with one at rest. */
+  async allAgentIds(): Promise<string[]> {
+    return [...new Set([...(await this.agentIds()), ...(await this.parts.store.restedAgents())])];
   }
 
   /** Every run directory's record; null where it cannot be read. */
@@ -92,13 +93,14 @@ export class Vms {
     return new Map(await Promise.all(names.map(async (name) => [name, await this.directory(name).read()] as const)));
   }
 
-  /** Templates that VMs, disks and snapshots lie over, and disks of the browser that their guests know. */
+  /** Templates that VMs, disks and saved machines lie over, and disks of the browser that their guests know. */
   async needed(): Promise<{ readonly templates: readonly string[]; readonly browserDisks: readonly string[] }> {
-    const records = [...(await this.records()).values(), ...(await this.backups.records())];
-    const saved = await this.parts.store.manifests();
+    const { store } = this.parts;
+    const saved = await Promise.all((await store.ids()).map((id) => store.facts(id)));
+    const all = [...(await this.records()).values(), ...saved];
     return {
-      templates: [...records, ...saved].flatMap((each) => each?.templateId ?? []),
-      browserDisks: [...records, ...saved.map(({ memory }) => memory)].flatMap((each) => each?.browser ?? []),
+      templates: all.flatMap((each) => each?.templateId ?? []),
+      browserDisks: all.flatMap((each) => each?.browser ?? []),
     };
   }
 
@@ -137,13 +139,10 @@ export class Vms {
   }
 
   resume(agentId: string, executionId: string, signal: AbortSignal): Promise<void> {
-    return this.onVm(agentId, executionId, async ({ directory, guest, qmp }) => {
-      // A suspend that was cut short after its write left this snapshot, which is out of date from here on.
-      await directory.snapshot.useUp();
+    return this.onVm(agentId, executionId, async ({ guest, qmp }) => {
       await qmp.execute('cont');
       // This call waits: work that begins by the old clock would see hours pass at once when it is set, and give up.
       await setGuestClock(guest, { timeoutMs: clockTimeoutMs * guest.pace, signal });
-      await directory.snapshot.sweep();
     });
   }
 
@@ -155,87 +154,65 @@ export class Vms {
     });
   }
 
-  async suspend(
-    agentId: string,
-    executionId: string,
-    { facts, data }: { readonly facts: RuntimeFacts; readonly data?: CarriedData },
-    signal: AbortSignal,
-  ): Promise<Suspension> {
-    const there = await this.directory(agentId).read();
-    if (there?.phase === 'suspended' && there.executionId === executionId) {
-      return { bytes: await this.directory(agentId).snapshot.diskBytes(), ms: 0 };
-    }
-    return this.onVm(
-      agentId,
-      executionId,
-      async (vm) => {
-        const { directory, record, process, qmp, guest } = vm;
-        const { options, templates } = this.parts;
-        const state = await templates.stateOf(record.templateId, record.browser !== undefined);
-        const uid = options.uidBase + record.slot!;
-        const writeData =
-          data &&
-          ((path: string): Promise<void> => saveData(guest, { ...data, floorMib: options.diskFloorMib }, path, signal));
-        const about = { directory, record, process, uid, ...state, facts, ...(writeData && { writeData }) };
-        const work = { ...about, qmp, guest, log: options.log };
-        const letGo = await this.parts.holdStill(agentId, signal);
-        const { timings, ...suspension } = await writeSnapshot(work, signal).finally(letGo);
-        const written = performance.now();
-        await this.release(directory, process, qmp);
-        const ms = { ...timings, release: Math.round(performance.now() - written) };
-        options.log.info({ agent_id: agentId, bytes: suspension.bytes, ms }, 'VM suspended');
-        return suspension;
-      },
-      signal,
-    );
-  }
-
   /** Saves a VM and lets it go on as it was. */
   async save(agentId: string, executionId: string, request: SaveRequest, signal: AbortSignal): Promise<Saving> {
-    const { options, store, templates, holdStill } = this.parts;
+    const { store } = this.parts;
+    const before = await savedBefore({ directory: this.directory(agentId), store }, executionId, request);
+    const work = (vm: SavedVm): Promise<Saving> => saveRunning(vm, request, signal);
+    return before ?? this.whileHeld(agentId, executionId, work, signal);
+  }
+
+  /** Saves a VM as the agent's machine at rest, and frees it. */
+  async rest(agentId: string, executionId: string, request: RestRequest, signal: AbortSignal): Promise<Saving> {
+    const { store, options } = this.parts;
     const directory = this.directory(agentId);
-    const work = async (vm: Running): Promise<Saving> => {
+    const there = await store.rest(agentId);
+    if (there?.executionId === executionId) {
+      await this.takeAway(directory, 'nothing');
+      return { ...(await sizesOf(store, (await store.manifest(restOf(agentId)))!)), ms: 0 };
+    }
+    // The one that it was started from is not freed yet.
+    if (there && (await directory.read())?.isOverRest) await store.drop(restOf(agentId));
+    else if (there) throw new VmError('failed', `${agentId} has a machine at rest, in whose place this one is made`);
+    const { diskFloorMib: floorMib } = options;
+    if (request.data) {
+      const { diskMib, memoryMib } = await usageOf(directory, await directory.read(), options.network);
+      await assertUpgradeRoom(directory.path, { diskMib, memoryMib, floorMib });
+    }
+    const work = async (vm: SavedVm): Promise<Saving> => {
+      const saving = await saveToRest(vm, request, floorMib, signal);
+      const written = performance.now();
+      // The machine at rest is the agent by now: the rest of this one is cleared away by whoever comes next.
+      await this.release(directory, vm.process, vm.qmp).catch((error: unknown) => {
+        options.log.error({ agent_id: agentId, err: error }, 'a VM at rest is only partly freed');
+      });
+      options.log.info({ agent_id: agentId, release_ms: Math.round(performance.now() - written) }, 'VM at rest');
+      return saving;
+    };
+    return this.whileHeld(agentId, executionId, work, signal);
+  }
+
+  async carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
+    const path = await this.parts.store.dataPath(agentId);
+    return this.onVm(agentId, executionId, (vm) => loadData(vm.guest, data, path, signal), signal);
+  }
+
+  /** Saves a VM, whose clock nobody sets meanwhile. */
+  private whileHeld(
+    agentId: string,
+    executionId: string,
+    work: (vm: SavedVm) => Promise<Saving>,
+    signal: AbortSignal,
+  ): Promise<Saving> {
+    const { options, store, templates, holdStill } = this.parts;
+    const held = async (vm: Running): Promise<Saving> => {
       const { templateId, browser, slot } = vm.record;
       const state = await templates.stateOf(templateId, browser !== undefined);
       const bounds = { uid: options.uidBase + slot!, clockTimeoutMs: clockTimeoutMs * vm.guest.pace };
       const letGo = await holdStill(agentId, signal);
-      return saveRunning({ ...vm, ...state, ...bounds, log: options.log, store, request }, signal).finally(letGo);
+      return work({ ...vm, ...state, ...bounds, log: options.log, store }).finally(letGo);
     };
-    const before = await savedBefore({ directory, store }, executionId, request);
-    return before ?? this.onVm(agentId, executionId, work, signal);
-  }
-
-  async backUp(
-    agentId: string,
-    executionId: string,
-    kept: { readonly facts: RuntimeFacts; readonly data: CarriedData },
-    signal: AbortSignal,
-  ): Promise<Suspension> {
-    const backup = this.backups.directory(agentId);
-    if ((await this.backups.executionOf(agentId)) === executionId) {
-      return { bytes: await backup.snapshot.diskBytes(), ms: 0 };
-    }
-    const directory = this.directory(agentId);
-    const { diskMib, memoryMib } = await usageOf(directory, await directory.read(), this.parts.options.network);
-    await assertRoom(directory, { diskMib, memoryMib, floorMib: this.parts.options.diskFloorMib });
-    const suspension = await this.suspend(agentId, executionId, kept, signal);
-    await this.backups.put(directory);
-    return suspension;
-  }
-
-  carryOver(agentId: string, executionId: string, data: CarriedData, signal: AbortSignal): Promise<void> {
-    const { dataPath } = this.backups.directory(agentId).snapshot;
-    const work = (vm: Running): Promise<void> => loadData(vm.guest, data, dataPath, signal);
-    return this.onVm(agentId, executionId, work, signal);
-  }
-
-  rollBack(agentId: string): Promise<void> {
-    const directory = this.directory(agentId);
-    return this.backups.rollBack(directory, () => this.takeAway(directory, 'nothing'));
-  }
-
-  dropBackup(agentId: string): Promise<void> {
-    return this.backups.drop(agentId);
+    return this.onVm(agentId, executionId, held, signal);
   }
 
   async resize(agentId: string, executionId: string, machine: Machine, signal: AbortSignal): Promise<Machine> {
@@ -261,15 +238,17 @@ export class Vms {
   async usage(agentId: string): Promise<VmUsage | null> {
     const directory = this.directory(agentId);
     const record = await directory.read();
-    if (!record && !(await directory.exists())) return null;
-    return usageOf(directory, record, this.parts.options.network);
+    if (record || (await directory.exists())) return usageOf(directory, record, this.parts.options.network);
+    return usageAtRest(this.parts.store, agentId);
   }
 
   /** Reads one at a time: an engine that looks often must not take all threads from others. */
   async diskUse(): Promise<readonly DiskUse[]> {
     const found: DiskUse[] = [];
-    for (const agentId of (await ifThere(this.agentIds())) ?? [])
-      found.push(await diskUseOf(this.directory(agentId), this.parts.watch.get(agentId)));
+    const there = new Set(await ifThere(this.agentIds()));
+    for (const agentId of there) found.push(await diskUseOf(this.directory(agentId), this.parts.watch.get(agentId)));
+    for (const agentId of await this.parts.store.restedAgents())
+      if (!there.has(agentId)) found.push(await diskUseAtRest(this.parts.store, agentId));
     return found;
   }
 
@@ -305,27 +284,52 @@ export class Vms {
     this.parts.watch.get(directory.agentId)?.witness.expectEnd();
     if (keep !== 'nothing') await this.quit(directory.agentId);
     const { options, cgroups, slots } = this.parts;
-    const slot = await removeVm({ network: options.network, cgroups: cgroups() }, directory, keep);
+    const slot = await removeVm(
+      { network: options.network, cgroups: cgroups() },
+      directory,
+      await this.worth(directory, keep),
+    );
     if (slot !== null) slots.release(slot);
     return slot;
+  }
+
+  /** A VM that was to take the place of the machine at rest, and is not whole, has nothing worth keeping. */
+  private async worth(directory: RunDirectory, keep: Kept): Promise<Kept> {
+    if (keep === 'nothing') return keep;
+    const record = await directory.read();
+    const isNothing =
+      record?.isOverRest && record.phase === 'creating' && (await this.parts.store.rest(directory.agentId));
+    return isNothing ? 'nothing' : keep;
+  }
+
+  /** Removes folders of VMs at rest that have no record any more, or not yet: the record comes first, and goes last. */
+  async clearUnrecorded(): Promise<void> {
+    for (const agentId of await this.parts.store.restedAgents()) {
+      const directory = this.directory(agentId);
+      if ((await directory.read()) === null) await this.takeAway(directory, 'nothing');
+    }
   }
 
   /** Takes over a VM that an earlier control plane made (`vm-adopt.ts`). */
   async adopt(record: VmRecord): Promise<void> {
     const directory = this.directory(record.agentId);
-    const { backups, answers, parts } = this;
-    const takeAway = (): Promise<unknown> => this.takeAway(directory, 'snapshot');
-    await adoptVm({ ...parts, directory, backups, answers, cgroups: parts.cgroups(), takeAway }, record);
+    const { answers, parts } = this;
+    const takeAway = (): Promise<unknown> => this.takeAway(directory, 'nothing');
+    await adoptVm({ ...parts, directory, answers, cgroups: parts.cgroups(), takeAway }, record);
   }
 
   /** Returns null when nothing of the agent is here. */
   async observe(agentId: string): Promise<VmObservation | null> {
     const directory = this.directory(agentId);
-    const record = await directory.read();
-    const backup = await this.backups.executionOf(agentId);
-    if (!record && backup === null && !(await directory.exists())) return null;
+    const [record, rest] = await Promise.all([directory.read(), this.parts.store.rest(agentId)]);
+    // A machine at rest decides, although its VM may still have to be cleared away.
+    if (rest && (record === null || record.executionId === rest.executionId)) {
+      return { agentId, executionId: rest.executionId, state: 'suspended', address: null, backup: null };
+    }
+    if (record === null && !(await directory.exists())) return null;
     const { state, ...more } = await this.stateOf(directory, record);
-    const address = state === 'suspended' ? null : (record?.address ?? null);
+    const backup = rest && !record?.isOverRest ? rest.executionId : null;
+    const address = record?.address ?? null;
     return { agentId, executionId: record?.executionId ?? null, state, address, backup, ...more };
   }
 
@@ -339,17 +343,15 @@ export class Vms {
     record: VmRecord | null,
   ): Promise<Pick<VmObservation, 'state' | 'halted' | 'why'>> {
     if (record?.phase === 'disk') return { state: 'disk-only' };
-    if (record?.phase === 'suspended') return { state: 'suspended' };
     if (record?.phase !== 'running' || !record.process) return { state: 'partial' };
-    // A suspend reaches its end with the snapshot, although something may still have to be cleared away.
-    if (!isAlive(record.process)) return { state: (await directory.snapshot.exists()) ? 'suspended' : 'dead' };
+    if (!isAlive(record.process)) return { state: 'dead' };
     const vm = this.parts.watch.get(directory.agentId);
     // Its create is about to end.
     if (vm?.executionId !== record.executionId) return { state: 'partial' };
     const answer = await this.answers.of(vm);
     if ('value' in answer) return answer.value;
     if (isAlive(record.process)) return { state: 'unresponsive', why: answer.silent };
-    // The VM ended during the question: by itself, or because it has been suspended or removed.
+    // The VM ended during the question: by itself, or because it was removed.
     return this.stateOf(directory, await directory.read());
   }
 
@@ -377,12 +379,12 @@ export class Vms {
     }
   }
 
-  /** Ends the VM after the snapshot is on the disk (its stop wrote the VM's disk out), and frees its resources. */
+  /** Ends a VM that is saved (its stop wrote the VM's disk out), and frees its resources. */
   private async release(directory: RunDirectory, process: ProcessMark, qmp: Qmp): Promise<void> {
     this.parts.watch.get(directory.agentId)?.witness.expectEnd();
     await qmp.execute('quit', {}, { timeoutMs: quitTimeoutMs }).catch(() => undefined);
     await awaitExit(process, quitTimeoutMs).catch(() => kill(process));
-    await this.takeAway(directory, 'snapshot');
+    await this.takeAway(directory, 'nothing');
   }
 
   /** Makes QEMU write its disk out, if it still answers. A process that does not end by itself is killed afterwards. */

@@ -7,8 +7,7 @@ import { VmError } from '@lodge/ports';
 import { architecture } from './architecture.ts';
 import { bootMemoryMib, maxMemoryMib } from './command-line.ts';
 import type { Qmp } from './qmp.ts';
-import type { MemoryRegion } from '../saved/snapshot/page-job.ts';
-import type { MemoryBase } from '../saved/snapshot/snapshot.ts';
+import type { MemoryBase, MemoryRegion } from '../saved/snapshot/page-job.ts';
 
 interface MemoryDevice {
   readonly type: string;

@@ -1,20 +1,22 @@
 /**
  * Files of agents' VMs, for a backup beside a running driver. It changes nothing and asks nobody:
  *
- *   at rest   disk, snapshot and record as they lie; checked before and after, and read again when something has moved
+ *   at rest   the disk of the saved machine, whose files get one more name meanwhile; its memory goes with the saved machines
+ *   ended     disk and record as they lie; checked before and after, and read again when something has moved
  *   running   the guest writes out its cache, the VM stands still (`freeze.ts`), the top of the disk is copied, and the layers
  *             beneath, which nobody writes, get one more name; its memory is not taken
  *
  * The top has the name `disk.qcow2` wherever the files go, whatever its folder calls it.
  *
- * The record that goes with them says `disk` or `suspended`, and names no slot and no process: elsewhere there are none.
+ * The record that goes with them says `disk`, and names no slot and no process: elsewhere there are none.
  */
 import { execFile } from 'node:child_process';
 import { link, mkdir, rm, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { VmError } from '@lodge/ports';
+import { wasThere } from '@lodge/domain';
+import { restedAgent, restOf, VmError } from '@lodge/ports';
 import { entries } from '../host/files.ts';
 import { isAlive } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
@@ -22,10 +24,11 @@ import { HostPace } from '../../pace.ts';
 import { guestOf } from '../lifecycle/vm-guest.ts';
 import { journalName } from '../saved/backing.ts';
 import { chainOf, diskName, nextOf, topOf } from '../saved/layers.ts';
-import { wholeName, wholeSumsName } from '../saved/machine/whole.ts';
+import { readManifest } from '../saved/machine/manifest.ts';
 import { isAgentId, RunDirectory } from '../saved/run-directory.ts';
 import type { VmRecord } from '../saved/run-directory.ts';
 import { maxFreezeMs, whileFrozen } from './freeze.ts';
+import { savedIds } from './saved-files.ts';
 
 const run = promisify(execFile);
 const syncTimeoutMs = 10_000;
@@ -34,7 +37,6 @@ const settleTimeoutMs = 120_000;
 const settleEveryMs = 500;
 /** A VM that is started or stopped each time while it is read is not at rest. */
 const maxTakes = 5;
-const aside = '.aside';
 
 export interface AgentFiles {
   readonly agentId: string;
@@ -49,22 +51,24 @@ export interface AgentFiles {
   readonly unsynced: string | null;
 }
 
-/** Names in the folder of VMs that hold a VM: those of agents, and backups of upgrades. */
-export async function agentFolders(dataDir: string): Promise<string[]> {
-  return (await entries(join(dataDir, 'vms'))).filter((name) => isAgentId(agentIdOf(name))).toSorted();
+/** Agents that have a VM, or one at rest. */
+export async function agentsHere(dataDir: string): Promise<string[]> {
+  const there = (await entries(join(dataDir, 'vms'))).filter(isAgentId);
+  const atRest = (await savedIds(dataDir)).flatMap((id) => restedAgent(id) ?? []);
+  return [...new Set([...there, ...atRest])].toSorted();
 }
 
 /**
- * Passes the files of one folder to `take`, which must have read them when it resolves. It may be called again when they
+ * Passes the files of one agent to `take`, which must have read them when it resolves. It may be called again when they
  * changed meanwhile; the last call counts. Returns null when there is no disk. `staging` is a folder on the data folder's
  * file system. Rejects with `timeout` when the VM does not come to rest.
  */
 export async function withAgentFiles<T>(
   { dataDir, staging }: { readonly dataDir: string; readonly staging: string },
-  name: string,
+  agentId: string,
   take: (files: AgentFiles) => Promise<T>,
 ): Promise<T | null> {
-  const directory = new RunDirectory(join(dataDir, 'vms'), agentIdOf(name), name);
+  const directory = new RunDirectory(join(dataDir, 'vms'), agentId);
   let deadline = performance.now() + settleTimeoutMs;
   let takes = 0;
   const takeAndCount = async (files: AgentFiles): Promise<T> => {
@@ -76,6 +80,12 @@ export async function withAgentFiles<T>(
     const record = await directory.read();
     const disk = await stat(directory.disk).catch(() => null);
     if (!record || !disk) {
+      const files = record === null ? await filesAtRest(dataDir, staging, agentId) : null;
+      try {
+        if (files !== null) return await take(files);
+      } finally {
+        await rm(join(staging, agentId), { recursive: true, force: true });
+      }
       if (!(await directory.exists()) || (record && record.phase === 'removing')) return null;
     } else {
       const taken = await attempt({ directory, record, staging }, takeAndCount);
@@ -101,19 +111,52 @@ async function attempt<T>(work: Attempt, take: (files: AgentFiles) => Promise<T>
   const { directory, record, staging } = work;
   const { process } = record;
   if (process === null || !isAlive(process)) return atRest(work, take);
-  // The VM is being suspended, or was started from a snapshot that still exists: one of the two is about to go.
-  if (await directory.snapshot.exists()) return again;
   const copies = join(staging, basename(directory.path));
   try {
     const { unsynced, frozenMs, names } = await copyDisk(directory, record, process, copies);
     const files = names.map((file) => ({ name: `${basename(directory.path)}/${file}`, path: join(copies, file) }));
-    return await take({ ...about(directory, record, 'disk'), files, frozenMs, unsynced });
+    return await take({ ...about(directory, record), files, frozenMs, unsynced });
   } catch (error) {
     if (error instanceof VmError && error.code === 'gone') return again;
     throw error;
   } finally {
     await rm(copies, { recursive: true, force: true });
   }
+}
+
+/** Null when the agent has no machine at rest, or that is about to become a VM. */
+async function filesAtRest(dataDir: string, staging: string, agentId: string): Promise<AgentFiles | null> {
+  const folder = join(dataDir, 'saved', restOf(agentId));
+  const copies = join(staging, agentId);
+  const manifest = await readManifest(folder).catch(() => null);
+  if (manifest === null) return null;
+  await rm(copies, { recursive: true, force: true });
+  await mkdir(copies, { recursive: true, mode: 0o700 });
+  const names = manifest.layers.map(({ name }) => name);
+  const linked = await Promise.all(names.map((name) => wasThere(link(join(folder, name), join(copies, name)))));
+  if (!linked.every(Boolean)) return null;
+  const { executionId, templateId, machine } = manifest;
+  const record: VmRecord = {
+    version: 1,
+    agentId,
+    executionId,
+    phase: 'disk',
+    from: 'boot',
+    base: 'none',
+    machine,
+    facts: null,
+    templateId,
+    slot: null,
+    address: null,
+    process: null,
+  };
+  const [top, ...layers] = names;
+  const files = [
+    { name: `${agentId}/${diskName}`, path: join(copies, top!) },
+    ...layers.map((name) => ({ name: `${agentId}/${name}`, path: join(copies, name) })),
+  ];
+  const text = `${JSON.stringify(record)}\n`;
+  return { agentId, templateId, files, record: { name: `${agentId}/vm.json`, text }, frozenMs: null, unsynced: null };
 }
 
 async function copyDisk(directory: RunDirectory, record: VmRecord, process: ProcessMark, copies: string) {
@@ -153,21 +196,18 @@ async function atRest<T>(
   const before = await stateOf(directory);
   if (before === null) return again;
   const name = basename(directory.path);
-  const snapshot = await entries(join(directory.path, 'snapshot'));
   // The disk's time of writing before it was put over another path, which a kill leaves behind (`backing.ts`).
-  const beside = new Set<string>([journalName, ...(snapshot.length > 0 ? [wholeName, wholeSumsName] : [])]);
-  const others = (await entries(directory.path)).filter((file) => beside.has(file));
+  const others = (await entries(directory.path)).filter((file) => file === journalName);
   const chain = await chainOf(directory.disk);
   if (chain === null) return again;
   const layers = chain.layers.slice(1).map((layer) => basename(layer));
-  const lying = [...layers, ...others, ...snapshot.map((file) => `snapshot/${file}`)];
+  const lying = [...layers, ...others];
   const files = [
     { name: `${name}/${diskName}`, path: await topOf(directory.disk) },
     ...lying.map((file) => ({ name: `${name}/${file}`, path: join(directory.path, file) })),
   ];
-  const phase = snapshot.length > 0 ? 'suspended' : 'disk';
   const unread = Symbol('unread');
-  const taken = await take({ ...about(directory, record, phase), files, frozenMs: null, unsynced: null }).catch(
+  const taken = await take({ ...about(directory, record), files, frozenMs: null, unsynced: null }).catch(
     (error: unknown): typeof unread => {
       // The VM was started or deleted during the read.
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return unread;
@@ -177,8 +217,8 @@ async function atRest<T>(
   return taken === unread || (await stateOf(directory)) !== before ? again : taken;
 }
 
-function about(directory: RunDirectory, record: VmRecord, phase: 'disk' | 'suspended') {
-  const kept: VmRecord = { ...record, phase, slot: null, address: null, process: null };
+function about(directory: RunDirectory, record: VmRecord) {
+  const kept: VmRecord = { ...record, phase: 'disk', slot: null, address: null, process: null };
   return {
     agentId: directory.agentId,
     templateId: record.templateId,
@@ -191,7 +231,5 @@ async function stateOf(directory: RunDirectory): Promise<string | null> {
   const disk = await stat(directory.disk, { bigint: true }).catch(() => null);
   const record = await directory.read();
   if (!disk || !record || (record.process !== null && isAlive(record.process))) return null;
-  return JSON.stringify([String(disk.size), String(disk.mtimeNs), record, await directory.snapshot.exists()]);
+  return JSON.stringify([String(disk.size), String(disk.mtimeNs), record]);
 }
-
-const agentIdOf = (name: string): string => (name.endsWith(aside) ? name.slice(0, -aside.length) : name);

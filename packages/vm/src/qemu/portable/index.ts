@@ -1,5 +1,5 @@
 export { diskName, isDiskFile, isLayer } from '../saved/layers.ts';
-export { agentFolders, withAgentFiles } from './agent-files.ts';
+export { agentsHere, withAgentFiles } from './agent-files.ts';
 export type { AgentFiles } from './agent-files.ts';
 export { savedIds, stageSaved } from './saved-files.ts';
 export type { SavedFiles } from './saved-files.ts';

@@ -6,10 +6,7 @@ import { link, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { wasThere } from '@lodge/domain';
 import { entries } from '../host/files.ts';
-import { manifestName, readManifest } from '../saved/machine/manifest.ts';
-import type { SavedManifest } from '../saved/machine/manifest.ts';
-import { isSavedId } from '../saved/machine/saved-store.ts';
-import { wholeName, wholeSumsName } from '../saved/machine/whole.ts';
+import { fileNames, isSavedId, manifestName, readManifest } from '../saved/machine/manifest.ts';
 
 export interface SavedFiles {
   readonly id: string;
@@ -38,7 +35,7 @@ export async function stageSaved(dataDir: string, staging: string, id: string): 
     if (manifest === null) return null;
     await rm(staged, { recursive: true, force: true });
     await mkdir(staged, { recursive: true, mode: 0o700 });
-    const names = [manifestName, ...namesOf(manifest)];
+    const names = [manifestName, ...fileNames(manifest)];
     const linked = await Promise.all(names.map((name) => wasThere(link(join(folder, name), join(staged, name)))));
     const now = await readManifest(staged).catch(() => null);
     if (linked.every(Boolean) && JSON.stringify(now) === JSON.stringify(manifest)) {
@@ -48,13 +45,4 @@ export async function stageSaved(dataDir: string, staging: string, id: string): 
   }
   await rm(staged, { recursive: true, force: true });
   return null;
-}
-
-function namesOf({ layers, memory, listing }: SavedManifest): string[] {
-  return [
-    ...layers.map(({ name }) => name),
-    ...(memory === null ? [] : ['devices', memory.pages.file]),
-    ...(memory?.base === 'whole' ? [wholeName, wholeSumsName] : []),
-    ...(listing === null ? [] : ['listing']),
-  ];
 }

@@ -52,3 +52,22 @@ function atMost(bytes: number): Transform {
     },
   });
 }
+
+export interface UpgradeRoom {
+  /** Present size of disk and memory. */
+  readonly diskMib: number;
+  readonly memoryMib: number;
+  /** Free space that must remain afterwards. */
+  readonly floorMib: number;
+}
+
+/** Most MiB that an upgrade writes beside disks and memory. */
+const spareMib = 512;
+
+/** Rejects with `disk_full` unless there is room for a second disk, the guest's data and a VM's memory. */
+export async function assertUpgradeRoom(folder: string, { diskMib, memoryMib, floorMib }: UpgradeRoom): Promise<void> {
+  const { freeMib } = await freeSpace(folder);
+  const neededMib = Math.ceil(2 * diskMib + memoryMib + spareMib + floorMib);
+  if (freeMib >= neededMib) return;
+  throw new VmError('disk_full', `an upgrade needs ${neededMib} MiB, and ${freeMib} MiB are free`);
+}

@@ -1,9 +1,8 @@
 /**
- * The files of one agent's VM: `<dataDir>/vms/<agent id>/`, and `<agent id>.aside/` for a backed-up one (`backups.ts`).
+ * The files of one agent's VM: `<dataDir>/vms/<agent id>/`. One at rest is a saved machine (`machine/saved-store.ts`).
  *
  *   vm.json     the record below, replaced atomically; root only
  *   disk.qcow2  the agent's disk, owned by the VM's user while the VM runs, over the layers beside it (`layers.ts`)
- *   snapshot/   its memory while it is suspended (`snapshot/snapshot.ts`)
  *   memory      the file that its memory lies over, if it was started from a saved machine with one (`machine/whole.ts`)
  *   qmp         QEMU's control socket
  *   qemu.log    what QEMU printed last, and the pipe it comes by (`machine/emulator-log.ts`)
@@ -24,15 +23,14 @@ import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
 import { exists, readJson, replaceFile, syncFile } from '../host/files.ts';
 import type { ProcessMark } from '../host/process.ts';
-import { wholeName } from './machine/whole.ts';
-import { Snapshot } from './snapshot/snapshot.ts';
-import type { MemoryBase } from './snapshot/snapshot.ts';
+import { wholeName } from './machine/manifest.ts';
+import type { MemoryBase } from './snapshot/page-job.ts';
 
 /**
- *   creating -> running -> removing -> (gone, disk, or suspended)
- *   disk, suspended -> creating
+ *   creating -> running -> removing -> (gone, or disk)
+ *   disk -> creating
  *
- * `running` covers paused: QEMU knows which, and is asked.
+ * `running` covers paused: QEMU knows which, and is asked. Earlier releases had `suspended` (`lifecycle/former-rest.ts`).
  */
 export type VmPhase = 'creating' | 'running' | 'removing' | 'disk' | 'suspended';
 
@@ -41,11 +39,14 @@ export interface VmRecord {
   readonly agentId: string;
   readonly executionId: string;
   readonly phase: VmPhase;
-  readonly from: 'clone' | 'boot' | 'snapshot';
-  /** The base that its memory was laid over: a snapshot holds the difference. */
+  /** `snapshot` is the word of earlier releases for `memory`. */
+  readonly from: 'clone' | 'boot' | 'memory' | 'snapshot';
+  /** The base that its memory was laid over: what is saved of it holds the difference. */
   readonly base: MemoryBase;
   readonly machine: Machine;
-  /** The facts in the snapshot that it was started from. */
+  /** Whether it was made from the agent's machine at rest, whose place it takes once it is `running`. */
+  readonly isOverRest?: true;
+  /** The facts of the memory that it was started from. */
   readonly facts: RuntimeFacts | null;
   readonly templateId: string;
   /**
@@ -71,14 +72,12 @@ const longestSocketPath = 107;
 export class RunDirectory {
   readonly agentId: string;
   readonly path: string;
-  readonly snapshot: Snapshot;
 
   /** Under a `name` other than the agent's the VM is at rest: no socket is opened there. */
   constructor(root: string, agentId: string, name: string = agentId) {
     if (!isAgentId(agentId)) throw new VmError('failed', `not an agent id: ${agentId}`);
     this.agentId = agentId;
     this.path = join(root, name);
-    this.snapshot = new Snapshot(this.path, this.disk);
     if (name === agentId && Buffer.byteLength(this.qmpSocket) > longestSocketPath) {
       throw new VmError(
         'failed',

@@ -9,7 +9,7 @@
  * and devices once, in a thread, at more than a gigabyte a second.
  */
 import { stat } from 'node:fs/promises';
-import { Thread } from '../host/thread.ts';
+import { sumsOf } from './sums.ts';
 
 /** The files of a template, by the names in its folder. */
 export const templateFileNames = {
@@ -86,14 +86,4 @@ export async function factsOf(paths: readonly string[]): Promise<readonly FileFa
 function parts(mark: string): Mark {
   const [size = '', file = '', written = ''] = mark.split(':');
   return { size, file, written };
-}
-
-/** SHA-256 of each file. */
-export async function sumsOf(paths: readonly string[]): Promise<readonly string[]> {
-  const thread = new Thread<readonly string[]>(new URL('sum-thread.ts', import.meta.url));
-  try {
-    return await thread.run<readonly string[]>(paths, new AbortController().signal);
-  } finally {
-    await thread.end();
-  }
 }

@@ -1,7 +1,7 @@
 /** Sums of the layers of saved machines' disks. */
 import { stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Thread } from '../../host/thread.ts';
+import { sumsOf } from '../sums.ts';
 import { damagedSaved } from './manifest.ts';
 import type { SavedLayer } from './manifest.ts';
 
@@ -16,7 +16,7 @@ export class LayerSums {
     const marks = await Promise.all(layers.map(markOf));
     const known = marks.map(({ key }) => this.known.get(key));
     const unknown = layers.filter((_, index) => known[index] === undefined);
-    const computed = await sumsOf(unknown);
+    const computed = await sumsOfLayers(unknown);
     const sums = layers.map((path, index) => known[index] ?? computed[unknown.indexOf(path)]!);
     if (this.known.size > mostKnown) this.known.clear();
     return layers.map((path, index) => {
@@ -27,15 +27,25 @@ export class LayerSums {
   }
 }
 
+/** The facts of layers that an earlier release wrote: to read all of them would delay the start of this one. */
+export const unreadLayers = (layers: readonly string[]): Promise<SavedLayer[]> =>
+  Promise.all(
+    layers.map(async (path) => {
+      const { mark, bytes } = await markOf(path);
+      return { name: basename(path), bytes, mark, sum: null };
+    }),
+  );
+
 /** Rejects with `saved_damaged`. Layers of more than `upTo` bytes are read only if they were written since. */
 export async function assertLayers(folder: string, layers: readonly SavedLayer[], upTo: number): Promise<void> {
   const toRead: SavedLayer[] = [];
   for (const layer of layers) {
     const found = await markOf(join(folder, layer.name)).catch(() => null);
     if (found?.bytes !== layer.bytes) throw damagedSaved(`its layer ${layer.name}`);
-    if (layer.bytes <= upTo || found.mark !== layer.mark) toRead.push(layer);
+    if (layer.sum === null && found.mark !== layer.mark) throw damagedSaved(`its layer ${layer.name}`);
+    if (layer.sum !== null && (layer.bytes <= upTo || found.mark !== layer.mark)) toRead.push(layer);
   }
-  const sums = await sumsOf(toRead.map(({ name }) => join(folder, name)));
+  const sums = await sumsOfLayers(toRead.map(({ name }) => join(folder, name)));
   toRead.forEach((layer, index) => {
     if (sums[index] !== layer.sum) throw damagedSaved(`its layer ${layer.name}`);
   });
@@ -47,15 +57,9 @@ async function markOf(path: string): Promise<{ readonly mark: string; readonly k
   return { mark, key: `${ino}:${birthtimeNs}:${mark}`, bytes: Number(size) };
 }
 
-async function sumsOf(paths: readonly string[]): Promise<readonly string[]> {
-  if (paths.length === 0) return [];
-  const thread = new Thread<readonly string[]>(new URL('layer-thread.ts', import.meta.url));
-  try {
-    return await thread.run<readonly string[]>(paths, new AbortController().signal);
-  } catch (error) {
+async function sumsOfLayers(paths: readonly string[]): Promise<readonly string[]> {
+  return sumsOf(paths, 'layers').catch((error: unknown) => {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw damagedSaved('a layer is gone');
     throw error;
-  } finally {
-    await thread.end();
-  }
+  });
 }

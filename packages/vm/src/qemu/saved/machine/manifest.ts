@@ -6,19 +6,38 @@ import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
 import { replaceFileForGood } from '../../host/files.ts';
-import type { SnapshotFacts } from '../snapshot/snapshot.ts';
+import type { Plugged } from '../../machine/hotplug.ts';
+import type { SavedOn } from '../../machine/saved-on.ts';
+import type { MemoryBase, SavedPages } from '../snapshot/page-job.ts';
 
 export interface SavedLayer {
   readonly name: string;
   readonly bytes: number;
   /** `size:mtime in ns` of the file. */
   readonly mark: string;
-  /** See `layer-thread.ts`. */
-  readonly sum: string;
+  /** See `sums.ts`; null where an earlier release wrote it, and size and time alone say whether it has changed. */
+  readonly sum: string | null;
+}
+
+export interface MemoryFacts {
+  readonly base: MemoryBase;
+  /** Emulator, accelerator and devices: device state loads if all of it is the same. */
+  readonly stateKey: string;
+  /** Explains why it does not load; absent where an older release saved it. */
+  readonly savedOn?: SavedOn;
+  /**
+   * The browser's disk that its guest may have mounted: it must find the same bytes. Null for zeroes; absent: the machine has
+   * no such device, as in machines of older releases.
+   */
+  readonly browser?: string | null;
+  /** The size of the machine's devices, which is larger than the machine if the guest was made smaller. */
+  readonly plugged: Plugged;
+  /** The credential by which the daemon in its memory knows the host; absent where it knows none. */
+  readonly credential?: string;
 }
 
 /** The memory and devices that belong to the disk; words are little-endian, in base64. */
-export interface SavedMemory extends Omit<SnapshotFacts, 'templateId' | 'machine' | 'facts'> {
+export interface SavedMemory extends MemoryFacts {
   readonly devices: { readonly bytes: number; readonly sum: number };
   readonly pages: {
     readonly file: string;
@@ -46,9 +65,24 @@ export interface SavedManifest {
   readonly memory: SavedMemory | null;
   /** SHA-256 of the listing; null where there is none. */
   readonly listing: string | null;
+  /** Bytes of the guest's data folders, as a tar archive; absent where they are not kept. */
+  readonly data?: number;
+}
+
+/** A memory whose devices are as they were saved. Its pages are checked as they are read. */
+export interface LoadableMemory extends MemoryFacts {
+  readonly templateId: string;
+  readonly machine: Machine;
+  readonly facts: RuntimeFacts;
+  readonly devicesPath: string;
+  readonly pagesPath: string;
+  readonly pages: SavedPages;
 }
 
 export const manifestName = 'manifest';
+export const dataName = 'data';
+export const wholeName = 'memory';
+export const wholeSumsName = 'memory.sums';
 
 export async function writeManifest(folder: string, manifest: SavedManifest): Promise<void> {
   const json = JSON.stringify(manifest);
@@ -65,6 +99,22 @@ export async function readManifest(folder: string): Promise<SavedManifest | null
   const manifest = JSON.parse(json) as SavedManifest;
   if (manifest.version !== 1) throw damagedSaved(`its manifest is of version ${String(manifest.version)}`);
   return manifest;
+}
+
+/** The files of a saved machine but for its manifest, by their names in its folder. */
+export function fileNames({ layers, memory, listing, data }: SavedManifest): string[] {
+  return [
+    ...layers.map(({ name }) => name),
+    ...(memory === null ? [] : ['devices', memory.pages.file]),
+    ...(memory?.base === 'whole' ? [wholeName, wholeSumsName] : []),
+    ...(listing === null ? [] : ['listing']),
+    ...(data === undefined ? [] : [dataName]),
+  ];
+}
+
+/** Whether a name may be a saved machine's. */
+export function isSavedId(name: string): boolean {
+  return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);
 }
 
 export function damagedSaved(why: string): VmError {

@@ -1,9 +1,10 @@
 /** Checks, packs and joins the memory of saved machines, in a thread of its own: gigabytes are read and written. */
-import { closeSync, fsyncSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, ftruncateSync, openSync } from 'node:fs';
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { constants as zlib, crc32, zstdCompressSync } from 'node:zlib';
 import { answerJobs } from '../../host/thread-side.ts';
+import { readSome, writeFully } from '../../host/whole-reads.ts';
 import { chunkBytes } from '../snapshot/page-job.ts';
 import type { SavedPages } from '../snapshot/page-job.ts';
 import { PageFile } from '../snapshot/page-file.ts';
@@ -101,7 +102,7 @@ function sumsOf(file: number, bytes: number): Uint32Array {
   const sums = new Uint32Array(Math.ceil(bytes / chunkBytes));
   const chunk = Buffer.alloc(chunkBytes);
   for (let piece = 0; piece < sums.length; piece += 1) {
-    const got = readFully(file, chunk, piece * chunkBytes);
+    const got = readSome(file, chunk, piece * chunkBytes);
     sums[piece] = crc32(chunk.subarray(0, got));
   }
   return sums;
@@ -114,20 +115,6 @@ function check({ path, bytes }: CheckJob): Uint32Array {
   } finally {
     closeSync(file);
   }
-}
-
-function readFully(file: number, into: Buffer, position: number): number {
-  let got = 0;
-  while (got < into.length) {
-    const bytes = readSync(file, into, got, into.length - got, position + got);
-    if (bytes === 0) break;
-    got += bytes;
-  }
-  return got;
-}
-
-function writeFully(file: number, from: Buffer, position: number): void {
-  for (let put = 0; put < from.length;) put += writeSync(file, from, put, from.length - put, position + put);
 }
 
 answerJobs(parentPort, async (asked) => {

@@ -4,15 +4,12 @@ import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ifThere } from '@lodge/domain';
 import { syncFile } from '../../host/files.ts';
-import { fromBase64, toBase64 } from '../snapshot/snapshot.ts';
-import type { LoadableSnapshot, SnapshotFacts } from '../snapshot/snapshot.ts';
 import type { SavedPages } from '../snapshot/page-job.ts';
 import { damagedSaved } from './manifest.ts';
-import type { SavedManifest, SavedMemory } from './manifest.ts';
+import type { LoadableMemory, MemoryFacts, SavedManifest, SavedMemory } from './manifest.ts';
 import { assertWhole, wholeDigest } from './whole.ts';
 
 export const pagesName = 'pages';
-export type MemoryFacts = Omit<SnapshotFacts, 'templateId' | 'machine' | 'facts'>;
 
 /** Makes memory and devices files of root's that are on the disk, with what identifies them. */
 export async function settled(
@@ -44,7 +41,7 @@ export async function loadMemory(
   folder: string,
   manifest: SavedManifest,
   memory: SavedMemory,
-): Promise<LoadableSnapshot> {
+): Promise<LoadableMemory> {
   const devicesPath = join(folder, 'devices');
   const pagesPath = join(folder, memory.pages.file);
   const devices = await readFile(devicesPath).catch(() => null);
@@ -57,4 +54,12 @@ export async function loadMemory(
   if (memory.whole !== null) await assertWhole(folder, memory.whole, new AbortController().signal);
   const { templateId, machine, facts } = manifest;
   return { ...memory, templateId, machine, facts: facts ?? {}, devicesPath, pagesPath, pages };
+}
+
+function toBase64(words: Uint32Array): string {
+  return Buffer.from(words.buffer, words.byteOffset, words.byteLength).toString('base64');
+}
+
+export function fromBase64(text: string): Uint32Array {
+  return new Uint32Array(Uint8Array.from(Buffer.from(text, 'base64')).buffer);
 }

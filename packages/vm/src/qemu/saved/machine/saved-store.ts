@@ -8,6 +8,7 @@
  *                over the template's memory or nothing
  *   devices      device state, as QEMU wrote it
  *   listing      the listing of a folder of its guest
+ *   data         its guest's data folders, as a tar archive; only of an agent that is upgraded
  *
  * A folder appears whole, by rename from `<id>.new`, is only read from then on, and goes by rename to `<id>.gone`. A kill
  * anywhere leaves one of the three, and the two others are removed.
@@ -15,18 +16,18 @@
 import { chmod, chown, link, mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifThere, wasThere } from '@lodge/domain';
-import { maxListingBytes, VmError } from '@lodge/ports';
+import { maxListingBytes, restedAgent, restOf, VmError } from '@lodge/ports';
 import { entries, exists, syncFile } from '../../host/files.ts';
-import { linkLayers } from '../layers.ts';
-import { assertLayers, LayerSums } from './layer-sums.ts';
-import type { LoadableSnapshot, SnapshotDraft } from '../snapshot/snapshot.ts';
+import { Holds } from '../holds.ts';
+import { isDiskFile, linkLayers } from '../layers.ts';
+import { assertLayers, LayerSums, unreadLayers } from './layer-sums.ts';
 import type { SavedPages } from '../snapshot/page-job.ts';
-import { damagedSaved, readManifest, sha256, writeManifest } from './manifest.ts';
-import type { SavedManifest } from './manifest.ts';
+import { damagedSaved, dataName, fileNames, isSavedId } from './manifest.ts';
+import { manifestName, readManifest, sha256, wholeName, writeManifest } from './manifest.ts';
+import type { LoadableMemory, MemoryFacts, SavedManifest } from './manifest.ts';
 import { inMemoryThread } from './memory-jobs.ts';
 import { loadMemory, pagesName, settled, wordsOf } from './saved-memory.ts';
-import type { MemoryFacts } from './saved-memory.ts';
-import { linkWhole, makeWhole, wholeDigest, wholeName } from './whole.ts';
+import { linkWhole, makeWhole, wholeDigest } from './whole.ts';
 
 /** Layers up to this size are read before each use; of larger ones size and time are compared, and a check reads them. */
 const readLayersUpTo = 256 * 2 ** 20;
@@ -36,8 +37,12 @@ const packedSuffix = '.zst';
 const draftSuffix = '.new';
 const goneSuffix = '.gone';
 
-export interface SavedDraft extends SnapshotDraft {
+/** The files of a saved machine that is being written. */
+export interface SavedDraft {
   readonly folder: string;
+  readonly devicesPath: string;
+  readonly pagesPath: string;
+  readonly dataPath: string;
   readonly listingPath: string;
   readonly clearListing: () => Promise<void>;
 }
@@ -50,20 +55,27 @@ export interface SavedContents extends Pick<
   readonly layers: readonly string[];
   /** `folder`: the folder of the file beneath the pages, where there is one. */
   readonly memory: { readonly pages: SavedPages; readonly about: MemoryFacts; readonly folder: string } | null;
+  /** Whether an earlier release wrote the layers (`SavedLayer.sum`). */
+  readonly isFormer?: true;
 }
+
+/** The facts of a saved machine for which nothing of it has to be read. */
+export type SavedFacts = Pick<SavedManifest, 'executionId' | 'templateId'> & { readonly browser: string | null };
 
 /** A saved machine whose layers and devices are as they were saved. Its pages are checked as they are read. */
 export interface LoadableSaved {
   readonly manifest: SavedManifest;
   readonly layers: readonly string[];
   /** Null when it has no memory. */
-  readonly snapshot: LoadableSnapshot | null;
+  readonly memory: LoadableMemory | null;
 }
 
 export class SavedStore {
   readonly root: string;
-  private readonly held = new Map<string, number>();
+  private readonly held = new Holds();
   private readonly layerSums = new LayerSums();
+  /** By id, under the time and inode of its manifest: the page index of a manifest is long, and hosts are looked at often. */
+  private readonly known = new Map<string, { readonly key: string; readonly facts: SavedFacts }>();
 
   constructor(dataDir: string) {
     this.root = join(dataDir, 'saved');
@@ -101,12 +113,7 @@ export class SavedStore {
 
   /** Keeps a saved machine from being collected until the returned function is called. */
   hold(id: string): () => void {
-    this.held.set(id, (this.held.get(id) ?? 0) + 1);
-    return () => {
-      const left = this.held.get(id)! - 1;
-      if (left === 0) this.held.delete(id);
-      else this.held.set(id, left);
-    };
+    return this.held.hold(id);
   }
 
   /** Makes an empty folder for a draft. QEMU, running as `uid`, may write the device state and nothing else there. */
@@ -118,7 +125,7 @@ export class SavedStore {
       folder,
       devicesPath: join(folder, 'devices'),
       pagesPath: join(folder, pagesName),
-      dataPath: join(folder, 'data'),
+      dataPath: join(folder, dataName),
       listingPath: join(folder, 'listing'),
       clearListing: () => rm(join(folder, 'listing'), { force: true }),
     };
@@ -136,7 +143,7 @@ export class SavedStore {
 
   /** Makes a draft a saved machine. Its layers are files that nobody writes any more. */
   async commit(draft: SavedDraft, contents: SavedContents): Promise<SavedManifest> {
-    const { layers, memory, ...about } = contents;
+    const { layers, memory, isFormer, ...about } = contents;
     await chmod(draft.folder, 0o700);
     await chown(draft.folder, 0, 0);
     await linkLayers(layers, draft.folder);
@@ -144,35 +151,23 @@ export class SavedStore {
     const savedMemory = memory && { ...memory.about, ...(await settled(draft, memory.pages, memory.about)) };
     const listing = await ifThere(readFile(draft.listingPath));
     if (listing) await syncFile(draft.listingPath);
+    const data = await ifThere(stat(draft.dataPath));
     const manifest: SavedManifest = {
       version: 1,
       ...about,
       savedAt: Date.now(),
-      layers: await this.layerSums.of(layers),
+      layers: isFormer ? await unreadLayers(layers) : await this.layerSums.of(layers),
       memory: savedMemory,
       listing: listing && sha256(listing),
+      ...(data && { data: data.size }),
     };
     await writeManifest(draft.folder, manifest);
     await this.put(draft.folder, about.id);
     return manifest;
   }
 
-  /** Saves the snapshot of a VM at rest: its files get one more name. */
-  async commitAtRest(
-    draft: SavedDraft,
-    contents: Omit<SavedContents, 'memory'>,
-    snapshot: LoadableSnapshot | null,
-    folder: string,
-  ): Promise<SavedManifest> {
-    if (snapshot === null) return this.commit(draft, { ...contents, memory: null });
-    await link(snapshot.devicesPath, draft.devicesPath);
-    await link(snapshot.pagesPath, draft.pagesPath);
-    const { templateId: _t, machine: _m, facts: _f, devicesPath: _d, pagesPath: _p, pages, ...about } = snapshot;
-    return this.commit(draft, { ...contents, memory: { pages, about, folder } });
-  }
-
-  /** Makes `to` the same. An existing `to` is a success. */
-  async copy(from: string, to: string): Promise<void> {
+  /** Makes `to` the same, but for data folders, and with its memory if that is wanted. An existing `to` is a success. */
+  async copy(from: string, to: string, { memory: isWanted } = { memory: true }): Promise<void> {
     if (await this.exists(to)) return;
     const release = this.hold(from);
     try {
@@ -180,10 +175,11 @@ export class SavedStore {
       if (!manifest) throw missing(from);
       const draft = await this.draft(to, null);
       try {
-        for (const name of await entries(this.path(from))) {
-          if (name !== 'manifest') await link(join(this.path(from), name), join(draft.folder, name));
-        }
-        await writeManifest(draft.folder, { ...manifest, id: to });
+        const memory = isWanted ? manifest.memory : null;
+        const { data: _data, ...rest } = manifest;
+        const copied = { ...rest, id: to, memory };
+        for (const name of fileNames(copied)) await link(join(this.path(from), name), join(draft.folder, name));
+        await writeManifest(draft.folder, copied);
         await this.put(draft.folder, to);
       } catch (error) {
         await this.discard(draft);
@@ -202,11 +198,6 @@ export class SavedStore {
     return manifest;
   }
 
-  async manifests(): Promise<SavedManifest[]> {
-    const found = await Promise.all((await this.ids()).map((id) => this.manifest(id).catch(() => null)));
-    return found.filter((manifest) => manifest !== null);
-  }
-
   /** Rejects with `saved_missing`, or with `saved_damaged` when a part is not as it was saved. */
   async load(id: string, wanted: { readonly memory: boolean }): Promise<LoadableSaved> {
     const manifest = await this.manifest(id);
@@ -214,8 +205,8 @@ export class SavedStore {
     const folder = this.path(id);
     await assertLayers(folder, manifest.layers, readLayersUpTo);
     const layers = manifest.layers.map(({ name }) => join(folder, name));
-    const snapshot = wanted.memory && manifest.memory ? await loadMemory(folder, manifest, manifest.memory) : null;
-    return { manifest, layers, snapshot };
+    const memory = wanted.memory && manifest.memory ? await loadMemory(folder, manifest, manifest.memory) : null;
+    return { manifest, layers, memory };
   }
 
   /** Reads all of it. Returns why it is damaged, or null. */
@@ -249,6 +240,50 @@ export class SavedStore {
     const bytes = size > maxListingBytes + 4096 ? null : await readFile(path);
     if (bytes === null || sha256(bytes) !== manifest.listing) throw damagedSaved('its listing');
     return bytes.toString('utf8');
+  }
+
+  /** Returns null when there is none. One whose manifest is damaged has nothing to say but that it is there. */
+  async facts(id: string): Promise<SavedFacts | null> {
+    const found = await ifThere(stat(join(this.path(id), manifestName), { bigint: true }));
+    if (!found) return null;
+    const key = `${found.ino}:${found.mtimeNs}`;
+    const known = this.known.get(id);
+    if (known?.key === key) return known.facts;
+    const manifest = await this.manifest(id).catch(() => null);
+    const { executionId = '', templateId = '', memory = null } = manifest ?? {};
+    const facts = { executionId, templateId, browser: memory?.browser ?? null };
+    this.known.set(id, { key, facts });
+    return facts;
+  }
+
+  /** The agent's machine at rest; null when there is none. */
+  rest(agentId: string): Promise<SavedFacts | null> {
+    return this.facts(restOf(agentId));
+  }
+
+  /** Agents that have a machine at rest. */
+  async restedAgents(): Promise<string[]> {
+    return (await this.ids()).flatMap((id) => restedAgent(id) ?? []);
+  }
+
+  /** Where the data folders are that a machine at rest has kept. Rejects with `saved_missing` when it has none. */
+  async dataPath(agentId: string): Promise<string> {
+    const id = restOf(agentId);
+    const manifest = await this.manifest(id);
+    if (manifest?.data === undefined) throw missing(id);
+    const path = join(this.path(id), dataName);
+    if ((await ifThere(stat(path)))?.size !== manifest.data) throw damagedSaved('its data');
+    return path;
+  }
+
+  /** Bytes that its layers and its other files occupy, whoever else has them. */
+  async filesBytes(id: string): Promise<{ readonly disk: number; readonly beside: number }> {
+    const bytes = { disk: 0, beside: 0 };
+    for (const name of await entries(this.path(id))) {
+      const blocks = (await ifThere(stat(join(this.path(id), name))))?.blocks ?? 0;
+      bytes[isDiskFile(name) ? 'disk' : 'beside'] += blocks * 512;
+    }
+    return bytes;
   }
 
   /** Bytes that the file beneath its pages occupies. */
@@ -297,7 +332,7 @@ export class SavedStore {
         memory: { ...memory, base: 'whole', whole, pages: wordsOf(restName, rest) },
       });
       // A start that is under way may still read the pages as they were; they go with the machine then.
-      if (this.held.get(id) === 1) await rm(pagesPath, { force: true });
+      if (this.held.count(id) === 1) await rm(pagesPath, { force: true });
     } finally {
       release();
     }
@@ -319,7 +354,7 @@ export class SavedStore {
       const packedPath = join(folder, file);
       const packed = await inMemoryThread<Uint32Array>({ do: 'pack', path, pages, packedPath }, signal);
       await writeManifest(folder, { ...manifest, memory: { ...memory, pages: wordsOf(file, { ...pages, packed }) } });
-      if (this.held.get(id) === 1) await rm(path, { force: true });
+      if (this.held.count(id) === 1) await rm(path, { force: true });
       return true;
     } finally {
       release();
@@ -329,6 +364,7 @@ export class SavedStore {
   async drop(id: string): Promise<void> {
     const gone = `${this.path(id)}${goneSuffix}`;
     await rm(gone, { recursive: true, force: true });
+    this.known.delete(id);
     if (await wasThere(rename(this.path(id), gone))) await syncFile(this.root);
     await rm(gone, { recursive: true, force: true });
   }
@@ -336,7 +372,7 @@ export class SavedStore {
   async collect(keep: ReadonlySet<string>, savedBefore: Date): Promise<readonly string[]> {
     const gone: string[] = [];
     for (const id of await this.ids()) {
-      if (keep.has(id) || this.held.has(id)) continue;
+      if (keep.has(id) || this.held.has(id) || restedAgent(id) !== null) continue;
       const found = await ifThere(stat(this.path(id)));
       if (!found || found.ctimeMs >= savedBefore.getTime()) continue;
       await this.drop(id);
@@ -350,11 +386,6 @@ export class SavedStore {
     await rename(folder, this.path(id));
     await syncFile(this.root);
   }
-}
-
-/** Whether a name may be a saved machine's. */
-export function isSavedId(name: string): boolean {
-  return /^[a-z0-9][a-z0-9-]{0,63}$/.test(name);
 }
 
 function missing(id: string): VmError {

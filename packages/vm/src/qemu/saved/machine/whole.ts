@@ -9,12 +9,10 @@ import { bootMemoryMib } from '../../machine/command-line.ts';
 import { templateGid } from '../../machine/confinement.ts';
 import { copyToWrite } from '../../host/take-file.ts';
 import type { SavedPages } from '../snapshot/page-job.ts';
-import { damagedSaved, sha256 } from './manifest.ts';
+import { damagedSaved, sha256, wholeName, wholeSumsName } from './manifest.ts';
 import { inMemoryThread } from './memory-jobs.ts';
 import type { MadeWhole, MakeJob } from './memory-jobs.ts';
 
-export const wholeName = 'memory';
-export const wholeSumsName = 'memory.sums';
 const wholeBytes = bootMemoryMib * 2 ** 20;
 
 /** Files that were found to be as they were written, by inode, times and size. */

@@ -1,6 +1,11 @@
 /** The jobs of the page thread (`page-thread.ts`) and its answers. */
+import { Thread } from '../../host/thread.ts';
+
+/** The base beneath the pages of a memory: the template's memory file, a whole file of its own (`whole.ts`), or nothing. */
+export type MemoryBase = 'template' | 'whole' | 'none';
+
 /**
- * A piece of guest memory in QEMU's address space. A snapshot numbers the pages of all pieces consecutively, in this order.
+ * A piece of guest memory in QEMU's address space. A memory numbers the pages of all pieces consecutively, in this order.
  */
 export interface MemoryRegion {
   readonly address: number;
@@ -36,6 +41,11 @@ export interface LayJob extends SavedPages {
   readonly path: string;
 }
 
+/** A thread that copies pages. */
+export function pageThread(): Thread<SaveJob | LayJob> {
+  return new Thread(new URL('page-thread.ts', import.meta.url));
+}
+
 export const chunkBytes = 1 << 20;
-/** Message of the error for a snapshot that differs from the saved one. */
+/** Message of the error for pages that differ from the saved ones. */
 export const damaged = 'the snapshot is damaged';

@@ -3,13 +3,14 @@
  * cheaper than asynchronous ones and would block the event loop. A failure has its code. A thread that is ended halfway
  * leaves a file that is not used and a process that never ran.
  */
-import { closeSync, openSync, writeSync } from 'node:fs';
+import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { answerJobs } from '../../host/thread-side.ts';
+import { readSome, writeFully } from '../../host/whole-reads.ts';
 import { damaged } from './page-job.ts';
 import type { LayJob, MemoryRegion, SavedPages, SaveJob } from './page-job.ts';
 import { PageFile } from './page-file.ts';
-import { pieceReader, readSome } from './piece-reader.ts';
+import { pieceReader } from './piece-reader.ts';
 import { indexEntries, isZeroPage, ownRuns, pageBytes, readingGroups } from './pages.ts';
 
 /** Pagemap of 512 MiB of guest memory. */
@@ -121,11 +122,6 @@ function placeOf(regions: readonly MemoryRegion[], page: number): { address: num
 
 function readFully(file: number, into: NodeJS.ArrayBufferView, position: number): void {
   if (readSome(file, into, position) !== into.byteLength) throw new Error('the VM’s memory ends too early');
-}
-
-function writeFully(file: number, from: Buffer, position: number): void {
-  let put = 0;
-  while (put < from.length) put += writeSync(file, from, put, from.length - put, position + put);
 }
 
 answerJobs(parentPort, async (asked) => {

@@ -2,8 +2,8 @@
  * Reads the file of a snapshot's pages piece by piece, for threads. Each piece is checked before any of it is used, and a
  * packed one is unpacked within the size that it may have.
  */
-import { readSync } from 'node:fs';
 import { crc32, zstdDecompressSync } from 'node:zlib';
+import { readSome } from '../../host/whole-reads.ts';
 import { chunkBytes, damaged } from './page-job.ts';
 import type { SavedPages } from './page-job.ts';
 
@@ -35,14 +35,4 @@ function unpacked(frame: Buffer, bytes: number): Buffer {
     // It is no frame, or one that unpacks to more than a piece.
   }
   throw new Error(damaged);
-}
-
-export function readSome(file: number, into: NodeJS.ArrayBufferView, position: number): number {
-  let got = 0;
-  while (got < into.byteLength) {
-    const bytes = readSync(file, into, got, into.byteLength - got, position + got);
-    if (bytes === 0) break;
-    got += bytes;
-  }
-  return got;
 }

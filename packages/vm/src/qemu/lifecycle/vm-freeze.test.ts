@@ -1,5 +1,5 @@
 /**
- * The time between the call for a snapshot and the moment when the VM stands still: a real QEMU without a machine, and a
+ * The time between the call for a save and the moment when the VM stands still: a real QEMU without a machine, and a
  * guest's daemon.
  */
 import assert from 'node:assert/strict';
@@ -18,7 +18,7 @@ import { architecture } from '../machine/architecture.ts';
 import { Qmp } from '../machine/qmp.ts';
 import { runState } from './connections.ts';
 import { agentFreezeMs } from './vm-guest.ts';
-import { freezeAgent } from './vm-suspend.ts';
+import { freezeAgent } from './vm-freeze.ts';
 
 let folder: string;
 let qemu: ChildProcess;
@@ -29,7 +29,7 @@ const asked: string[] = [];
 
 beforeEach(async () => {
   asked.length = 0;
-  folder = await mkdtemp(join(tmpdir(), 'lodge-suspend-'));
+  folder = await mkdtemp(join(tmpdir(), 'lodge-freeze-'));
   const socket = join(folder, 'qmp');
   const machine = ['-machine', 'none', '-nodefaults', '-display', 'none'];
   qemu = spawn(architecture.emulator, [...machine, '-qmp', `unix:${socket},server=on,wait=off`], { stdio: 'ignore' });
