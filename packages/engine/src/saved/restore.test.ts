@@ -147,6 +147,25 @@ test('settings and turns stay as they are; settings are applied again', async ()
   await plane.end();
 });
 
+test('settings that the snapshot has in effect are not applied again, with its memory', async () => {
+  const { plane, id, snapshot } = await start();
+  await plane.agents.update(world.accountId, id, { instructions: 'Be brief.' });
+  await until(
+    'the settings are applied',
+    async () => (await find(id)).settingsApplied !== null && plane.calls.includes('apply'),
+  );
+  const brief = await saved(plane, id);
+  const applied = async (to: string, memory: boolean): Promise<number> => {
+    const before = plane.calls.filter((call) => call === 'apply').length;
+    await restored(plane, id, to, { savePresent: false, memory });
+    return plane.calls.filter((call) => call === 'apply').length - before;
+  };
+  assert.equal(await applied(brief.id, true), 0);
+  assert.equal(await applied(brief.id, false), 1, 'the last writes may not have reached a disk');
+  assert.equal(await applied(snapshot, true), 1);
+  await plane.end();
+});
+
 test('before_last_turn is the newest snapshot that was saved before the last turn began', async () => {
   const { host, plane, id, snapshot } = await start();
   await assert.rejects(begin(plane, id, 'before_last_turn'), { code: 'snapshot_not_found', message: /last turn/ });
@@ -342,7 +361,7 @@ test('an upgrade keeps the agent of before it, and is undone with the runtime of
   assert.deepEqual(plane.agents.runtimeOf(row), { name: 'fake', version: 'old' });
   assert.equal(host.guestAt(row.vmAddress!)?.guest.memory.get('thought'), 'half');
   assert.equal(plane.agents.canUpgrade(row), true);
-  host.behaviour = failAt('keep', 'disk_full', 1);
+  host.behaviour = failAt('copy', 'disk_full', 1);
   await act(plane, id, 'upgrade');
   const rows = await plane.snapshots.ofAgent(world.accountId, id, { limit: 9, kind: 'before_upgrade' });
   assert.deepEqual(

@@ -10,16 +10,17 @@
  * next pass begins again: the driver saves the same id once, a machine that stands still goes on, and a gateway that is
  * suspended joins its suspension.
  */
+import { restOf } from '@lodge/ports';
 import type { RuntimeFacts, Saving } from '@lodge/ports';
-import { endSaving, failSaving, savingOf } from '@lodge/store/snapshots';
-import type { Saved, SnapshotRow } from '@lodge/store/snapshots';
+import { endSaving, failSaving, findSnapshot, savingOf } from '@lodge/store/snapshots';
+import type { Contents, Saved, SnapshotRow } from '@lodge/store/snapshots';
 import { StepFailed } from '../lifecycle/reconcile/pass.ts';
 import type { Pass } from '../lifecycle/reconcile/pass.ts';
 import type { ReadOutcome } from './portable/exports.ts';
 import { readForExport } from './portable/read-tree.ts';
 import { failed, whileQuiet } from './quiet.ts';
 import type { Failure } from './quiet.ts';
-import { findReadable } from './usable.ts';
+import { contentsOf, findReadable } from './usable.ts';
 
 /** The outcome of a save. */
 export type SaveOutcome = { readonly saved: Saved; readonly stillMs: number } | Failure;
@@ -148,7 +149,7 @@ async function saveWith(
     if (error.isVm('gone') || error.isVm('disk_missing')) return failed('Its disk is not on this host.');
     return failed(error.timedOut ? 'It took too long.' : 'Its machine could not be saved.');
   }
-  return outcomeOf(pass, id, saving.ms);
+  return outcomeOf(pass, id, agent, saving.ms);
 }
 
 /** The folder of a guest whose listing is kept with a snapshot. */
@@ -156,20 +157,31 @@ export const workspaceFolder = '/workspace';
 
 /** Names the saved machine that the agent's next start begins from once more. */
 async function copyPresent(pass: Pass, { id }: Pick<SnapshotRow, 'id'>, present: string): Promise<SaveOutcome> {
+  const { agent, deps } = pass;
   try {
-    await pass.within(pass.deps.bounds.snapshotMs, () => pass.deps.driver.copySaved(present, id));
+    await pass.within(deps.bounds.snapshotMs, () => deps.driver.copySaved(present, id));
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
     pass.logToOperator('warn', 'saved machine not copied', { err: error.cause });
     return error.isVm('disk_full') ? noRoom : failed('The snapshot that it starts from next is gone.');
   }
-  return outcomeOf(pass, id, 0);
+  const has =
+    present === restOf(agent.id)
+      ? agent
+      : await deps.database.repeatable((db) => findSnapshot(db, agent.accountId, present));
+  return outcomeOf(pass, id, has, 0);
 }
 
-async function outcomeOf({ deps, agent }: Pass, id: string, stillMs: number): Promise<SaveOutcome> {
+async function outcomeOf(
+  { deps, agent }: Pass,
+  id: string,
+  has: Contents | undefined,
+  stillMs: number,
+): Promise<SaveOutcome> {
   const found = await findReadable(deps.driver, id);
   if (found === null) return failed('Its machine could not be saved.');
   const { memory, loads, bytes, diskBytes, heldBytes, templateId } = found;
   const runtimeVersion = deps.templates.versionOf(templateId) ?? agent.runtimeVersion;
-  return { saved: { memory, loads, bytes, diskBytes, heldBytes, templateId, runtimeVersion }, stillMs };
+  const contents = contentsOf(has);
+  return { saved: { memory, loads, bytes, diskBytes, heldBytes, templateId, runtimeVersion, ...contents }, stillMs };
 }

@@ -5,7 +5,7 @@ import type { SavedMachine, VmDriver } from '@lodge/ports';
 import type { Database, Queries } from '@lodge/store/database';
 import { appendEvent } from '@lodge/store/events';
 import { findSnapshot, markDamaged } from '@lodge/store/snapshots';
-import type { SnapshotRow } from '@lodge/store/snapshots';
+import type { Contents, SnapshotRow } from '@lodge/store/snapshots';
 
 export const noSnapshot = (): Refusal => new Refusal('snapshot_not_found', 'The account has no such snapshot.');
 
@@ -31,6 +31,13 @@ export function checkUsable({ status, error }: SnapshotRow): void {
       throw new Refusal('snapshot_damaged', `The snapshot is damaged: ${error}`);
   }
 }
+
+/** The contents of a machine, by the row of its agent or snapshot; all unknown without one. */
+export const contentsOf = (row: Contents | undefined): Contents => ({
+  settingsApplied: row?.settingsApplied ?? null,
+  packagesApplied: row?.packagesApplied ?? null,
+  skillsApplied: row?.skillsApplied ?? null,
+});
 
 /** Marks a snapshot damaged, with its event; one that is not ready stays as it is. */
 export async function noteDamage(database: Database, { id }: Pick<SnapshotRow, 'id'>, why: string): Promise<void> {

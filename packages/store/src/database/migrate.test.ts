@@ -88,6 +88,7 @@ test("this package's migrations apply to an empty database, and repeating them d
     '0053_restores.sql',
     '0054_imports.sql',
     '0055_snapshot_storage.sql',
+    '0056_snapshot_contents.sql',
   ]);
   assert.deepEqual((await migrate(database)).applied, []);
   assert.deepEqual(await tables(), [

@@ -862,10 +862,13 @@ export interface Snapshots {
   memory: boolean;
   name: string | null;
   note: string | null;
+  packagesApplied: string | null;
   pinned: Generated<boolean>;
   runtimeKind: domain.RuntimeKind;
   runtimeVersion: string | null;
+  settingsApplied: string | null;
   size: domain.SizeName;
+  skillsApplied: string | null;
   status: Generated<domain.SnapshotStatus>;
   templateId: string | null;
   turns: number;

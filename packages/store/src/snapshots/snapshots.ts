@@ -76,8 +76,11 @@ export const insertSnapshot = (trx: Transaction, row: Insertable<Snapshots>): Pr
 export const writeSnapshot = (trx: Transaction, id: string, change: Updateable<Snapshots>): Promise<SnapshotRow> =>
   trx.updateTable('snapshots').set(change).where('id', '=', id).returningAll().executeTakeFirstOrThrow();
 
+/** Digests of what a machine has in effect, as in its agent's row; null where unknown. */
+export type Contents = Pick<SnapshotRow, 'settingsApplied' | 'packagesApplied' | 'skillsApplied'>;
+
 /** A machine that was saved. */
-export interface Saved {
+export interface Saved extends Contents {
   readonly memory: boolean;
   readonly loads: SnapshotLoads;
   readonly bytes: number;
@@ -90,14 +93,10 @@ export interface Saved {
 const ready = { status: 'ready', error: null, errorCode: null } as const;
 
 /** Marks the snapshot ready. Undefined when it is no longer being saved. */
-export const endSaving = (
-  trx: Transaction,
-  id: string,
-  { memory, loads, bytes, diskBytes, heldBytes, templateId, runtimeVersion }: Saved,
-): Promise<SnapshotRow | undefined> =>
+export const endSaving = (trx: Transaction, id: string, saved: Saved): Promise<SnapshotRow | undefined> =>
   trx
     .updateTable('snapshots')
-    .set({ memory, loads, bytes, diskBytes, heldBytes, templateId, runtimeVersion, ...ready })
+    .set({ ...saved, ...ready })
     .where('id', '=', id)
     .where('status', '=', 'saving')
     .returningAll()

@@ -12,6 +12,7 @@ import type { Happening } from '@lodge/domain';
 import { restOf, VmError } from '@lodge/ports';
 import type { Template, Vm, VmRequest } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
+import type { Contents } from '@lodge/store/snapshots';
 import { guestOf } from '../../agents/guest-of.ts';
 import { nothingInstalled, nothingPlaced, templateSettings } from '../../agents/settings.ts';
 import { applyBefore, bringIntoEffect } from './apply.ts';
@@ -192,6 +193,8 @@ export interface Start {
   readonly saved?: string;
   /** Whether that is the agent's own machine at rest, about which its row is right. */
   readonly isRest?: boolean;
+  /** The contents of a saved machine about which another row is right. */
+  readonly has?: Contents;
   readonly template: Template;
   readonly deadline: AbortSignal;
 }
@@ -248,7 +251,7 @@ async function forgetOther(pass: Pass, { deadline }: Start, vm: Vm): Promise<voi
  */
 async function settingsAfter(
   pass: Pass,
-  { from, template, isRest = false }: Start,
+  { from, template, isRest = false, has }: Start,
   vm: Vm,
 ): Promise<{ readonly settingsApplied: string | null }> {
   switch (from) {
@@ -263,7 +266,7 @@ async function settingsAfter(
       return applyBefore(
         pass,
         guestOf(pass.deps.driver, vm),
-        isRest ? pass.agent.settingsApplied : null,
+        (isRest ? pass.agent : has)?.settingsApplied ?? null,
         template.facts,
       );
   }
@@ -271,7 +274,7 @@ async function settingsAfter(
 
 async function makeVm(pass: Pass, start: Start): Promise<{ executionId: string; vm: Vm }> {
   const { agent, deps } = pass;
-  const { from, saved, isRest = false, template, deadline } = start;
+  const { from, saved, isRest = false, has, template, deadline } = start;
   // A restore that was cut short after its VM was whole is continued: it has taken the place of the machine at rest.
   const isOwn = from === 'snapshot' && isRest;
   const adopted = isOwn && pass.vm?.state === 'running' && pass.vm.executionId === agent.executionId;
@@ -282,14 +285,15 @@ async function makeVm(pass: Pass, start: Start): Promise<{ executionId: string; 
     vmAddress: null,
     host: deps.holder,
     ...(!isOwn && { settingsApplied: null }),
-    // The last writes may not have reached the disk. An agent that never had skills has none there.
-    ...(from === 'boot' && agent.skillsApplied !== nothingPlaced && { skillsApplied: null }),
     // A saved machine has what the row said when it was saved, of whatever agent.
     ...(isOther(start) && {
-      packagesApplied: null,
-      skillsApplied: null,
+      packagesApplied: has?.packagesApplied ?? null,
+      skillsApplied: has?.skillsApplied ?? null,
       runtimeVersion: deps.templates.versionOf(template.id) ?? agent.runtimeVersion,
     }),
+    // The last writes may not have reached the disk. An agent that never had skills has none there.
+    ...(from === 'boot' &&
+      ((isOther(start) ? has : agent)?.skillsApplied ?? null) !== nothingPlaced && { skillsApplied: null }),
     ...(from === 'clone' && {
       statusReason: null,
       packagesApplied: nothingInstalled,

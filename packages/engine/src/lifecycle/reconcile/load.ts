@@ -6,7 +6,8 @@
 import { sentenceOf } from '@lodge/domain';
 import type { Template } from '@lodge/ports';
 import { findSnapshot } from '@lodge/store/snapshots';
-import { findReadable, isDamage, noteDamage } from '../../saved/usable.ts';
+import type { Contents, SnapshotRow } from '@lodge/store/snapshots';
+import { contentsOf, findReadable, isDamage, noteDamage } from '../../saved/usable.ts';
 import { bringUp, noteBoot } from './bring-up.ts';
 import { tellFailedStart } from './death.ts';
 import type { ReportedDeath } from './death.ts';
@@ -23,6 +24,7 @@ const attempts = 2;
 export interface Loadable {
   readonly id: string;
   readonly template: Template;
+  readonly has: Contents;
   /** Whether its memory is wanted and this host takes it. */
   readonly withMemory: boolean;
   /** Whether it was wanted, and this host does not take it. */
@@ -37,11 +39,11 @@ export async function load(pass: Pass): Promise<void> {
   if (found.isForeign) await noteNoMemory(pass, { missing: false, foreign: true });
   if (found.withMemory && (await loadMemory(pass, found)) === 'ended') return;
   await noteBoot(pass, false);
-  const { id: saved, template } = found;
+  const { id: saved, template, has } = found;
   for (let attempt = 1; ; attempt += 1) {
     try {
       const deadline = AbortSignal.timeout(deps.bounds.provisionMs);
-      await pass.inSlot('cold', () => bringUp(pass, { from: 'boot', saved, template, deadline }));
+      await pass.inSlot('cold', () => bringUp(pass, { from: 'boot', saved, has, template, deadline }));
       return;
     } catch (error) {
       if (!(error instanceof StepFailed)) throw error;
@@ -80,15 +82,17 @@ export async function findLoadable(pass: Pass, id: string, memory: boolean): Pro
   if (template === null) return 'the template of the saved machine is gone';
   const wanted = memory && saved.memory;
   const withMemory = wanted && saved.loads === 'memory';
-  return { id, template, withMemory, isForeign: wanted && !withMemory };
+  const has = contentsOf(await rowOf(pass, id));
+  return { id, template, has, withMemory, isForeign: wanted && !withMemory };
 }
 
 /** Resumes its memory. `disk`: that did not load, and its disk is next. */
-async function loadMemory(pass: Pass, { id: saved, template }: Loadable): Promise<'ended' | 'disk'> {
+async function loadMemory(pass: Pass, { id: saved, template, has }: Loadable): Promise<'ended' | 'disk'> {
   const { agent, deps } = pass;
   if (agent.status === 'error') await noteBoot(pass, false);
   try {
-    await bringUp(pass, { from: 'snapshot', saved, template, deadline: AbortSignal.timeout(deps.bounds.restoreMs) });
+    const deadline = AbortSignal.timeout(deps.bounds.restoreMs);
+    await bringUp(pass, { from: 'snapshot', saved, has, template, deadline });
     return 'ended';
   } catch (error) {
     if (!(error instanceof StepFailed)) throw error;
@@ -114,10 +118,14 @@ async function noteNoMemory(
   await pass.observe({ status: 'provisioning', nextMemory: false, vmAddress: null, event });
 }
 
-async function tellDamage({ deps, agent }: Pass, id: string): Promise<void> {
-  const row = await deps.database.repeatable((db) => findSnapshot(db, agent.accountId, id));
-  if (row !== undefined) await noteDamage(deps.database, row, 'a part of it is not as it was saved.');
+async function tellDamage(pass: Pass, id: string): Promise<void> {
+  const row = await rowOf(pass, id);
+  if (row !== undefined) await noteDamage(pass.deps.database, row, 'a part of it is not as it was saved.');
 }
+
+/** Undefined when the snapshot was deleted, whose machine the agent's row keeps. */
+const rowOf = ({ deps, agent }: Pass, id: string): Promise<SnapshotRow | undefined> =>
+  deps.database.repeatable((db) => findSnapshot(db, agent.accountId, id));
 
 /** Ends a start for which nothing else is left. The row goes on naming the machine: a later start tries it again. */
 async function giveUp(pass: Pass, failed: StepFailed, death: ReportedDeath | null): Promise<void> {
