@@ -123,6 +123,7 @@ export const longForms: readonly string[] = [
   'packages/vm/conformance/qemu-beside.test.ts',
   'packages/vm/conformance/qemu-deaths.test.ts',
   'packages/vm/conformance/qemu-life.test.ts',
+  'packages/vm/conformance/qemu-saved-deaths.test.ts',
   'packages/vm/conformance/qemu-vm.test.ts',
   'packages/vm/conformance/qemu.test.ts',
   'tests/security/hostile/hostile.test.ts',

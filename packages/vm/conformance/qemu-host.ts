@@ -10,11 +10,14 @@ import { guestClient, GuestError } from '@lodge/guest';
 import { browserDiskBytes } from '@lodge/ports';
 import type { BrowserDiskBuilder, Template, TemplateBuild, VmDriver } from '@lodge/ports';
 import { openCgroups } from '../src/qemu/host/cgroup.ts';
+import { entries } from '../src/qemu/host/files.ts';
 import { createQemuDriver } from '../src/qemu/driver.ts';
 import type { QemuDriverOptions } from '../src/qemu/options.ts';
 import { createHostNetwork } from '../src/qemu/network/index.ts';
 import type { HostNetwork } from '../src/qemu/network/index.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
+import type { FoundProcess } from '../src/qemu/host/process.ts';
+import { qmpArgument } from '../src/qemu/machine/command-line.ts';
 import { RunDirectory } from '../src/qemu/saved/run-directory.ts';
 import { patience, wantedAccelerator, watchingLog } from './accelerator.ts';
 import { baseImage, sharedCacheDir } from './base-image.ts';
@@ -103,12 +106,17 @@ export async function takeSharedTemplate(settings: QemuHostSettings): Promise<Te
   }
 }
 
+export function emulatorsOf({ dataDir }: QemuHostSettings, agentId: string): Promise<FoundProcess[]> {
+  const argument = qmpArgument(join(dataDir, 'vms', agentId, 'qmp'));
+  return findProcesses((candidate) => candidate === argument);
+}
+
 /** Everything that this instance has on the host outside its folders. */
 export async function holdingsOf(settings: QemuHostSettings): Promise<string[]> {
   const { dataDir, cacheDir, instance } = settings;
   const processes = await findProcesses((argument) => argument.includes(`path=${dataDir}/`));
   const cgroups = await openCgroups(instance);
-  const drafts = (await readdir(join(cacheDir, 'templates'))).filter((name) => name.startsWith('.'));
+  const drafts = (await entries(join(cacheDir, 'templates'))).filter((name) => name.startsWith('.'));
   return [
     ...processes.map(({ pid, argv }) => `process ${pid} ${argv[0]}`),
     ...(await networkOf(settings).slots()).map((slot) => `slot ${slot}`),

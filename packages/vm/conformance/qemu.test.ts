@@ -4,10 +4,7 @@ import { open, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { qmpArgument } from '../src/qemu/machine/command-line.ts';
 import { entries } from '../src/qemu/host/files.ts';
-import { findProcesses } from '../src/qemu/host/process.ts';
-import type { FoundProcess } from '../src/qemu/host/process.ts';
 import { formOf } from '@lodge/testkit/forms';
 import { baseImage } from './base-image.ts';
 import type { SavedManifest } from '../src/qemu/saved/machine/manifest.ts';
@@ -15,6 +12,7 @@ import type { Call, DriverHarness, Moment, SavedPart } from './harness.ts';
 import {
   destroyHost,
   driverOf,
+  emulatorsOf,
   holdingsOf,
   mountVms,
   newHostSettings,
@@ -67,11 +65,6 @@ async function killVm(settings: QemuHostSettings, agentId: string): Promise<void
   if (!found) throw new Error(`no QEMU runs for ${agentId}`);
   process.kill(found.pid, 'SIGKILL');
   while ((await emulatorsOf(settings, agentId)).length > 0) await sleep(5);
-}
-
-function emulatorsOf({ dataDir }: QemuHostSettings, agentId: string): Promise<FoundProcess[]> {
-  const argument = qmpArgument(join(dataDir, 'vms', agentId, 'qmp'));
-  return findProcesses((candidate) => candidate === argument);
 }
 
 async function killDuring(settings: QemuHostSettings, call: Call, afterMs: number): Promise<void> {

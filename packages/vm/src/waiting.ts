@@ -36,10 +36,19 @@ export function abortError(signal: AbortSignal): VmError {
 /** Turns any thrown value into the error that the port promises. */
 export function toVmError(error: unknown, signal?: AbortSignal): VmError {
   if (signal?.aborted) return abortError(signal);
-  if (error instanceof VmError) return error;
-  const full = ['ENOSPC', 'EDQUOT'].includes((error as NodeJS.ErrnoException | null)?.code ?? '');
-  const code = full ? 'disk_full' : 'failed';
+  const code = isFull(error) ? 'disk_full' : 'failed';
+  if (error instanceof VmError) {
+    const isTold = code === 'failed' || error.code !== 'failed';
+    return isTold ? error : new VmError(code, error.message, { cause: error.cause, death: error.death });
+  }
   return new VmError(code, error instanceof Error ? error.message : String(error), { cause: error });
+}
+
+/** Whether the disk had no room, or what failed before because of that. */
+function isFull(error: unknown): boolean {
+  for (let each = error; each instanceof Error; each = each.cause)
+    if (['ENOSPC', 'EDQUOT'].includes((each as NodeJS.ErrnoException).code ?? '')) return true;
+  return false;
 }
 
 /** `Promise.all` that settles only when every part has, so that nothing is still running during a clean-up. */

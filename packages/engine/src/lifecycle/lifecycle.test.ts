@@ -152,9 +152,11 @@ test('a start that the host has no room for leaves the agent stopped with its sn
   const plane = await startPlane(world, host);
   const { id } = await agent(host, plane);
   await done(plane, id, 'stop');
-  host.behaviour = failAt('start', 'no_capacity', 1);
-  await assert.rejects(done(plane, id, 'start'), { code: 'internal_error', message: /no room/ });
-  assert.deepEqual([(await find(id)).status, host.restOf(id) !== null], ['stopped', true]);
+  for (const code of ['no_capacity', 'disk_full'] as const) {
+    host.behaviour = failAt('start', code, 1);
+    await assert.rejects(done(plane, id, 'start'), { code: 'internal_error', message: /no room/ });
+    assert.deepEqual([(await find(id)).status, host.restOf(id) !== null], ['stopped', true]);
+  }
   assert.equal(wordOf(host, await done(plane, id, 'start')), 'plum');
   await plane.end();
 });

@@ -130,9 +130,12 @@ test('a damaged machine is marked so and starts nothing; the agent is in error a
 
 test('a machine that is gone starts nothing, and a host without room leaves the agent stopped', async () => {
   const { host, plane, id, snapshot } = await stopped();
-  host.behaviour = failAt('start', 'no_capacity', 1);
-  await assert.rejects(act(plane, id, 'start'), { code: 'internal_error', message: /no room/ });
-  assert.deepEqual([(await find(id)).status, (await find(id)).nextFrom], ['stopped', snapshot]);
+  for (const code of ['no_capacity', 'disk_full'] as const) {
+    host.behaviour = failAt('start', code, 1);
+    await assert.rejects(act(plane, id, 'start'), { code: 'internal_error', message: /no room/ });
+    const { status, nextFrom, nextMemory } = await find(id);
+    assert.deepEqual([status, nextFrom, nextMemory], ['stopped', snapshot, true]);
+  }
   host.saved.delete(snapshot);
   await assert.rejects(act(plane, id, 'start'), { code: 'internal_error' });
   assert.equal((await find(id)).status, 'error');

@@ -58,6 +58,10 @@ export function createQemuDriver(options: QemuDriverOptions): VmDriver {
   return new QemuDriver(options);
 }
 
+function rethrow(error: unknown, signal?: AbortSignal): never {
+  throw toVmError(error, signal);
+}
+
 class QemuDriver implements VmDriver {
   readonly brokerHost: string;
   readonly hostMemory = hostMemory;
@@ -91,7 +95,7 @@ class QemuDriver implements VmDriver {
   readonly checkSaved: VmDriver['checkSaved'] = (id, signal) => this.store.check(id, signal);
   readonly readListing: VmDriver['readListing'] = (id) => this.store.listing(id);
   readonly shareSaved: VmDriver['shareSaved'] = (id, signal) => this.saved.share(id, signal);
-  readonly copySaved: VmDriver['copySaved'] = (from, to) => this.store.copy(from, to);
+  readonly copySaved: VmDriver['copySaved'] = (from, to) => this.store.copy(from, to).catch(rethrow);
   readonly dropSaved: VmDriver['dropSaved'] = (id) => this.store.drop(id);
   readonly collectSaved: VmDriver['collectSaved'] = (keep, savedBefore) => this.store.collect(keep, savedBefore);
   private readonly options: QemuDriverOptions;
@@ -242,7 +246,8 @@ class QemuDriver implements VmDriver {
 
   /** Serves a call that a removal ends. */
   private async inTurn<T>(agentId: string, work: (own: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return this.calls.run(agentId, { creates: null, yields: true, ...(signal ? { signal } : {}), work });
+    const own = (ends: AbortSignal): Promise<T> => work(ends).catch((error: unknown) => rethrow(error, ends));
+    return this.calls.run(agentId, { creates: null, yields: true, ...(signal ? { signal } : {}), work: own });
   }
 
   private started(): Cgroups {

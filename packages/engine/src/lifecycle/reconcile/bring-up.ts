@@ -22,7 +22,7 @@ import type { Pass } from './pass.ts';
 import { tellDeath, tellFailedStart } from './death.ts';
 import { awaitTemplate } from './await-template.ts';
 import { isImportGone, layImport } from '../../saved/portable/lay.ts';
-import { reasonOf } from './reason.ts';
+import { hadNoRoom, reasonOf } from './reason.ts';
 import type { Reason } from './reason.ts';
 
 type From = 'clone' | 'boot' | 'snapshot';
@@ -173,7 +173,7 @@ export async function restore(pass: Pass): Promise<void> {
       if (!(error instanceof StepFailed)) throw error;
       pass.logToOperator('warn', 'restore failed', { err: error.cause });
       await tellFailedStart(pass, error);
-      if (error.isVm('no_capacity')) {
+      if (hadNoRoom(error)) {
         await keepStopped(pass, { code: 'insufficient_capacity', message: 'The host has no room for this VM.' });
         return;
       }

@@ -14,7 +14,7 @@ import type { ReportedDeath } from './death.ts';
 import { fail, keepStopped } from './end.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
-import { reasonOf } from './reason.ts';
+import { hadNoRoom, reasonOf } from './reason.ts';
 import type { Reason } from './reason.ts';
 
 /** Boots of its disk. The second one begins from scratch: a killed emulator is no reason to give up. */
@@ -98,7 +98,7 @@ async function loadMemory(pass: Pass, { id: saved, template, has }: Loadable): P
     if (!(error instanceof StepFailed)) throw error;
     pass.logToOperator('warn', 'memory of a saved machine did not load', { err: error.cause });
     const death = await tellFailedStart(pass, error);
-    if (error.isVm('no_capacity')) {
+    if (hadNoRoom(error)) {
       await giveUp(pass, error, death);
       return 'ended';
     }
@@ -130,7 +130,7 @@ const rowOf = ({ deps, agent }: Pass, id: string): Promise<SnapshotRow | undefin
 /** Ends a start for which nothing else is left. The row goes on naming the machine: a later start tries it again. */
 async function giveUp(pass: Pass, failed: StepFailed, death: ReportedDeath | null): Promise<void> {
   const { agent } = pass;
-  const hasNoRoom = failed.isVm('no_capacity');
+  const hasNoRoom = hadNoRoom(failed);
   if (agent.operation?.kind === 'restore' && agent.restoreBack !== null && !hasNoRoom) {
     await bringBack(pass, agent.restoreBack);
     return;

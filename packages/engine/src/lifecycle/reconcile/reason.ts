@@ -8,6 +8,9 @@ export interface Reason {
   readonly message: string;
 }
 
+/** Whether the host had no memory or no disk for it. Its memory is as good as before, and is loaded another time. */
+export const hadNoRoom = (failed: StepFailed): boolean => failed.isVm('no_capacity') || failed.isVm('disk_full');
+
 /**
  * Returns the public reason of a failed start; `fallback` where nothing more specific is known. `death` says that its VM
  * ended.

@@ -1,4 +1,4 @@
-import { access, open, readFile, readdir, rename, writeFile, chmod, mkdir, stat } from 'node:fs/promises';
+import { access, open, readFile, readdir, rename, rm, writeFile, chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
@@ -33,15 +33,24 @@ export async function readJson<T>(path: string): Promise<T | null> {
 
 /** Replaces a file of root's as a whole. */
 export async function replaceFile(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600 });
-  await rename(`${path}.new`, path);
+  await replace(path, text, false);
 }
 
 /** Replaces a file of root's as a whole, and survives a loss of power from then on. */
 export async function replaceFileForGood(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o600, flush: true });
-  await rename(`${path}.new`, path);
+  await replace(path, text, true);
   await syncFile(dirname(path));
+}
+
+async function replace(path: string, text: string, flush: boolean): Promise<void> {
+  const draft = `${path}.new`;
+  try {
+    await writeFile(draft, text, { mode: 0o600, flush });
+    await rename(draft, path);
+  } catch (error) {
+    await rm(draft, { force: true });
+    throw error;
+  }
 }
 
 const othersPass = 0o001;

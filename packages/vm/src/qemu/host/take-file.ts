@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { chmod, chown, link } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { syncFile } from './files.ts';
+import { environment } from './process.ts';
 
 const run = promisify(execFile);
 /** Time for gigabytes from a slow disk. */
@@ -24,14 +25,21 @@ const noLinkHere = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP',
 
 /** Makes a copy for writing, with owner and mode of the writer. It shares the bytes if the file system can. */
 export async function copyToWrite(from: string, to: string, uid: number): Promise<void> {
-  await run('cp', ['--reflink=auto', '--sparse=always', '--', from, to], { timeout: copyTimeoutMs });
+  await copy(from, to);
   await chown(to, uid, uid);
   await chmod(to, 0o600);
 }
 
 /** Makes a copy with owner, mode and times, on the disk when it resolves. It shares the bytes if the file system can. */
 export async function copyFile(from: string, to: string): Promise<void> {
-  const keeps = '--preserve=mode,ownership,timestamps';
-  await run('cp', ['--reflink=auto', '--sparse=always', keeps, '--', from, to], { timeout: copyTimeoutMs });
+  await copy(from, to, '--preserve=mode,ownership,timestamps');
   await syncFile(to);
+}
+
+async function copy(from: string, to: string, ...more: readonly string[]): Promise<void> {
+  const words = ['--reflink=auto', '--sparse=always', ...more, '--', from, to];
+  await run('cp', words, { timeout: copyTimeoutMs, env: environment }).catch((error: Error) => {
+    const isFull = error.message.includes('No space left on device');
+    throw isFull ? Object.assign(error, { code: 'ENOSPC' }) : error;
+  });
 }

@@ -7,6 +7,7 @@ import { findProcesses, isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { sweepLayers } from '../saved/layers.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
+import { toVmError } from '../../waiting.ts';
 
 export interface RemovalHost {
   readonly network: HostNetwork;
@@ -27,7 +28,7 @@ export async function removeVm(
 ): Promise<number | null> {
   const record = await directory.read();
   if (keep === 'disk' && record?.phase === 'disk') return null;
-  if (record && record.phase !== 'disk') await directory.write({ ...record, phase: 'removing' });
+  if (record && record.phase !== 'disk') await announce(directory, record);
   for (const process of await vmProcesses(directory, record)) await kill(process);
   await cgroups.remove(directory.agentId);
   const slot = record?.slot ?? null;
@@ -41,6 +42,13 @@ export async function removeVm(
     await directory.remove();
   }
   return slot;
+}
+
+/** On a full disk it goes without: a removal makes room, and one that is cut off is repeated by whoever asked for it. */
+async function announce(directory: RunDirectory, record: VmRecord): Promise<void> {
+  await directory.write({ ...record, phase: 'removing' }).catch((error: unknown) => {
+    if (toVmError(error).code !== 'disk_full') throw error;
+  });
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The disk of a running machine: puts a new layer on top, and shortens the chain beneath. */
-import { chown } from 'node:fs/promises';
+import { chown, rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { VmError } from '@lodge/ports';
 import { diskBytes, writeOverlay } from '../saved/disks.ts';
@@ -17,9 +17,15 @@ import {
   topOf,
 } from '../saved/layers.ts';
 import { syncFile } from '../host/files.ts';
-import { until } from '../../waiting.ts';
+import { throwIfAborted, until } from '../../waiting.ts';
 import { QmpError } from './qmp.ts';
 import type { Qmp } from './qmp.ts';
+
+interface Job {
+  readonly id: string;
+  readonly status: string;
+  readonly error?: string;
+}
 
 interface BlockNode {
   readonly 'node-name': string;
@@ -52,11 +58,11 @@ export async function pushLayer(qmp: Qmp, disk: string, uid: number): Promise<re
   const { layers } = await namedChain(disk);
   const name = newLayerName();
   const path = join(dirname(disk), name);
-  await writeOverlay({ path, backing: basename(layers[0]!), bytes: await diskBytes(layers[0]!) });
-  await chown(path, uid, uid);
-  await syncFile(path);
-  await markNext(disk, name);
   try {
+    await markNext(disk, name);
+    await writeOverlay({ path, backing: basename(layers[0]!), bytes: await diskBytes(layers[0]!) });
+    await chown(path, uid, uid);
+    await syncFile(path);
     const file = { driver: 'file', filename: path, discard: 'unmap' };
     const format = { driver: 'qcow2', discard: 'unmap', 'detect-zeroes': 'unmap', file };
     const overlay = nodeOf(name);
@@ -80,26 +86,44 @@ export async function settleLayers(qmp: Qmp, disk: string): Promise<void> {
   });
   const isTop = (await nodesOf(qmp)).some((node) => node['node-name'] === nodeOf(name));
   if (isTop) await putOnTop(disk, name);
+  else await rm(join(dirname(disk), name), { force: true });
   await clearNext(disk);
 }
 
 /** Copies the layers of a deep chain into its top, while the guest may run. */
 export async function shortenChain(qmp: Qmp, disk: string, signal: AbortSignal): Promise<void> {
+  // QEMU goes on with what an earlier control plane began, and how that ended does not matter.
+  await streamed(qmp, signal).catch(() => throwIfAborted(signal));
+  await sweepLayers(disk);
   const chain = await chainOf(disk);
   if (!chain || chain.layers.length < shortenAt || chain.base === null) return;
   const base = (await nodesOf(qmp)).find(({ drv, file }) => drv === 'qcow2' && file === chain.base);
   if (!base) throw new VmError('failed', `QEMU does not have ${chain.base} open`);
   const device = await writtenNode(qmp);
-  const between = { 'base-node': base['node-name'], 'backing-file': chain.base };
+  const between = { 'base-node': base['node-name'], 'backing-file': chain.base, 'auto-dismiss': false };
   await qmp.execute('block-stream', { 'job-id': streamJob, device, ...between });
-  try {
-    const jobs = (): Promise<readonly { readonly id: string }[]> => qmp.execute('query-jobs');
-    const ended = async (): Promise<true | null> => ((await jobs()).some(({ id }) => id === streamJob) ? null : true);
-    await until(ended, { what: 'a chain of layers shortened', everyMs: 20, timeoutMs: streamTimeoutMs, signal });
-  } catch (error) {
-    await qmp.execute('job-cancel', { id: streamJob }).catch(() => undefined);
-    throw error;
-  }
+  await streamed(qmp, signal);
   if ((await chainOf(disk))!.layers.length > 1) throw new VmError('failed', `the layers of ${disk} were not joined`);
   await sweepLayers(disk);
+}
+
+/** Waits for the job that joins layers, if there is one. One that is given up is cancelled. */
+async function streamed(qmp: Qmp, signal: AbortSignal): Promise<void> {
+  const find = async (): Promise<Job | undefined> =>
+    (await qmp.execute<readonly Job[]>('query-jobs')).find(({ id }) => id === streamJob);
+  const concluded = async (): Promise<Job | 'none' | null> => {
+    const job = await find();
+    if (job === undefined) return 'none';
+    return job.status === 'concluded' ? job : null;
+  };
+  const wait = { what: 'a chain of layers shortened', everyMs: 20, timeoutMs: streamTimeoutMs, signal };
+  const job = await until(concluded, wait).catch(async (error: unknown) => {
+    await qmp.execute('job-cancel', { id: streamJob }).catch(() => undefined);
+    throw error;
+  });
+  if (job === 'none') return;
+  await qmp.execute('job-dismiss', { id: streamJob });
+  if (job.error === undefined) return;
+  const code = job.error.includes('No space left on device') ? 'disk_full' : 'failed';
+  throw new VmError(code, `layers could not be joined: ${job.error}`);
 }

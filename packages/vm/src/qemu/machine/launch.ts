@@ -125,8 +125,15 @@ export async function withDeath(machine: LaunchedMachine, error: unknown): Promi
 }
 
 async function silenceError({ qmp, witness }: LaunchedMachine, error: unknown): Promise<unknown> {
-  if (!(error instanceof GuestError) || error.status !== null) return error;
+  const isSilent = error instanceof GuestError && error.status === null;
+  if (!isSilent && !(error instanceof VmError && error.code === 'timeout')) return error;
   const state = await qmp.execute<{ status: string }>('query-status').catch(() => ({ status: 'unknown' }));
+  if (state.status === 'io-error') {
+    return new VmError('disk_full', 'the guest stands still at a write that the disk has no room for', {
+      cause: error,
+    });
+  }
+  if (!isSilent) return error;
   const lines = (await witness.lastLines(qmp)).slice(-toldLines);
   const console = lines.length === 0 ? 'its console is empty' : `its console ends with: ${lines.join(' | ')}`;
   return new VmError('failed', `${error.message}. QEMU's state is ${state.status}; ${console}`, { cause: error });

@@ -24,8 +24,8 @@ export interface Overlay {
 export async function writeOverlay(overlay: Overlay): Promise<void> {
   const file = await open(overlay.path, 'w', 0o600);
   try {
-    const image = overlayImage(overlay);
-    await file.write(image, 0, image.length, 0);
+    // On a full disk a plain write may write a part, and call it done.
+    await file.writeFile(overlayImage(overlay));
   } finally {
     await file.close();
   }

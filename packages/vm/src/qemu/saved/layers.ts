@@ -75,13 +75,27 @@ export async function topOf(disk: string): Promise<string> {
 
 export const newLayerName = (): string => `disk-${randomBytes(6).toString('hex')}.qcow2`;
 
-/** Gives the top a name by which a layer above it can name it, and returns that name. */
+/** Gives the top a name by which a layer above it can name it, unless it has one, and returns that name. */
 export async function nameTop(disk: string): Promise<string> {
   const top = await topOf(disk);
   if (basename(top) !== diskName) return basename(top);
+  const given = (await namesHere(top)).find((name) => isLayer(name));
+  if (given !== undefined) return given;
   const name = newLayerName();
   await link(top, join(dirname(disk), name));
   return name;
+}
+
+/** The names that its folder has for a file. */
+async function namesHere(path: string): Promise<string[]> {
+  const folder = dirname(path);
+  const { ino } = await stat(path);
+  const names: string[] = [];
+  for (const name of await readdir(folder)) {
+    const found = await ifThere(lstat(join(folder, name)));
+    if (found?.isFile() && found.ino === ino) names.push(name);
+  }
+  return names;
 }
 
 /** The chain of a disk, whose top has a layer's name from then on. */
@@ -109,15 +123,8 @@ export async function freezeLayer(path: string): Promise<void> {
 
 /** Whether another folder has the file too, so that nobody may write it. */
 export async function isShared(path: string): Promise<boolean> {
-  const folder = dirname(path);
-  const { nlink, ino } = await stat(path);
-  if (nlink === 1) return false;
-  let here = 0;
-  for (const name of await readdir(folder)) {
-    const found = await ifThere(lstat(join(folder, name)));
-    if (found?.isFile() && found.ino === ino) here += 1;
-  }
-  return nlink > here;
+  const { nlink } = await stat(path);
+  return nlink > 1 && nlink > (await namesHere(path)).length;
 }
 
 /** Links all layers of a chain into another folder of the file system. */
@@ -131,7 +138,10 @@ export const markNext = (disk: string, name: string): Promise<void> =>
 /** The name of the top that an emulator was about to change to; null when none was. */
 export async function nextOf(disk: string): Promise<string | null> {
   const name = await ifThere(readFile(join(dirname(disk), nextName), 'utf8'));
-  return name !== null && isLayer(name) ? name : null;
+  if (name !== null && isLayer(name)) return name;
+  // A full disk, or a kill, kept it from being written: nothing had begun.
+  if (name !== null) await clearNext(disk);
+  return null;
 }
 
 export const clearNext = (disk: string): Promise<void> => rm(join(dirname(disk), nextName), { force: true });

@@ -1,11 +1,11 @@
 /** The manifest of a saved machine: its SHA-256 in a line of its own, then JSON; 0600, for it holds secrets. */
 import { createHash } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ifThere } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
-import { replaceFileForGood } from '../../host/files.ts';
+import { entries, replaceFileForGood } from '../../host/files.ts';
 import type { Plugged } from '../../machine/hotplug.ts';
 import type { SavedOn } from '../../machine/saved-on.ts';
 import type { MemoryBase, SavedPages } from '../snapshot/page-job.ts';
@@ -110,6 +110,25 @@ export function fileNames({ layers, memory, listing, data }: SavedManifest): str
     ...(listing === null ? [] : ['listing']),
     ...(data === undefined ? [] : [dataName]),
   ];
+}
+
+/** Removes files of a saved machine that its manifest does not name: all of them, or those of `names`. */
+export async function removeStrays(folder: string, names?: readonly string[]): Promise<void> {
+  const manifest = await readManifest(folder).catch(() => null);
+  if (!manifest) return;
+  const named = new Set([manifestName, ...fileNames(manifest)]);
+  for (const name of names ?? (await entries(folder)))
+    if (!named.has(name)) await rm(join(folder, name), { force: true });
+}
+
+/** Does work that writes files for the manifest to name. They go again when it fails before that. */
+export async function unlessStrays(folder: string, names: readonly string[], work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    await removeStrays(folder, names);
+    throw error;
+  }
 }
 
 /** Whether a name may be a saved machine's. */

@@ -22,8 +22,8 @@ import { Holds } from '../holds.ts';
 import { isDiskFile, linkLayers } from '../layers.ts';
 import { assertLayers, LayerSums, unreadLayers } from './layer-sums.ts';
 import type { SavedPages } from '../snapshot/page-job.ts';
-import { damagedSaved, dataName, fileNames, isSavedId } from './manifest.ts';
-import { manifestName, readManifest, sha256, wholeName, writeManifest } from './manifest.ts';
+import { damagedSaved, dataName, fileNames, isSavedId, removeStrays, unlessStrays } from './manifest.ts';
+import { manifestName, readManifest, sha256, wholeName, wholeSumsName, writeManifest } from './manifest.ts';
 import type { LoadableMemory, MemoryFacts, SavedManifest } from './manifest.ts';
 import { inMemoryThread } from './memory-jobs.ts';
 import { loadMemory, pagesName, settled, wordsOf } from './saved-memory.ts';
@@ -84,18 +84,10 @@ export class SavedStore {
   /** Removes what a kill left. Nothing is in progress. */
   async sweep(): Promise<void> {
     for (const name of await entries(this.root)) {
-      if (isSavedId(name)) await this.sweepPages(name);
+      // A change of the memory's form was cut short, or the former files were in use.
+      if (isSavedId(name)) await removeStrays(this.path(name));
       else await rm(join(this.root, name), { recursive: true, force: true });
     }
-  }
-
-  /** Removes files of pages that the manifest does not name: a change of their form was cut short, or they were in use. */
-  private async sweepPages(id: string): Promise<void> {
-    const manifest = await this.manifest(id).catch(() => null);
-    if (!manifest) return;
-    const named = manifest.memory?.pages.file;
-    const strays = (await entries(this.path(id))).filter((name) => name.startsWith(pagesName) && name !== named);
-    for (const name of strays) await rm(join(this.path(id), name), { force: true });
   }
 
   path(id: string): string {
@@ -322,14 +314,15 @@ export class SavedStore {
       if (memory === null || memory.base === 'whole') return;
       const folder = this.path(id);
       const { pagesPath, pages } = await loadMemory(folder, manifest, memory);
-      for (const name of [wholeName, restName]) await rm(join(folder, name), { force: true });
+      const made = [wholeName, wholeSumsName, restName];
+      for (const name of made) await rm(join(folder, name), { force: true });
       const beneath = memory.base === 'template' ? base : null;
       const request = { folder, readOnly, base: beneath, pagesPath, pages, restPath: join(folder, restName) };
-      const rest = await makeWhole(request, signal);
-      const whole = await wholeDigest(folder);
-      await writeManifest(folder, {
-        ...manifest,
-        memory: { ...memory, base: 'whole', whole, pages: wordsOf(restName, rest) },
+      await unlessStrays(folder, made, async () => {
+        const rest = await makeWhole(request, signal);
+        const whole = await wholeDigest(folder);
+        const known = { ...memory, base: 'whole', whole, pages: wordsOf(restName, rest) } as const;
+        await writeManifest(folder, { ...manifest, memory: known });
       });
       // A start that is under way may still read the pages as they were; they go with the machine then.
       if (this.held.count(id) === 1) await rm(pagesPath, { force: true });
@@ -352,8 +345,10 @@ export class SavedStore {
       const { pagesPath: path, pages } = await loadMemory(folder, manifest, memory);
       const file = `${memory.pages.file}${packedSuffix}`;
       const packedPath = join(folder, file);
-      const packed = await inMemoryThread<Uint32Array>({ do: 'pack', path, pages, packedPath }, signal);
-      await writeManifest(folder, { ...manifest, memory: { ...memory, pages: wordsOf(file, { ...pages, packed }) } });
+      await unlessStrays(folder, [file], async () => {
+        const packed = await inMemoryThread<Uint32Array>({ do: 'pack', path, pages, packedPath }, signal);
+        await writeManifest(folder, { ...manifest, memory: { ...memory, pages: wordsOf(file, { ...pages, packed }) } });
+      });
       if (this.held.count(id) === 1) await rm(path, { force: true });
       return true;
     } finally {
