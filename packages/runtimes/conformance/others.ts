@@ -1,10 +1,18 @@
 /** Cases: several agents of one runtime, which are clones of one template. */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { assertNothingInCommon, draw, forkGroups, furtherAgents, type Drawn } from './randomness.ts';
+import { isLongRun } from '@lodge/testkit/forms';
+import { callsOf } from './calls.ts';
+import { assertNothingInCommon, draw, forkCount, furtherAgents, startWaiting, type Drawn } from './randomness.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
+import { Summons } from './summons.ts';
 import { Tested } from './world.ts';
+
+/** Bound on the starts of all forks on a busy host without KVM. */
+const forksTimeoutMs = 15 * 60_000;
+/** Forks that run side by side. The others are paused until it is their turn: on few cores the gateways of all starve. */
+const awake = 4;
 
 export function others(results: Results, subject: Subject, agent: () => Tested): void {
   const { check, further } = results.of(agent);
@@ -51,23 +59,35 @@ export function others(results: Results, subject: Subject, agent: () => Tested):
   });
 
   check('its forks draw no random value that it draws, or another fork', async (agent) => {
-    let snapshot: string | undefined;
-    for (const count of forkGroups) {
-      const reply = await agent.world.service.call('POST', `/agents/${agent.id}/fork`, { count, snapshot });
-      assert.equal(reply.status, 201, JSON.stringify(reply.body));
-      ({ snapshot } = reply.body as { snapshot: string });
-      const forks = (reply.body.data as readonly { id: string; status: string }[]).map(({ id, status }) => {
-        assert.equal(status, 'running');
-        return Tested.of(agent.world, id);
-      });
-      for (const fork of forks) {
-        drawn.push(await draw(subject, fork));
-        await remove(fork);
-      }
+    // The short form of this is in the cases of saved machines, with one fork.
+    const summons = isLongRun ? await Summons.prepare(agent) : null;
+    if (isLongRun) {
+      await startWaiting(subject, agent);
+      drawn.push(await draw(subject, agent));
+    }
+    const path = `/agents/${agent.id}/fork?wait=false`;
+    const { data } = (await callsOf(agent)('POST', path, { count: forkCount, include: ['schedules'] })).body;
+    const forks = (data as readonly { id: string }[]).map(({ id }) => Tested.of(agent.world, id));
+    assert.equal(forks.length, forkCount);
+    for (const [index, fork] of forks.entries()) {
+      await fork.awaitStatus('running', forksTimeoutMs);
+      if (index >= awake) assert.equal(await fork.act('pause'), 'paused');
+    }
+    await summons?.come();
+    for (const [index, fork] of forks.entries()) {
+      if (index >= awake) assert.equal(await fork.act('resume'), 'running');
+      const sample = await draw(subject, fork);
+      for (const [thread, since] of Object.entries(sample.since))
+        assert.equal(since, agent.id, `${thread} has lived since before the fork`);
+      drawn.push(sample);
+      await remove(fork);
     }
     // The same values were ready in it, and it goes on.
     drawn.push(await draw(subject, agent));
-    assertNothingInCommon(drawn);
+    summons?.assertAnsweredOnce();
+    await summons?.end();
+    const values = assertNothingInCommon(drawn);
+    console.log(`${subject.name}: ${values} values, drawn ${drawn.length} times`);
   });
 }
 

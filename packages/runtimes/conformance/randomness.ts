@@ -1,20 +1,24 @@
 /**
  * Random values of agents cloned from one template, or forked from one agent, drawn in the gateway's own process, which ran
- * before that was saved, by a new Python process, and by the kernel. A Python process of before cannot be asked for values from outside. There the test checks that the process has the code that
- * renews its generators, and packages/vm/conformance/randomness.ts shows that this code works.
+ * before that was saved, by a new Python process, and by the kernel. A Python gateway cannot be asked for values from outside.
+ * There the test checks that the process has the code that renews its generators. In the long form a worker of the gateway
+ * and a Python program live in the parent before its forks are made, and draw in each of them; those of before a template are
+ * in packages/vm/conformance/randomness.ts.
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
-import { formOf } from '@lodge/testkit/forms';
+import { formOf, isLongRun } from '@lodge/testkit/forms';
 import type { Subject } from './subjects.ts';
 import type { Tested } from './world.ts';
 
 /** Number of values of each kind, on each thread. */
 const count = formOf({ short: 200, long: 1000 });
 /** Agents beside the one that the suite has anyway. */
-export const furtherAgents = formOf({ short: 1, long: 19 });
-/** Forks of it that run side by side, one group after another: from three on they share the memory of one file. */
-export const forkGroups: readonly number[] = formOf({ short: [2], long: [1, 3, 4, 4, 4, 4] });
+export const furtherAgents = formOf({ short: 1, long: 20 });
+/** Forks of one call. From three on they share the memory of one file. */
+export const forkCount = formOf({ short: 2, long: 20 });
+/** Where a Python program waits. */
+const waiting = '/dev/shm/waiting';
 
 /** Draws as a program does that an agent starts, and reads the kernel's own. */
 const inPython = `
@@ -31,16 +35,22 @@ export interface Drawn {
   readonly hostname: string;
   readonly machineId: string;
   readonly threads: Readonly<Record<string, readonly Values[]>>;
+  /** The agent in which a thread that lives on was first told to draw. */
+  readonly since: Readonly<Record<string, string>>;
+}
+
+/** Starts the Python program, which runs when it resolves. */
+export async function startWaiting({ client }: Subject, agent: Tested): Promise<void> {
+  const guest = await agent.guest();
+  const source = await readFile(new URL('clients/waiting.py', import.meta.url));
+  await guest.writeFile(`${waiting}/waiting.py`, source, { mode: 0o644, owner: 'root' });
+  const python = client.interpreter === 'node' ? 'python3' : client.interpreter;
+  const start = `setsid -f ${python} waiting.py ${count} ${agent.id} >log 2>&1 </dev/null`;
+  await runAsRoot(agent, 'sh', '-c', `cd ${waiting} && ${start} && until [ -s pid ]; do sleep 0.1; done`);
 }
 
 export async function draw(subject: Subject, agent: Tested): Promise<Drawn> {
-  const guest = await agent.guest();
-  const run = async (...argv: string[]): Promise<string> => {
-    const request = { argv, user: 'root', timeoutMs: 300_000, maxOutputBytes: 8 * 2 ** 20 } as const;
-    const { exitCode, stdout, stderr } = await guest.exec(request);
-    assert.equal(exitCode, 0, stderr);
-    return stdout.trim();
-  };
+  const run = (...argv: string[]): Promise<string> => runAsRoot(agent, ...argv);
   // The runtime's oldest process is its gateway, which started the others.
   const pid = await run(
     'sh',
@@ -51,17 +61,49 @@ export async function draw(subject: Subject, agent: Tested): Promise<Drawn> {
   for (const part of ['/opt/lodge/kernel-random.so', '/run/lodge/generation-count'])
     assert.ok(maps.includes(part), part);
   const [hostname = '', machineId = ''] = (await run('sh', '-c', 'uname -n; cat /etc/machine-id')).split('\n');
-  const drawn = { agentId: agent.id, hostname, machineId };
   const python = JSON.parse(await run('python3', '-c', inPython, String(count))) as readonly Values[];
-  if (!subject.hasInspector) return { ...drawn, threads: { python } };
-  const program = '/dev/shm/inspect.mjs';
-  const source = await readFile(new URL('clients/inspect.mjs', import.meta.url));
-  await guest.writeFile(program, source, { mode: 0o644, owner: 'root' });
-  const threads = JSON.parse(await run('/usr/local/bin/node', program, pid, String(count))) as Drawn['threads'];
-  return { ...drawn, threads: { ...threads, python } };
+  const ask = `cd ${waiting} 2>/dev/null || exit 0; rm -f values; kill -USR1 "$(cat pid)" && until [ -e values ]; do sleep 0.1; done; cat values`;
+  const told = { ...(await threadsOf(run('sh', '-c', ask))) };
+  if (subject.hasInspector) {
+    const program = '/dev/shm/inspect.mjs';
+    const source = await readFile(new URL('clients/inspect.mjs', import.meta.url));
+    await (await agent.guest()).writeFile(program, source, { mode: 0o644, owner: 'root' });
+    // In the short form it draws on the workers that the gateway has anyway.
+    const leastWorkers = isLongRun ? '1' : '0';
+    Object.assign(
+      told,
+      await threadsOf(run('/usr/local/bin/node', program, pid, String(count), agent.id, leastWorkers)),
+    );
+    assert.ok(!isLongRun || 'worker 0' in told);
+  }
+  const threads = Object.entries(told);
+  return {
+    agentId: agent.id,
+    hostname,
+    machineId,
+    threads: { ...Object.fromEntries(threads.map(([name, { values }]) => [name, values])), python },
+    since: Object.fromEntries(threads.map(([name, { since }]) => [name, since])),
+  };
 }
 
-export function assertNothingInCommon(all: readonly Drawn[]): void {
+interface Told {
+  readonly since: string;
+  readonly values: readonly Values[];
+}
+
+async function threadsOf(said: Promise<string>): Promise<Readonly<Record<string, Told>>> {
+  return JSON.parse((await said) || '{}') as Readonly<Record<string, Told>>;
+}
+
+async function runAsRoot(agent: Tested, ...argv: string[]): Promise<string> {
+  const request = { argv, user: 'root', timeoutMs: 300_000, maxOutputBytes: 8 * 2 ** 20 } as const;
+  const { exitCode, stdout, stderr } = await (await agent.guest()).exec(request);
+  assert.equal(exitCode, 0, stderr);
+  return stdout.trim();
+}
+
+/** Returns the number of values. */
+export function assertNothingInCommon(all: readonly Drawn[]): number {
   const differ = (field: 'agentId' | 'hostname' | 'machineId'): number => new Set(all.map((each) => each[field])).size;
   assert.deepEqual([differ('hostname'), differ('machineId')], [differ('agentId'), differ('agentId')]);
   const seen = new Set<string | number>();
@@ -76,4 +118,5 @@ export function assertNothingInCommon(all: readonly Drawn[]): void {
       }
     }
   }
+  return drawn;
 }

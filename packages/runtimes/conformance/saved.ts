@@ -7,16 +7,15 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import type { StubRequest } from '@lodge/testkit/llm';
 import type { Reply } from '@lodge/testkit/service';
-import { telegramConversation } from './conversation.ts';
+import { callsOf, lastSaid } from './calls.ts';
 import { Kept } from './kept.ts';
 import type { Results } from './results.ts';
 import type { Subject } from './subjects.ts';
+import { Summons } from './summons.ts';
 import { until } from './until.ts';
 import { startService, templateTimeoutMs, Tested } from './world.ts';
 
-const answerTimeoutMs = 5 * 60_000;
 const openTimeoutMs = 10 * 60_000;
 /** Bound on a cold boot on a busy host without KVM. */
 const bootTimeoutMs = 30 * 60_000;
@@ -78,32 +77,15 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
   check('a fork goes on beside it, which alone answers messages and its schedule', async (agent) => {
     const call = callsOf(agent);
     const { llm } = agent.world;
-    const person = await agent.onTelegram();
-    await telegramConversation(agent);
-    const path = `/agents/${agent.id}/schedules`;
-    const at = (ms: number): string => new Date(Date.now() + ms).toISOString();
-    const schedule = { name: 'Later', at: at(86_400_000), prompt: 'Water the plums.' };
-    const { id: scheduleId } = (await call('POST', path, schedule)).body;
+    const summons = await Summons.prepare(agent);
     const forked = (await call('POST', `/agents/${agent.id}/fork`, { include: ['schedules'] })).body;
     const fork = Tested.of(agent.world, forked.data[0].id as string);
     const { status, status_reason: reason, channels, forked_from: from } = await fork.record();
     assert.deepEqual({ status, reason, channels }, { status: 'running', reason: null, channels: [] });
     assert.deepEqual([from.agent_id, from.snapshot_id], [agent.id, forked.snapshot]);
 
-    const say = (words: string, text: string) => (request: StubRequest) =>
-      lastSaid(request).includes(words) ? { text } : undefined;
-    llm.rule(say('Is one of you there?', 'One of us.'));
-    llm.rule(say('Water the plums.', 'Watered.'));
-    await call('PATCH', `${path}/${scheduleId}`, { at: at(1_000) });
-    await person.write('Is one of you there?');
-    const run = async () => (await call('GET', `${path}/${scheduleId}/runs`)).body.data[0];
-    await until(
-      'both are answered',
-      answerTimeoutMs,
-      async () => person.answers().some((text) => text.includes('One of us.')) && (await run())?.status === 'ok',
-    ).catch((error: Error) => assert.fail(`${error.message}\n${agent.world.service.output.slice(-4_000)}`));
-
-    llm.rule(say('Which one are you?', 'The fork.'));
+    await summons.come();
+    llm.rule((request) => (lastSaid(request).includes('Which one are you?') ? { text: 'The fork.' } : undefined));
     assert.match(await fork.answer('Which one are you?', { user }), /The fork\./);
     assert.match(
       agent.lastSeen,
@@ -111,9 +93,7 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
     );
     assert.ok(agent.lastSeen.includes(kept.word), 'it remembers what its parent was told');
     await kept.isOnDisk(fork);
-    for (const words of ['Is one of you there?', 'Water the plums.'])
-      assert.equal(llm.requests.filter((request) => lastSaid(request).includes(words)).length, 1, words);
-    assert.equal(person.answers().filter((text) => text.includes('One of us.')).length, 1);
+    summons.assertAnsweredOnce();
     assert.deepEqual((await call('GET', `/agents/${fork.id}/messages`)).body.data, []);
     const { data: copies } = (await call('GET', `/agents/${fork.id}/schedules`)).body;
     const copy = copies.find(({ name }: { name: string }) => name === 'Later');
@@ -125,7 +105,7 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
     assert.deepEqual([host, otherHost], [agent.id, fork.id]);
     assert.notEqual(rest[0], otherRest[0], 'its machine-id');
     await call('DELETE', `/agents/${fork.id}`);
-    await call('DELETE', `${path}/${scheduleId}`);
+    await summons.end();
   });
 
   whereCheap('another agent is made from its snapshot, with keys and settings of its own', async (agent) => {
@@ -198,15 +178,6 @@ export function saved(results: Results, subject: Subject, agent: () => Tested): 
 
 const ready = ({ name }: Subject) => ({ status: 'ready', memory: true, loads: 'memory', runtime: name });
 
-/** Calls the API, and expects a good reply. */
-const callsOf =
-  ({ world: { service } }: Pick<Tested, 'world'>) =>
-  async (method: string, path: string, body?: object): Promise<Reply> => {
-    const reply = await service.call(method, path, body);
-    assert.ok(reply.status < 300, `${method} ${path}: ${JSON.stringify(reply.body)}\n${service.output.slice(-3_000)}`);
-    return reply;
-  };
-
 const raw = ({ world: { service } }: Pick<Tested, 'world'>, path: string, init: RequestInit): Promise<Response> =>
   fetch(`${service.baseUrl}${path}`, { ...init, headers: { 'x-api-key': service.apiKey } });
 
@@ -220,10 +191,4 @@ async function fileOf(agent: Tested, snapshot: string, path: string): Promise<st
     return reply.status === 200;
   });
   return text;
-}
-
-/** The end of a request: what its conversation has after the last answer. */
-function lastSaid({ body }: StubRequest): string {
-  const { messages } = body as { messages: { role: string }[] };
-  return JSON.stringify(messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1));
 }

@@ -4,6 +4,7 @@
  * a table of results at its end.
  */
 import { after, before, beforeEach, describe } from 'node:test';
+import { formOf } from '@lodge/testkit/forms';
 import { apis } from './apis.ts';
 import { attachments } from './attachments.ts';
 import { channels } from './channels.ts';
@@ -34,6 +35,9 @@ const cases = [
   inside, saved, machinePrograms, ownersPackages, skills, webPages, imports, dashboard, channels, schedules, life, members, returns,
 ];
 
+/** The forks of the long form run beside their parent. */
+const crowded = formOf({ short: {}, long: { LODGE_MAX_RUNNING: '1000', LODGE_MEMORY_OVERCOMMIT: '16' } });
+
 /** Declares the tests of a runtime. */
 export function conform(subject: Subject): void {
   const results = new Results();
@@ -43,7 +47,7 @@ export function conform(subject: Subject): void {
 
   before(
     async () => {
-      world = await openWorld(subject);
+      world = await openWorld(subject, crowded);
       await world.service.awaitTemplate(templateTimeoutMs, subject.name);
     },
     { timeout: 2 * templateTimeoutMs },

@@ -1,23 +1,34 @@
 /**
- * Makes a Node process draw random values through its inspector, on its main thread and each of its workers. The first
- * argument is its process id. Prints the values as JSON, by thread. Runs in the guest, as root.
+ * Makes a Node process draw random values through its inspector, on its main thread and each of its workers. The arguments
+ * are its process id, the number of values, a mark that each thread keeps once it has none, and the least number of workers:
+ * those that are wanting are begun, and stay. Prints by thread, as JSON, the values and the mark: a thread with the mark of
+ * another agent is a copy of that agent's. Runs in the guest, as root.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const [pid, count] = process.argv.slice(2).map(Number);
+const [, , pid, count, mark, leastWorkers] = process.argv;
 const draw = `(() => {
   const crypto = process.getBuiltinModule('node:crypto');
   if (/native code/.test(String(Math.random))) throw new Error('Math.random is still that of V8');
-  return Array.from({ length: ${count} }, () => ({
+  const since = (globalThis.lodgeDrawsSince ??= ${JSON.stringify(mark)});
+  const values = Array.from({ length: ${count} }, () => ({
     randomUUID: crypto.randomUUID(),
     webUUID: globalThis.crypto.randomUUID(),
     randomBytes: crypto.randomBytes(16).toString('hex'),
     random: Math.random(),
     randomInt: crypto.randomInt(2 ** 47),
   }));
+  return { since, values };
 })()`;
+/** With an environment of its own, as one of OpenClaw's. */
+const begin = `new Promise((resolve) => {
+  const { Worker } = process.getBuiltinModule('node:worker_threads');
+  const worker = new Worker('setInterval(() => {}, 2 ** 30)', { eval: true, env: {} });
+  worker.once('online', () => resolve());
+  worker.unref();
+})`;
 
-process.kill(pid, 'SIGUSR1');
+process.kill(Number(pid), 'SIGUSR1');
 let target;
 while (target === undefined) {
   await sleep(50);
@@ -48,12 +59,17 @@ const toMain = (message) => socket.send(message);
 const toWorker = (sessionId) => (message) =>
   void call(toMain, 'NodeWorker.sendMessageToWorker', { sessionId, message });
 const evaluate = async (send, expression) => {
-  const { result, exceptionDetails } = await call(send, 'Runtime.evaluate', { expression, returnByValue: true });
+  const { result, exceptionDetails } = await call(send, 'Runtime.evaluate', {
+    expression,
+    returnByValue: true,
+    awaitPromise: true,
+  });
   if (exceptionDetails) throw new Error(result.description);
   return result.value;
 };
 
 await call(toMain, 'NodeWorker.enable', { waitForDebuggerOnStart: false });
+while (workers.length < Number(leastWorkers)) await evaluate(toMain, begin);
 const threads = { main: await evaluate(toMain, draw) };
 for (const [index, worker] of workers.entries()) threads[`worker ${index}`] = await evaluate(toWorker(worker), draw);
 // The inspected process closes the connection with its inspector.
