@@ -15,6 +15,8 @@ interface Stillness {
 
 export function callsOf(measured: Measured) {
   const { service } = measured;
+  const still: Stillness[] = [];
+  let readTo = 0;
   const call = async (method: string, path: string, body?: object): Promise<unknown> => {
     const reply = await service.call(method, path, body);
     if (reply.status >= 300 || reply.status === 202) {
@@ -28,9 +30,9 @@ export function callsOf(measured: Measured) {
     create: (more: object = {}): Promise<string> =>
       measured.create({ lifecycle: { idle_timeout_seconds: 0 }, ...more }),
     /** A guest that other work starves may not finish a turn, and is asked again. */
-    chat: async (model: string): Promise<void> => {
+    chat: async (model: string, user = 'benchmark'): Promise<void> => {
       const messages = [{ role: 'user', content: 'ping' }];
-      const ask = () => call('POST', '/chat/completions', { model, user: 'benchmark', messages });
+      const ask = () => call('POST', '/chat/completions', { model, user, messages });
       await ask().catch(ask);
     },
     /** Runs a command as root of the machine. */
@@ -55,12 +57,17 @@ export function callsOf(measured: Measured) {
     remove: async (...ids: readonly string[]): Promise<void> => {
       await Promise.all(ids.map((id) => call('DELETE', `/agents/${id}`)));
     },
-    /** Reads Lodge's log: every save so far. */
-    stillness: (): Stillness[] =>
-      service.output
-        .split('\n')
-        .filter((line) => line.includes('"VM saved"'))
-        .map((line) => JSON.parse(line) as { readonly bytes: number; readonly ms: number })
-        .map(({ bytes, ms }) => ({ ms, mib: bytes / 2 ** 20 })),
+    /** Reads Lodge's log: every save so far. The log only grows, so each call reads on from the last one. */
+    stillness: (): readonly Stillness[] => {
+      const end = service.output.lastIndexOf('\n') + 1;
+      const lines = service.output.slice(readTo, end).split('\n');
+      readTo = end;
+      for (const line of lines) {
+        if (!line.includes('"VM saved"')) continue;
+        const { bytes, ms } = JSON.parse(line) as { readonly bytes: number; readonly ms: number };
+        still.push({ ms, mib: bytes / 2 ** 20 });
+      }
+      return still;
+    },
   };
 }

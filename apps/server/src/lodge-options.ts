@@ -32,5 +32,6 @@ export interface LodgeBounds {
   readonly hooks?: HookParts['bounds'];
   readonly confirmations?: ConfirmationParts['bounds'];
   readonly work?: EngineDeps['work'];
+  readonly snapshotsEveryMs?: number;
   readonly oauth?: ConnectionOptions['oauthBounds'];
 }

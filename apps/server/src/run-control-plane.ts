@@ -9,6 +9,7 @@ import type { AgentRuntime } from '@lodge/ports';
 import { Channel, createRemoteMachines } from '@lodge/vm/remote';
 import { readConfig } from './config/config.ts';
 import { lockControlPlane } from './host/instance-lock.ts';
+import type { LodgeBounds } from './lodge-options.ts';
 import { channelFd, readHandover } from './machine-host/handover.ts';
 import type { Handover } from './machine-host/handover.ts';
 import { launchRelay, relayDoorOf } from './machine-host/relays/door.ts';
@@ -25,6 +26,7 @@ const lockTimeoutMs = 10_000;
 
 export interface ControlPlaneOptions {
   readonly runtimes?: ReadonlyMap<RuntimeKind, AgentRuntime>;
+  readonly bounds?: LodgeBounds;
 }
 
 export async function runControlPlane(env: NodeJS.ProcessEnv, options: ControlPlaneOptions): Promise<void> {

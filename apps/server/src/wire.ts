@@ -231,6 +231,7 @@ function engineSettings(
     packagesThroughHost: areThroughHost(config),
     hostLook: createHostLook(config, () => store.database.repeatable(countAccounts)),
     ...(bounds.work && { work: bounds.work }),
+    ...(bounds.snapshotsEveryMs && { snapshotsEveryMs: bounds.snapshotsEveryMs }),
     schedules: { bounds: { turnMs: config.chatTimeoutMs } },
     confirmations: { bounds: { turnMs: config.chatTimeoutMs, ...bounds.confirmations } },
     hooks: { bounds: { turnMs: config.chatTimeoutMs, ...bounds.hooks } },

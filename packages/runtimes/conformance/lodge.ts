@@ -1,7 +1,8 @@
 /**
  * A Lodge with the runtimes that `CONFORMANCE_RUNTIMES` names, or with all of them. With another `CONFORMANCE_RELEASE` it
  * has new templates. Each is made whole. With `CONFORMANCE_EARLY=first` the early one comes first, as in production. With
- * `CONFORMANCE_EARLY=alone` nothing comes after it.
+ * `CONFORMANCE_EARLY=alone` nothing comes after it. Plans of snapshots are looked at every `CONFORMANCE_SNAPSHOTS_EVERY_MS`, for
+ * measurements of very many.
  */
 import type { RuntimeKind } from '@lodge/domain';
 import type { AgentRuntime } from '@lodge/ports';
@@ -10,6 +11,7 @@ import { allRuntimes } from '../src/index.ts';
 import { earlyVariant } from '../../engine/src/templates/maker.ts';
 
 const { CONFORMANCE_RUNTIMES, CONFORMANCE_RELEASE: release = '', CONFORMANCE_EARLY: early } = process.env;
+const { CONFORMANCE_SNAPSHOTS_EVERY_MS: everyMs } = process.env;
 const wanted = CONFORMANCE_RUNTIMES?.split(',');
 
 function made({ early: first, ...runtime }: AgentRuntime): AgentRuntime {
@@ -25,5 +27,6 @@ function made({ early: first, ...runtime }: AgentRuntime): AgentRuntime {
 const runtimes = [...allRuntimes()]
   .filter(([, { name }]) => wanted?.includes(name) ?? true)
   .map(([kind, runtime]): [RuntimeKind, AgentRuntime] => [kind, made(runtime)]);
-const variables = ['CONFORMANCE_RUNTIMES', 'CONFORMANCE_RELEASE', 'CONFORMANCE_EARLY'];
-await runLodge(process.env, { runtimes: new Map(runtimes), variables });
+const variables = ['RUNTIMES', 'RELEASE', 'EARLY', 'SNAPSHOTS_EVERY_MS'].map((name) => `CONFORMANCE_${name}`);
+const bounds = everyMs === undefined ? {} : { snapshotsEveryMs: Number(everyMs) };
+await runLodge(process.env, { runtimes: new Map(runtimes), bounds, variables });
