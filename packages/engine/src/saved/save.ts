@@ -22,6 +22,8 @@ import { failed, whileQuiet } from './quiet.ts';
 import type { Failure } from './quiet.ts';
 import { contentsOf, findReadable } from './usable.ts';
 
+type SavedRow = Pick<SnapshotRow, 'id' | 'memory' | 'kind'>;
+
 /** The outcome of a save. */
 export type SaveOutcome = { readonly saved: Saved; readonly stillMs: number } | Failure;
 
@@ -89,7 +91,7 @@ async function endExport(pass: Pass): Promise<boolean> {
  */
 export async function savePresent(
   pass: Pass,
-  row: Pick<SnapshotRow, 'id' | 'memory'>,
+  row: SavedRow,
   { present = null, atRest = false }: SaveOptions = {},
 ): Promise<SaveOutcome> {
   if (present !== null) return copyPresent(pass, row, present);
@@ -112,15 +114,11 @@ async function withRoom(pass: Pass, work: () => Promise<SaveOutcome>): Promise<S
 }
 
 /** Saves a running VM between two turns. */
-const saveAwake = (pass: Pass, row: Pick<SnapshotRow, 'id' | 'memory'>): Promise<SaveOutcome> =>
+const saveAwake = (pass: Pass, row: SavedRow): Promise<SaveOutcome> =>
   whileQuiet(pass, (facts) => saveWith(pass, row, facts));
 
 /** Saves a VM that is frozen or at rest, or the disk of one that runs. */
-async function saveAsItStands(
-  pass: Pass,
-  row: Pick<SnapshotRow, 'id' | 'memory'>,
-  atRest: boolean,
-): Promise<SaveOutcome> {
+async function saveAsItStands(pass: Pass, row: SavedRow, atRest: boolean): Promise<SaveOutcome> {
   const template = await pass.template();
   if (template === null) return failed('The template that its disk was made from is gone.');
   return saveWith(pass, row, template.facts, atRest);
@@ -128,7 +126,7 @@ async function saveAsItStands(
 
 async function saveWith(
   pass: Pass,
-  { id, memory }: Pick<SnapshotRow, 'id' | 'memory'>,
+  { id, memory, kind }: SavedRow,
   facts: RuntimeFacts,
   atRest = false,
 ): Promise<SaveOutcome> {
@@ -137,7 +135,14 @@ async function saveWith(
   const executionId = pass.vm?.executionId ?? agent.executionId ?? '';
   let saving: Saving;
   try {
-    const request = { id, memory, facts, listed: workspaceFolder };
+    // Forks start from theirs at once, and none of them needs it afterwards.
+    const request = {
+      id,
+      memory,
+      facts,
+      listed: workspaceFolder,
+      ...(kind === 'fork' && ({ isHasty: true } as const)),
+    };
     saving = await pass.inSlot('save', () =>
       pass.within(deps.bounds.snapshotMs, (signal) => deps.driver.save(agent.id, executionId, request, signal)),
     );

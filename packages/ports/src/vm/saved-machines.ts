@@ -37,6 +37,11 @@ export interface SaveRequest {
   readonly facts: RuntimeFacts;
   /** A folder of the guest whose listing is kept, at most `maxListingBytes` of it; asked for before the guest stands still. */
   readonly listed?: string;
+  /**
+   * Nobody waits until the disk has its memory, which a loss of power in the next half minute may damage. For machines that
+   * are started from at once.
+   */
+  readonly isHasty?: true;
 }
 
 /** Largest listing of a saved machine, bytes. */

@@ -128,13 +128,26 @@ const vmMethods = (agentId: Shape<string>) =>
         driver.rest(agent, execution, { facts: known, ...(data !== null && { data }) }, signal),
     ),
     save: method(
-      { agentId, executionId, id: savedId, memory: boolean, facts, listed: optional(listedFolder) },
-      (agent, execution, { listed = null, ...request }, signal) => [
-        { agentId: agent, executionId: execution, ...request, listed },
+      {
+        agentId,
+        executionId,
+        id: savedId,
+        memory: boolean,
+        facts,
+        listed: optional(listedFolder),
+        isHasty: optional(boolean),
+      },
+      (agent, execution, { listed = null, isHasty = null, ...request }, signal) => [
+        { agentId: agent, executionId: execution, ...request, listed, isHasty },
         { signal },
       ],
-      ({ driver }, { agentId: agent, executionId: execution, listed, ...request }, { signal }) =>
-        driver.save(agent, execution, { ...request, ...(listed !== null && { listed }) }, signal),
+      ({ driver }, { agentId: agent, executionId: execution, listed, isHasty, ...request }, { signal }) =>
+        driver.save(
+          agent,
+          execution,
+          { ...request, ...(listed !== null && { listed }), ...(isHasty === true && { isHasty }) },
+          signal,
+        ),
     ),
     remove: method(
       { agentId, keepDisk: boolean, keepRest: boolean },

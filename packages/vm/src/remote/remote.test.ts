@@ -98,7 +98,7 @@ test('what a call may hold reaches the driver as it is', async () => {
   here.write(callOf(2, 'setEgress', { agentId, rules: publicEgress }));
   here.write(callOf(3, 'carryOver', { agentId, executionId, data }));
   here.write(callOf(4, 'create', { ...create, from: { saved: 's1', memory: true }, still: true }));
-  here.write(callOf(5, 'save', { ...save, listed: '/workspace' }));
+  here.write(callOf(5, 'save', { ...save, listed: '/workspace', isHasty: true }));
   here.write(callOf(6, 'collectSaved', { keep: ['s1'], savedBefore: 1000 }));
   await eventually(() => replies.size === 6);
   const template = { id: 't1', imageId: '', facts: {} };
@@ -108,7 +108,7 @@ test('what a call may hold reaches the driver as it is', async () => {
     ['setEgress', agentId, publicEgress],
     ['carryOver', agentId, executionId, data],
     ['create', { agentId, executionId, machine, from: { saved: 's1', memory: true }, template, still: true }],
-    ['save', agentId, executionId, { id: 's1', memory: true, facts: {}, listed: '/workspace' }],
+    ['save', agentId, executionId, { id: 's1', memory: true, facts: {}, listed: '/workspace', isHasty: true }],
     ['collectSaved', new Set(['s1']), new Date(1000)],
   ]);
 });

@@ -55,6 +55,7 @@ interface Wish {
   readonly layers: () => Promise<readonly string[]>;
   /** Whether the VM goes on as it was. */
   readonly goesOn: boolean;
+  readonly isHasty?: true;
 }
 
 /** The parts that the VM left behind as it stood still. */
@@ -127,7 +128,8 @@ async function save(vm: SavedVm, signal: AbortSignal, wish: Wish): Promise<Savin
       folder: vm.directory.path,
     };
     const who = { id: wish.id, agentId, executionId, templateId, machine, facts: wish.facts };
-    const manifest = await store.commit(draft, { ...who, layers: left.layers, memory });
+    const hasty = wish.isHasty && { isHasty: true as const };
+    const manifest = await store.commit(draft, { ...who, layers: left.layers, memory, ...hasty });
     const saving = { ...(await sizesOf(store, manifest)), ms };
     vm.log.info({ agent_id: agentId, saved: wish.id, ...saving }, 'VM saved');
     return saving;
@@ -250,7 +252,7 @@ async function whileStill(
 }
 
 async function saveMemory(
-  { qmp, process, record: { base } }: SavedVm,
+  { qmp, process, record: { base }, wish }: SaveWork,
   draft: SavedDraft,
   thread: ReturnType<typeof pageThread>,
   signal: AbortSignal,
@@ -258,7 +260,9 @@ async function saveMemory(
   await saveDevices(qmp, draft.devicesPath);
   const has = await plugged(qmp);
   const regions = await guestMemory(qmp, process.pid, { base, pluggedMib: has.memoryMib });
-  const job = { do: 'save', pid: process.pid, regions, path: draft.pagesPath, isSynced: false } as const;
+  // A guest that goes on does not wait for the disk. While one comes to rest, the disk stores pages as others are copied.
+  const isSynced = !wish.goesOn;
+  const job = { do: 'save', pid: process.pid, regions, path: draft.pagesPath, isSynced } as const;
   return { pages: await thread.run<SavedPages>(job, signal), plugged: has };
 }
 

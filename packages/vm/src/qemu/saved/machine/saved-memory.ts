@@ -11,15 +11,16 @@ import { assertWhole, wholeDigest } from './whole.ts';
 
 export const pagesName = 'pages';
 
-/** Makes memory and devices files of root's that are on the disk, with what identifies them. */
+/** Makes memory and devices files of root's, with what identifies them. Unless it is hasty, they are on the disk then. */
 export async function settled(
   draft: { readonly folder: string; readonly devicesPath: string; readonly pagesPath: string },
   pages: SavedPages,
   { base }: MemoryFacts,
+  isHasty: boolean,
 ): Promise<Pick<SavedMemory, 'devices' | 'pages' | 'whole'>> {
   await chown(draft.devicesPath, 0, 0);
   const devices = await readFile(draft.devicesPath);
-  for (const path of [draft.devicesPath, draft.pagesPath]) await syncFile(path);
+  if (!isHasty) for (const path of [draft.devicesPath, draft.pagesPath]) await syncFile(path);
   return {
     devices: { bytes: devices.length, sum: crc32(devices) },
     pages: wordsOf(pagesName, pages),

@@ -57,6 +57,7 @@ export interface SavedContents extends Pick<
   readonly memory: { readonly pages: SavedPages; readonly about: MemoryFacts; readonly folder: string } | null;
   /** Whether an earlier release wrote the layers (`SavedLayer.sum`). */
   readonly isFormer?: true;
+  readonly isHasty?: true;
 }
 
 /** The facts of a saved machine for which nothing of it has to be read. */
@@ -135,12 +136,12 @@ export class SavedStore {
 
   /** Makes a draft a saved machine. Its layers are files that nobody writes any more. */
   async commit(draft: SavedDraft, contents: SavedContents): Promise<SavedManifest> {
-    const { layers, memory, isFormer, ...about } = contents;
+    const { layers, memory, isFormer, isHasty = false, ...about } = contents;
     await chmod(draft.folder, 0o700);
     await chown(draft.folder, 0, 0);
     await linkLayers(layers, draft.folder);
     if (memory?.about.base === 'whole') await linkWhole(memory.folder, draft.folder);
-    const savedMemory = memory && { ...memory.about, ...(await settled(draft, memory.pages, memory.about)) };
+    const savedMemory = memory && { ...memory.about, ...(await settled(draft, memory.pages, memory.about, isHasty)) };
     const listing = await ifThere(readFile(draft.listingPath));
     if (listing) await syncFile(draft.listingPath);
     const data = await ifThere(stat(draft.dataPath));
