@@ -36,7 +36,10 @@ const cases = [
 ];
 
 /** The forks of the long form run beside their parent. */
-const crowded = formOf({ short: {}, long: { LODGE_MAX_RUNNING: '1000', LODGE_MEMORY_OVERCOMMIT: '16' } });
+const crowded = formOf({
+  short: {},
+  long: { LODGE_MAX_RUNNING: '1000', LODGE_MEMORY_OVERCOMMIT: '16', LODGE_MEMORY_RESERVED_MIB: '0' },
+});
 
 /** Declares the tests of a runtime. */
 export function conform(subject: Subject): void {
