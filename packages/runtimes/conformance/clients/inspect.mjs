@@ -1,12 +1,12 @@
 /**
  * Makes a Node process draw random values through its inspector, on its main thread and each of its workers. The arguments
- * are its process id, the number of values, a mark that each thread keeps once it has none, and the least number of workers:
- * those that are wanting are begun, and stay. Prints by thread, as JSON, the values and the mark: a thread with the mark of
- * another agent is a copy of that agent's. Runs in the guest, as root.
+ * are its process id, the number of values, and a mark that each thread keeps which has none. Prints by thread, as JSON, the
+ * values and the mark: a thread with the mark of another agent is a copy of that agent's. Workers that end meanwhile are left
+ * out. Runs in the guest, as root.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const [, , pid, count, mark, leastWorkers] = process.argv;
+const [, , pid, count, mark] = process.argv;
 const draw = `(() => {
   const crypto = process.getBuiltinModule('node:crypto');
   if (/native code/.test(String(Math.random))) throw new Error('Math.random is still that of V8');
@@ -20,13 +20,6 @@ const draw = `(() => {
   }));
   return { since, values };
 })()`;
-/** With an environment of its own, as one of OpenClaw's. */
-const begin = `new Promise((resolve) => {
-  const { Worker } = process.getBuiltinModule('node:worker_threads');
-  const worker = new Worker('setInterval(() => {}, 2 ** 30)', { eval: true, env: {} });
-  worker.once('online', () => resolve());
-  worker.unref();
-})`;
 
 process.kill(Number(pid), 'SIGUSR1');
 let target;
@@ -39,11 +32,13 @@ while (target === undefined) {
 }
 const socket = new WebSocket(target.webSocketDebuggerUrl);
 const waiting = new Map();
-const workers = [];
+/** The end of each worker, which may come before its answer, by its session. */
+const workers = new Map();
 let calls = 0;
 socket.addEventListener('message', ({ data }) => {
   const { id, method, params, result } = JSON.parse(data);
-  if (method === 'NodeWorker.attachedToWorker') workers.push(params.sessionId);
+  if (method === 'NodeWorker.attachedToWorker') workers.set(params.sessionId, Promise.withResolvers());
+  if (method === 'NodeWorker.detachedFromWorker') workers.get(params.sessionId)?.resolve();
   const answer = method === 'NodeWorker.receivedMessageFromWorker' ? JSON.parse(params.message) : { id, result };
   waiting.get(answer.id)?.(answer.result);
 });
@@ -62,16 +57,17 @@ const evaluate = async (send, expression) => {
   const { result, exceptionDetails } = await call(send, 'Runtime.evaluate', {
     expression,
     returnByValue: true,
-    awaitPromise: true,
   });
   if (exceptionDetails) throw new Error(result.description);
   return result.value;
 };
 
 await call(toMain, 'NodeWorker.enable', { waitForDebuggerOnStart: false });
-while (workers.length < Number(leastWorkers)) await evaluate(toMain, begin);
 const threads = { main: await evaluate(toMain, draw) };
-for (const [index, worker] of workers.entries()) threads[`worker ${index}`] = await evaluate(toWorker(worker), draw);
+for (const [index, [session, { promise: end }]] of [...workers].entries()) {
+  const drawn = await Promise.race([end, evaluate(toWorker(session), draw)]);
+  if (drawn) threads[`worker ${index}`] = drawn;
+}
 // The inspected process closes the connection with its inspector.
 socket.addEventListener('close', () => process.exit());
 process.stdout.write(JSON.stringify(threads), () => {
