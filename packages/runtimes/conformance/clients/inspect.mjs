@@ -21,6 +21,13 @@ const draw = `(() => {
   return { since, values };
 })()`;
 
+/** Said when it takes too long. */
+let stage = 'the inspector';
+setTimeout(() => {
+  console.error(`it waited in vain for ${stage}`);
+  process.exit(1);
+}, 240_000).unref();
+
 process.kill(Number(pid), 'SIGUSR1');
 let target;
 while (target === undefined) {
@@ -58,18 +65,24 @@ const evaluate = async (send, expression) => {
     expression,
     returnByValue: true,
   });
-  if (exceptionDetails) throw new Error(result.description);
+  if (exceptionDetails) throw new Error(result.description ?? 'it was ended');
   return result.value;
 };
 
+stage = 'the main thread';
 await call(toMain, 'NodeWorker.enable', { waitForDebuggerOnStart: false });
 const threads = { main: await evaluate(toMain, draw) };
 for (const [index, [session, { promise: end }]] of [...workers].entries()) {
-  const drawn = await Promise.race([end, evaluate(toWorker(session), draw)]);
+  stage = `worker ${index}`;
+  // One that is ended in the midst of it answers so, or not at all.
+  const drawn = await Promise.race([end, evaluate(toWorker(session), draw)]).catch((error) => {
+    if (error.message !== 'it was ended') throw error;
+  });
   if (drawn) threads[`worker ${index}`] = drawn;
 }
-// The inspected process closes the connection with its inspector.
+// The inspected process closes the connection with its inspector. Its values are told already.
 socket.addEventListener('close', () => process.exit());
+setTimeout(() => process.exit(), 10_000);
 process.stdout.write(JSON.stringify(threads), () => {
   void evaluate(toMain, "process.getBuiltinModule('node:inspector').close()");
 });
