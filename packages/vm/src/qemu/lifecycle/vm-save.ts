@@ -7,6 +7,7 @@
 import { restOf, VmError } from '@lodge/ports';
 import type { Log, RestRequest, SaveRequest, Saving } from '@lodge/ports';
 import type { GuestClient } from '@lodge/guest';
+import { syncFile } from '../host/files.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { pushLayer, settleLayers, shortenChain } from '../machine/disk-layers.ts';
 import { guestMemory } from '../machine/guest-memory.ts';
@@ -15,7 +16,7 @@ import type { Plugged } from '../machine/hotplug.ts';
 import type { Qmp } from '../machine/qmp.ts';
 import type { SavedOn } from '../machine/saved-on.ts';
 import { saveData } from '../saved/guest-data.ts';
-import { freezeLayer, namedChain } from '../saved/layers.ts';
+import { freezeLayer, namedChain, topOf } from '../saved/layers.ts';
 import { writeListing } from '../saved/machine/listing.ts';
 import type { SavedManifest } from '../saved/machine/manifest.ts';
 import type { SavedDraft, SavedStore } from '../saved/machine/saved-store.ts';
@@ -114,6 +115,8 @@ async function save(vm: SavedVm, signal: AbortSignal, wish: Wish): Promise<Savin
     await thread?.ready();
     const { running } = await runState(qmp);
     await wish.before(draft, running);
+    // A stop stores the disk's last writes, and the guest stands still for as long as that takes.
+    await syncFile(await topOf(vm.directory.disk));
     throwIfAborted(signal);
     const began = performance.now();
     const left = await whileStill({ ...vm, wish }, draft, thread, running, signal);
