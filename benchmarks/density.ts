@@ -2,16 +2,18 @@
  * The host's memory that a paused agent takes: the fall of what is available over several of them, one kind after another:
  *   clones of the template; forks of one live agent, which share the memory of one file; agents that were booted from their
  *     disks and share nothing.
+ * With `--page-out` each kind is paged out too, once its pauses are measured; the host must have swap (doctor says which).
  * One agent of the kind stays awake meanwhile, so that the pages which all share are there before. Each answers a chat, then it
  * is paused. The model is a stub that answers at once.
  *
- *   node_modules/.bin/node benchmarks/density.ts [--runtime openclaw] [--agents 20] [--booted 2] [--size small]
+ *   node_modules/.bin/node benchmarks/density.ts [--runtime openclaw] [--agents 20] [--booted 2] [--size small] [--page-out]
  */
 import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { openCgroups, swapAreas } from '@lodge/vm';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
-import { acceleratorOf, median, memAvailableMib, millis, privateMib, pssMib, table } from './figures.ts';
+import { acceleratorOf, median, memAvailableMib, millis, privateMib, pssMib, swappedMib, table } from './figures.ts';
 import { measure } from './runtime.ts';
 import { callsOf } from './saved-calls.ts';
 
@@ -21,6 +23,7 @@ const { values } = parseArgs({
     agents: { type: 'string', default: '20' },
     booted: { type: 'string', default: '2' },
     size: { type: 'string', default: 'small' },
+    'page-out': { type: 'boolean', default: false },
   },
 });
 const agents = Number(values.agents);
@@ -36,11 +39,18 @@ interface Kind {
   readonly fallMib: number;
   readonly privateMib: number;
   readonly pssMib: number;
+  readonly swappedMib: number;
   /** Milliseconds until a paused one has answered a chat. */
   readonly wokenMs: number;
 }
 
-const measured = await measure(values.runtime, { LODGE_MAX_RUNNING: '1000', LODGE_MEMORY_OVERCOMMIT: '16' });
+if (values['page-out'] && (await swapAreas()).length === 0) throw new Error('--page-out: this host has no swap');
+const measured = await measure(values.runtime, {
+  LODGE_MAX_RUNNING: '1000',
+  LODGE_MEMORY_OVERCOMMIT: '16',
+  // Only the benchmark pages out.
+  LODGE_PAGE_OUT_AFTER_MINUTES: '0',
+});
 const { service } = measured;
 const { chat, create, call, fork, remove, verb } = callsOf(measured);
 const kinds: Kind[] = [];
@@ -50,14 +60,14 @@ try {
   const first = await create({ size });
   accelerator = await acceleratorOf(await qemuPid(service.dataDir, first));
   await chat(first);
-  kinds.push(await measureKind('clones', agents, () => create({ size })));
+  kinds.push(...(await measureKind('clones', agents, () => create({ size }))));
   // From three on they share; the first of them stays awake.
   const [awake, ...others] = (await fork(first, 3)) as [string, ...string[]];
   await remove(...others);
   await chat(awake);
-  kinds.push(await measureKind('forks', agents, await forksOf(first)));
+  kinds.push(...(await measureKind('forks', agents, await forksOf(first))));
   await remove(first, awake);
-  if (booted > 0) kinds.push(await measureKind('booted from their disks', booted, bootOne));
+  if (booted > 0) kinds.push(...(await measureKind('booted from their disks', booted, bootOne)));
   print();
 } catch (error) {
   console.error(service.output);
@@ -93,7 +103,7 @@ async function bootOne(): Promise<string> {
   return id;
 }
 
-async function measureKind(name: string, count: number, make: () => Promise<string>): Promise<Kind> {
+async function measureKind(name: string, count: number, make: () => Promise<string>): Promise<Kind[]> {
   await sleep(2_000);
   const before = await memAvailableMib();
   const ids: string[] = [];
@@ -103,11 +113,27 @@ async function measureKind(name: string, count: number, make: () => Promise<stri
     await chat(id);
     await verb(id, 'pause');
   }
+  const kinds = [await look(name, before, ids)];
+  if (values['page-out']) {
+    const tookMs = await pageOut(ids);
+    kinds.push(await look(`${name}, paged out in ${millis(tookMs)} ms each`, before, ids));
+  }
+  await remove(...ids);
+  return kinds;
+}
+
+/** Measures agents that are paused, and pauses those again that it wakes. */
+async function look(name: string, beforeMib: number, ids: readonly string[]): Promise<Kind> {
   await sleep(2_000);
-  const fallMib = (before - (await memAvailableMib())) / count;
+  const fallMib = (beforeMib - (await memAvailableMib())) / ids.length;
   const pids = await Promise.all(ids.map((id) => qemuPid(service.dataDir, id)));
-  const own = median(await Promise.all(pids.map(privateMib)));
-  const pss = median(await Promise.all(pids.map(pssMib)));
+  const middle = async (of: (pid: number) => Promise<number>): Promise<number> =>
+    median(await Promise.all(pids.map(of)));
+  const own = {
+    privateMib: await middle(privateMib),
+    pssMib: await middle(pssMib),
+    swappedMib: await middle(swappedMib),
+  };
   const woken: number[] = [];
   for (const id of ids.slice(0, 3)) {
     const began = performance.now();
@@ -115,8 +141,19 @@ async function measureKind(name: string, count: number, make: () => Promise<stri
     woken.push(performance.now() - began);
     await verb(id, 'pause');
   }
-  await remove(...ids);
-  return { name, count, fallMib, privateMib: own, pssMib: pss, wokenMs: median(woken) };
+  return { name, count: ids.length, fallMib, ...own, wokenMs: median(woken) };
+}
+
+/** Pages out the agents one after the other, as Lodge does, and returns the middle time. */
+async function pageOut(ids: readonly string[]): Promise<number> {
+  const groups = await openCgroups(service.instance);
+  const took: number[] = [];
+  for (const id of ids) {
+    const began = performance.now();
+    await groups.pageOut(id, AbortSignal.timeout(120_000));
+    took.push(performance.now() - began);
+  }
+  return median(took);
 }
 
 function print(): void {
@@ -126,10 +163,11 @@ function print(): void {
   console.log(
     `${cpus().length} cores (${cpus()[0]!.model}), accelerator ${accelerator}, load ${load.join(', ')}, ${size}.\n`,
   );
-  const head = ['paused agents', 'fall of available memory, MiB each', 'private, MiB', 'PSS, MiB', 'first chat, ms'];
+  const fall = 'fall of available memory, MiB each';
+  const head = ['paused agents', fall, 'private, MiB', 'PSS, MiB', 'in swap, MiB', 'first chat, ms'];
   const rows = kinds.map((kind) => [
     `${kind.count} ${kind.name}`,
-    ...[kind.fallMib, kind.privateMib, kind.pssMib].map((mib) => String(Math.round(mib))),
+    ...[kind.fallMib, kind.privateMib, kind.pssMib, kind.swappedMib].map((mib) => String(Math.round(mib))),
     millis(kind.wokenMs),
   ]);
   console.log(table(head, rows));

@@ -14,6 +14,11 @@ export async function pssMib(pid: number): Promise<number> {
   return Number(/^Pss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) / 1024;
 }
 
+/** Returns a process's share of the pages in swap, MiB before any compression. */
+export async function swappedMib(pid: number): Promise<number> {
+  return Number(/^SwapPss:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/smaps_rollup`, 'utf8'))![1]) / 1024;
+}
+
 /** Returns the memory that a process shares with no other, MiB. */
 export async function privateMib(pid: number): Promise<number> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');

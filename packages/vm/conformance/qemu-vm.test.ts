@@ -18,6 +18,7 @@ import { until } from '../src/waiting.ts';
 import { openKvmDevice } from '../src/qemu/machine/device-nodes.ts';
 import { templateGid } from '../src/qemu/machine/confinement.ts';
 import { findProcesses } from '../src/qemu/host/process.ts';
+import { swapAreas } from '../src/qemu/host/swap.ts';
 import type { FoundProcess } from '../src/qemu/host/process.ts';
 import { formOf } from '@lodge/testkit/forms';
 import { patience } from './accelerator.ts';
@@ -218,6 +219,35 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
     await driver.stop();
     await begin();
     await driver.remove('writer', { keepDisk: false });
+  });
+
+  test('a VM that is paused for long goes to swap where the host has any, and goes on with its memory', async (t) => {
+    await driver.stop();
+    const options = optionsOf(settings);
+    const told: string[] = [];
+    const info = (fields: object, message: string): void => {
+      told.push(message);
+      options.log.info(fields, message);
+    };
+    driver = createQemuDriver({ ...options, log: { ...options.log, info }, pageOutAfterMs: 500 });
+    await driver.start();
+    const guest = probeGuest(settings, await create('asleep'));
+    await guest.remember('thought', 'kept');
+    const before = await driver.usage('asleep');
+    await driver.pause('asleep', 'e1');
+    const isOut = (): true | null => told.includes('a paused VM is paged out') || null;
+    const hasSwap = (await swapAreas()).length > 0;
+    if (hasSwap) await until(isOut, { what: 'its page-out', everyMs: 100, timeoutMs: minute });
+    else await sleep(3000);
+    assert.equal(isOut() ?? false, hasSwap, 'without swap nothing is tried');
+    const { memoryMib, swappedMib } = (await driver.usage('asleep'))!;
+    t.diagnostic(`${before!.memoryMib} MiB before, then ${memoryMib} MiB, ${swappedMib} MiB in swap`);
+    if (hasSwap) assert.ok(swappedMib > 20 && memoryMib < before!.memoryMib);
+    else assert.equal(swappedMib, 0);
+    await driver.resume('asleep', 'e1');
+    assert.equal(await guest.recall('thought'), 'kept');
+    await driver.stop();
+    await begin();
   });
 
   test('clones leave their template as it is, whatever they do with their memory', async () => {

@@ -8,5 +8,6 @@ export { inspectEmulator } from './qemu/machine/emulator.ts';
 export type { Emulator } from './qemu/machine/emulator.ts';
 export type { Accelerator } from './qemu/machine/architecture.ts';
 export { hostMemory } from './qemu/host/capacity.ts';
+export { isZram, memoryOfSwapped, swapAreas } from './qemu/host/swap.ts';
 export { missingControllers, openCgroups } from './qemu/host/cgroup.ts';
 export * from './qemu/network/index.ts';

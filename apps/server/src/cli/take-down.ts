@@ -57,8 +57,8 @@ export async function takeDown(config: Config, log: Log, tell: (what: string) =>
 
 async function endMachines(config: Config, log: Log, done: (what: string) => void): Promise<void> {
   if (!(await exists(join(config.dataDir, 'vms')))) return;
-  // Machines are ended whatever memory they may use.
-  const { network, driver } = await openMachines({ ...config, unboundMemory: 'allow' }, log);
+  // Machines are ended whatever memory they may use, and nothing is set up for them.
+  const { network, driver } = await openMachines({ ...config, unboundMemory: 'allow', zramMib: 0 }, log);
   // Only starting it finds processes and namespaces that no file names.
   await driver.start();
   try {

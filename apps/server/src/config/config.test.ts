@@ -164,6 +164,8 @@ const refused: Record<string, readonly string[]> = {
   LODGE_MEMORY_RESERVED_MIB: ['1GiB'],
   LODGE_MEMORY_OVERCOMMIT: ['0.5', '17', '1e1'],
   LODGE_UNBOUND_MEMORY: ['yes', 'Allow'],
+  LODGE_PAGE_OUT_AFTER_MINUTES: ['-1', '10m', '10081'],
+  LODGE_ZRAM_MIB: ['-1', '4GiB', '1048577'],
   LODGE_DISK_RATE: ['-1', '1001', 'fast'],
   LODGE_DISK_RESERVED_MIB: ['2GiB'],
   LODGE_DISK_OVERCOMMIT: ['0.5', '65'],

@@ -11,6 +11,7 @@ import type { Setting } from '@lodge/ports/settings';
 import { databaseUrl, decimal, directory, dnsName, host, jsonArray, networkRange, oneOf, resolver } from './values.ts';
 import { backupSettings } from './backup.ts';
 import { diskSettings } from './disk.ts';
+import { memorySettings } from './memory.ts';
 import { egressSettings } from './egress.ts';
 import { limitSettings } from './limits.ts';
 import { llmSettings } from './llm.ts';
@@ -184,27 +185,7 @@ export const settings = {
     'How long one chat turn may take.',
     integer(1000, 86_400_000),
   ),
-  memoryReservedMib: required(
-    'LODGE_MEMORY_RESERVED_MIB',
-    'MiB, 0..1048576',
-    '1024',
-    'Memory of the host that agents are never promised.',
-    integer(0, 1_048_576),
-  ),
-  memoryOvercommit: required(
-    'LODGE_MEMORY_OVERCOMMIT',
-    'number, 1..16',
-    '3',
-    "MiB promised to agents for each MiB there is: an idle agent takes about a quarter of its size, for clones share their template's pages.",
-    decimal(1, 16),
-  ),
-  unboundMemory: required(
-    'LODGE_UNBOUND_MEMORY',
-    '`refuse` or `allow`',
-    'refuse',
-    'The reaction to a kernel without a memory controller, on which an agent can take more memory than its size: not start, or start all the same.',
-    oneOf('refuse', 'allow'),
-  ),
+  ...memorySettings,
   diskRate: required(
     'LODGE_DISK_RATE',
     'number, 0..1000',

@@ -70,6 +70,8 @@ export async function openMachines(
     browserDisk: createBrowserDiskBuilder({ cacheDir, log }),
     diskRateFactor: diskRate,
     unboundMemory,
+    pageOutAfterMs: config.pageOutAfterMinutes * 60_000,
+    zramMib: config.zramMib,
     diskFloorMib: config.diskFloorMib,
     uidBase: vmUidBase,
     log,

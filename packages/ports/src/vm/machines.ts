@@ -72,8 +72,13 @@ export interface VmObservation {
 export interface VmUsage {
   /** The execution of these counters; null when unknown. */
   readonly executionId: string | null;
-  /** The VM's share of the host's memory (PSS), MiB; 0 without a process. */
+  /**
+   * The VM's share of the host's memory (PSS), with the memory that the kernel has for its pages in swap, MiB; 0 without a
+   * process.
+   */
   readonly memoryMib: number;
+  /** Its pages in swap, MiB as they are when they come back. */
+  readonly swappedMib: number;
   readonly diskMib: number;
   readonly snapshotMib: number;
   /** CPU time of the whole VM since its process began, seconds. */

@@ -134,6 +134,7 @@ export class FakeHost {
   /** The part of every agent's `usage` that does not follow from the VM's state. */
   usage: Omit<VmUsage, 'executionId'> = {
     memoryMib: 512,
+    swappedMib: 0,
     diskMib: 128,
     snapshotMib: 64,
     cpuSeconds: 1,
@@ -273,7 +274,7 @@ export class FakeHost {
     const { executionId } = vm ?? rest ?? {};
     if (executionId === undefined) return null;
     const snapshotMib = rest?.memory ? this.usage.snapshotMib : 0;
-    return { executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+    return { executionId, memoryMib: 0, swappedMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
   }
 
   diskUseOf(agentId: string): DiskUse {

@@ -32,6 +32,7 @@ const noCgroups = {
   create: () => Promise.resolve(),
   limit: () => Promise.resolve(),
   add: () => Promise.resolve(),
+  pageOut: () => Promise.resolve(),
   outOfMemoryKill: () => Promise.resolve(false),
   remove: () => Promise.resolve(),
   names: () => Promise.resolve([]),

@@ -45,8 +45,11 @@ import { collectLeftovers } from './lifecycle/leftovers.ts';
 import { takeFormerRests } from './lifecycle/former-rest.ts';
 import { lock } from './host/lock.ts';
 import { PackKeeper } from './lifecycle/pack-keeper.ts';
+import { PageKeeper } from './lifecycle/page-keeper.ts';
 import { NetworkKeeper } from './network/index.ts';
+import { swapAreas } from './host/swap.ts';
 import { VmNumbers } from './host/vm-numbers.ts';
+import { setUpZram } from './host/zram.ts';
 import { takeTemplates } from './lifecycle/take-templates.ts';
 import { SavedVms } from './lifecycle/saved-vms.ts';
 import { Templates } from './lifecycle/templates.ts';
@@ -112,6 +115,7 @@ class QemuDriver implements VmDriver {
   private readonly clocks: ClockKeeper;
   private readonly processors: CpuKeeper;
   private readonly packing: PackKeeper;
+  private readonly paging: PageKeeper;
   private cgroups: Cgroups | null = null;
   private unlock: (() => void) | null = null;
 
@@ -133,12 +137,13 @@ class QemuDriver implements VmDriver {
     this.vms = new Vms({ ...places, slots, templates, browserDisks, watch, cgroups, holdStill });
     this.processors = new CpuKeeper({ watch, cgroups, log: options.log });
     this.packing = new PackKeeper(this.store, options.log);
+    this.paging = this.pageKeeper();
     const setClock = this.vms.setClock.bind(this.vms);
     this.clocks = new ClockKeeper({ watch, setClock, log: options.log });
   }
 
   async start(): Promise<void> {
-    const { dataDir, cacheDir, instance, network, log, unboundMemory = 'refuse' } = this.options;
+    const { dataDir, cacheDir, instance, network, log, unboundMemory = 'refuse', zramMib = 0 } = this.options;
     // Two processes that own the same namespaces would remove each other's.
     this.unlock = await lock(`instance ${instance}`, { timeoutMs: 3000 });
     try {
@@ -154,6 +159,7 @@ class QemuDriver implements VmDriver {
       assertBounded(this.cgroups, unboundMemory);
       await openTapDevice();
       await network.start();
+      if (zramMib > 0) await setUpZram(zramMib, log);
       for (const lack of this.cgroups.missing) log.warn({ ...lack }, 'no limit on VMs from a control group');
       const records = await this.vms.records();
       for (const record of records.values()) if (record?.slot != null) this.slots.keep(record.slot);
@@ -170,6 +176,7 @@ class QemuDriver implements VmDriver {
       this.clocks.start();
       this.processors.start();
       this.packing.start();
+      this.paging.start();
     } catch (error) {
       await this.stop();
       throw error;
@@ -185,6 +192,7 @@ class QemuDriver implements VmDriver {
     this.options.network.stop();
     await this.browserDisks.stop();
     await this.packing.stop();
+    await this.paging.stop();
     await this.cgroups?.close();
     this.unlock?.();
     this.unlock = null;
@@ -205,6 +213,7 @@ class QemuDriver implements VmDriver {
 
   async create(request: VmRequest, signal: AbortSignal): Promise<Vm> {
     const { agentId, executionId } = request;
+    this.paging.disturb(agentId);
     this.calls.supersede(agentId, executionId);
     const work = async (own: AbortSignal): Promise<Vm> => {
       try {
@@ -228,6 +237,7 @@ class QemuDriver implements VmDriver {
   }
 
   async remove(agentId: string, { keepDisk, keepRest = false }: Parameters<VmDriver['remove']>[1]): Promise<void> {
+    this.paging.disturb(agentId);
     this.calls.void(agentId, new VmError('aborted', `${agentId} is being removed`));
     const work = async (): Promise<void> => {
       await this.vms.takeAway(this.vms.directory(agentId), keepDisk ? 'disk' : 'nothing');
@@ -247,7 +257,21 @@ class QemuDriver implements VmDriver {
   /** Serves a call that a removal ends. */
   private async inTurn<T>(agentId: string, work: (own: AbortSignal) => Promise<T>, signal?: AbortSignal): Promise<T> {
     const own = (ends: AbortSignal): Promise<T> => work(ends).catch((error: unknown) => rethrow(error, ends));
+    this.paging.disturb(agentId);
     return this.calls.run(agentId, { creates: null, yields: true, ...(signal ? { signal } : {}), work: own });
+  }
+
+  private pageKeeper(): PageKeeper {
+    const { calls, vms, watch, options } = this;
+    return new PageKeeper({
+      watch,
+      afterMs: options.pageOutAfterMs ?? 0,
+      hasSwap: async () => (await swapAreas()).length > 0,
+      whilePaused: (vm, work) =>
+        calls.run(vm.agentId, { creates: null, yields: true, work: (ends) => vms.whilePaused(vm, () => work(ends)) }),
+      pageOut: ({ agentId }, ends) => this.started().pageOut(agentId, ends),
+      log: options.log,
+    });
   }
 
   private started(): Cgroups {

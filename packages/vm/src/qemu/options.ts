@@ -21,6 +21,10 @@ export interface QemuDriverOptions {
   readonly diskRateFactor?: number;
   /** Whether VMs may run where the kernel does not bind their memory. Default `refuse`. */
   readonly unboundMemory?: 'refuse' | 'allow';
+  /** Length of a pause after which a VM is paged out where the host has swap, ms; 0: never. Default 0. */
+  readonly pageOutAfterMs?: number;
+  /** Size of the swap in compressed memory that is set up where the host has no swap, MiB; 0: none. Default 0. */
+  readonly zramMib?: number;
   /** Free space on the disk below which no large write begins, MiB: the archive of an upgrade, a template. */
   readonly diskFloorMib: number;
   /** First of the user ids that VMs run as, one for each of the network's slots. */

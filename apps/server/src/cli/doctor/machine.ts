@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { defaultSize, memoryShortage, sizes } from '@lodge/domain';
 import { hostTools } from '@lodge/images';
 import { hasGuestsHere } from '@lodge/ports';
-import { hostMemory } from '@lodge/vm';
+import { hostMemory, memoryOfSwapped, swapAreas } from '@lodge/vm';
 import type { Config } from '../../config/config.ts';
 import { nearest } from '../../host/files.ts';
 import { version } from '../../version.ts';
@@ -30,6 +30,7 @@ export async function machineSection(config: Config): Promise<Section> {
       found('system', system),
       found('Lodge', () => ok('Lodge', `${version} on Node ${process.versions.node}`)),
       found('memory', () => memory(config)),
+      found('paused agents', () => pausedAgents(config)),
       found('data folder', () => disk('data folder', config.dataDir, dataNeedsBytes)),
       found('cache folder', () => disk('cache folder', config.cacheDir, cacheNeedsBytes)),
       found('templates', () => templates(config)),
@@ -61,6 +62,33 @@ async function memory({ memoryReservedMib: reservedMib, memoryOvercommit: overco
   }
   const promisable = Math.floor(((host.totalMib - reservedMib) * overcommit) / sizes[defaultSize].memoryMib);
   return ok('memory', `${detail}; up to ${promisable} ${defaultSize} agents may be promised memory`);
+}
+
+/** Paused agents hold most of a host's memory, and little of it once their pages are compressed (ADR 83). */
+export async function pausedAgents(
+  { pageOutAfterMinutes: minutes, zramMib }: Pick<Config, 'pageOutAfterMinutes' | 'zramMib'>,
+  root = '/',
+): Promise<Finding> {
+  const name = 'paused agents';
+  const areas = await swapAreas(root);
+  if (areas.length === 0) {
+    const detail = 'keep all their memory: this host has no swap';
+    if (zramMib > 0)
+      return note(name, detail, `npm start sets up ${gibText(zramMib)} of zram; its log says why if not`);
+    return note(
+      name,
+      detail,
+      'set LODGE_ZRAM_MIB to half of the memory, and they take less (docs/guides/operating.md)',
+    );
+  }
+  const [total, used] = [areas.map(({ totalKib }) => totalKib), areas.map(({ usedKib }) => usedKib)].map(
+    (kib) => kib.reduce((sum, each) => sum + each, 0) / 1024,
+  ) as [number, number];
+  const places = areas.map(({ path }) => path).join(', ');
+  const taken = used === 0 ? '' : `, for which memory of ${gibText(used * (await memoryOfSwapped(root)))} is taken`;
+  const swap = `${places}, ${gibText(total)}, ${gibText(used)} used${taken}`;
+  if (minutes === 0) return ok(name, `keep their memory until it runs short; swap: ${swap}`);
+  return ok(name, `go to swap after ${minutes} ${minutes === 1 ? 'minute' : 'minutes'}: ${swap}`);
 }
 
 function gibText(mib: number): string {

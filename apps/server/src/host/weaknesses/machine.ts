@@ -1,7 +1,7 @@
 /** The machine's own barriers between an agent and everything else. */
 import { readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { missingControllers } from '@lodge/vm';
+import { isZram, missingControllers, swapAreas } from '@lodge/vm';
 import { exists } from '../files.ts';
 import { missingBounds } from '../../machine-host/control-group.ts';
 import { note, ok, warn } from '../finding.ts';
@@ -85,11 +85,10 @@ const qemu: Check = {
 
 const swap: Check = {
   name: 'swap',
-  async look(facts, name) {
-    const [, ...lines] = ((await fileOf(facts, '/proc/swaps')) ?? '').trim().split('\n');
-    const devices = lines.map((line) => line.split(/\s+/)[0]!);
-    const onDisk = devices.filter((device) => !/^\/dev\/zram\d+$/.test(device));
-    if (devices.length === 0) return ok(name, 'none; with zram the memory of paused agents could be compressed');
+  async look({ root }, name) {
+    const areas = await swapAreas(root);
+    const onDisk = areas.filter((area) => !isZram(area)).map(({ path }) => path);
+    if (areas.length === 0) return ok(name, 'none; with zram the memory of paused agents could be compressed');
     if (onDisk.length === 0) return ok(name, 'in compressed memory alone');
     const detail = `${onDisk.join(', ')}: memory of agents and keys of the service can end up on the disk, and agents slow one another down`;
     return warn(name, detail, 'swapoff -a and remove it from /etc/fstab, or encrypt it');

@@ -206,3 +206,20 @@ test('what an agent has written is told', async () => {
   await until('it is told', () => plane.agents.diskUsedMib(id) === host.usage.diskMib + 500);
   await plane.end();
 });
+
+test('a stop needs room for the pages of its agent that are in swap, too', async () => {
+  const host = new FakeHost();
+  const plane = await startPlane(world, host);
+  const agent = await running(world, plane);
+  host.disk.freeMib = 4_000;
+  host.usage = { ...host.usage, memoryMib: 100, swappedMib: 3_500 };
+  const stop = async (): Promise<AgentRow> => {
+    await act(plane, agent, 'stop');
+    return plane.agents.awaitVerb(world.accountId, agent.id, 'stop', 120_000, never);
+  };
+  await assert.rejects(stop(), /no room for its snapshot/);
+  assert.equal((await find(agent.id)).status, 'running');
+  host.usage = { ...host.usage, swappedMib: 0 };
+  assert.equal((await stop()).status, 'stopped');
+  await plane.end();
+});

@@ -126,7 +126,7 @@ export class Pass {
   async holdRoom(): Promise<(() => void) | null> {
     const { driver, disk } = this.deps;
     const usage = await driver.usage(this.id);
-    return disk.holdRoom(usage?.memoryMib ?? 0);
+    return disk.holdRoom(usage ? usage.memoryMib + usage.swappedMib : 0);
   }
 
   /** Writes facts, and with an event what `also` writes. Rejects with `Overtaken` when they are void. */

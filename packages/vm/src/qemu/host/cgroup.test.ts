@@ -5,7 +5,10 @@ import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promise
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { once } from 'node:events';
 import { assertBounded, missingControllers, openCgroups } from './cgroup.ts';
+import { memoryShare, readMark } from './process.ts';
+import { swapAreas } from './swap.ts';
 
 const limits = { memoryMib: 3072, cpus: 2 };
 
@@ -39,6 +42,37 @@ test('on this host, a process in a group is bound by what the host offers, and t
     await groups.close();
   }
   assert.equal(await limitOf(`lodge-${instance}`), null);
+});
+
+test('a group’s memory goes to swap while its process lives, and none is lost where there is no swap', async (t) => {
+  const instance = `c${randomInt(36 ** 4).toString(36)}`;
+  const groups = await openCgroups(instance);
+  if (groups.missing.some(({ controller }) => controller === 'memory')) return t.skip('no memory controller');
+  await groups.create('vm', limits);
+  const holds = "process.on('message', () => { held = Buffer.alloc(64 << 20, 'held'); process.send('held') })";
+  const child = spawn(process.execPath, ['-e', holds], { stdio: ['ignore', 'ignore', 'ignore', 'ipc'] });
+  try {
+    await groups.add('vm', child.pid!);
+    child.send('hold');
+    await once(child, 'message');
+    const heldMib = async (): Promise<readonly number[]> => {
+      const { resident, swapped } = await memoryShare(readMark(child.pid!)!);
+      return [resident, swapped].map((bytes) => bytes / 2 ** 20);
+    };
+    await groups.pageOut('vm', AbortSignal.abort());
+    const [before] = await heldMib();
+    assert.ok(before! > 64);
+    await groups.pageOut('absent', AbortSignal.timeout(60_000));
+    await groups.pageOut('vm', AbortSignal.timeout(60_000));
+    const [resident, swapped] = await heldMib();
+    t.diagnostic(`${before} MiB before; ${resident} MiB in memory and ${swapped} MiB in swap afterwards`);
+    if ((await swapAreas()).length > 0) assert.ok(swapped! > 60 && resident! < before! - 60);
+    else assert.ok(swapped === 0 && resident! > 64);
+  } finally {
+    child.kill('SIGKILL');
+    await groups.remove('vm');
+    await groups.close();
+  }
 });
 
 async function limitOf(group: string): Promise<number | null> {

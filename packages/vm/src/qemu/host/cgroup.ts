@@ -17,6 +17,7 @@ import { join } from 'node:path';
 import { VmError } from '@lodge/ports';
 import { until } from '../../waiting.ts';
 import { exists } from './files.ts';
+import { pageOut } from './page-out.ts';
 
 export interface CgroupLimits {
   readonly memoryMib: number;
@@ -46,6 +47,8 @@ interface Tree {
   readonly weight: (part: number) => readonly Setting[];
   /** The file that shows how much of the bounded memory is in use now. */
   readonly memoryInUse: string;
+  /** The file that makes the kernel page out the group's memory; empty where this tree has none. */
+  readonly reclaim: string;
   /** The file whose line `oom_kill` counts out-of-memory kills; empty where this tree has none. */
   readonly kills: string;
 }
@@ -138,6 +141,15 @@ class Groups {
     return texts.some((text) => /^oom_kill [1-9]/m.test(text));
   }
 
+  /**
+   * Pages out the memory of the group, as far as swap has room. Ends within a moment of the signal, and within a minute.
+   * Does nothing where the kernel cannot.
+   */
+  async pageOut(name: string, signal: AbortSignal): Promise<void> {
+    for (const { parent, reclaim } of this.trees)
+      if (reclaim !== '') await pageOut(join(parent, name), reclaim, signal);
+  }
+
   /** Removes the group, which must have no process. Succeeds if it is absent. */
   async remove(name: string): Promise<void> {
     for (const { parent } of this.trees) {
@@ -226,11 +238,12 @@ async function openUnified(root: string, parent: string): Promise<Cgroups> {
     cpu: ({ cpus }) => [['cpu.max', `${cpus * periodUs} ${periodUs}`]],
   };
   const limits = (wanted: CgroupLimits): Setting[] => usable.flatMap((controller) => settings[controller](wanted));
-  const kills = usable.includes('memory') ? 'memory.events' : '';
+  const [kills, reclaim] = usable.includes('memory') ? ['memory.events', 'memory.reclaim'] : ['', ''];
   const yielding: Setting[] = usable.includes('cpu') ? [['cpu.weight', '5']] : [];
   const weight = (part: number): Setting[] =>
     usable.includes('cpu') ? [['cpu.weight', String(Math.round(100 * part))]] : [];
-  return new Groups([{ parent: folder, limits, yielding, weight, memoryInUse: 'memory.current', kills }], missing);
+  const tree = { parent: folder, limits, yielding, weight, memoryInUse: 'memory.current', reclaim, kills };
+  return new Groups([tree], missing);
 }
 
 async function openLegacy(root: string, name: string, controller: Controller): Promise<Tree> {
@@ -245,7 +258,8 @@ async function openLegacy(root: string, name: string, controller: Controller): P
       ['cpu.cfs_quota_us', String(cpus * periodUs)],
     ];
     const shares = (part: number): Setting[] => [['cpu.shares', String(Math.round(1024 * part))]];
-    return { parent, limits: quota, yielding: [['cpu.shares', '51']], weight: shares, memoryInUse: '', kills: '' };
+    const none = { memoryInUse: '', reclaim: '', kills: '' };
+    return { parent, limits: quota, yielding: [['cpu.shares', '51']], weight: shares, ...none };
   }
   // If the kernel counts swap, a guest may have no more of both together than it may have of memory.
   const swap = await exists(join(parent, 'memory.memsw.limit_in_bytes'));
@@ -256,6 +270,7 @@ async function openLegacy(root: string, name: string, controller: Controller): P
     yielding: [],
     weight: () => [],
     memoryInUse: swap ? 'memory.memsw.usage_in_bytes' : 'memory.usage_in_bytes',
+    reclaim: 'memory.force_empty',
     kills: 'memory.oom_control',
   };
 }

@@ -80,10 +80,17 @@ export async function cpuSeconds({ pid }: ProcessMark): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / ticksPerSecond;
 }
 
-/** The process' share of the host's memory (PSS), bytes. */
-export async function memoryShare({ pid }: ProcessMark): Promise<number> {
+export interface MemoryShare {
+  /** The process' share of the host's memory (PSS), bytes. */
+  readonly resident: number;
+  /** Its share of the pages in swap (SwapPss), bytes as they were before any compression. */
+  readonly swapped: number;
+}
+
+export async function memoryShare({ pid }: ProcessMark): Promise<MemoryShare> {
   const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
-  return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1] ?? 0) * 1024;
+  const bytes = (field: RegExp): number => Number(field.exec(rollup)?.[1] ?? 0) * 1024;
+  return { resident: bytes(/^Pss:\s+(\d+) kB$/m), swapped: bytes(/^SwapPss:\s+(\d+) kB$/m) };
 }
 
 export function isAlive(mark: ProcessMark): boolean {

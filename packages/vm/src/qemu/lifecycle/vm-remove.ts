@@ -6,6 +6,7 @@ import type { HostNetwork } from '../network/index.ts';
 import { findProcesses, isAlive, kill } from '../host/process.ts';
 import type { ProcessMark } from '../host/process.ts';
 import { sweepLayers } from '../saved/layers.ts';
+import type { SavedStore } from '../saved/machine/saved-store.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 import { toVmError } from '../../waiting.ts';
 
@@ -42,6 +43,18 @@ export async function removeVm(
     await directory.remove();
   }
   return slot;
+}
+
+/** A VM that was to take the place of the machine at rest, and is not whole, has nothing worth keeping. */
+export async function worthKeeping(
+  directory: RunDirectory,
+  keep: Kept,
+  store: Pick<SavedStore, 'rest'>,
+): Promise<Kept> {
+  if (keep === 'nothing') return keep;
+  const record = await directory.read();
+  const isNothing = record?.isOverRest && record.phase === 'creating' && (await store.rest(directory.agentId));
+  return isNothing ? 'nothing' : keep;
 }
 
 /** On a full disk it goes without: a removal makes room, and one that is cut off is repeated by whoever asked for it. */

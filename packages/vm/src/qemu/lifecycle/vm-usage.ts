@@ -7,6 +7,8 @@ import type { DiskUse, VmUsage } from '@lodge/ports';
 import type { HostNetwork } from '../network/index.ts';
 import type { Watched } from '../machine/watch.ts';
 import { cpuSeconds, isAlive, memoryShare } from '../host/process.ts';
+import type { ProcessMark } from '../host/process.ts';
+import { memoryOfSwapped } from '../host/swap.ts';
 import { entries } from '../host/files.ts';
 import { isDiskFile } from '../saved/layers.ts';
 import type { SavedStore } from '../saved/machine/saved-store.ts';
@@ -23,14 +25,15 @@ export async function usageOf(
   const slot = record?.slot ?? null;
   const nothing = (): number => 0;
   const [memory, disk, cpu, egress] = await Promise.all([
-    process ? memoryShare(process).catch(nothing) : 0,
+    process ? memoryOf(process).catch(() => noMemory) : noMemory,
     diskBytesOf(directory),
     process ? cpuSeconds(process).catch(nothing) : 0,
     slot === null ? 0 : network.egressBytes(slot).catch(nothing),
   ]);
   return {
     executionId: record?.executionId ?? null,
-    memoryMib: memory / mib,
+    memoryMib: memory.held / mib,
+    swappedMib: memory.swapped / mib,
     diskMib: disk / mib,
     snapshotMib: 0,
     cpuSeconds: cpu,
@@ -38,12 +41,21 @@ export async function usageOf(
   };
 }
 
+const noMemory = { held: 0, swapped: 0 };
+
+/** The host's memory that a process holds, with the compressed form of its pages in swap. */
+async function memoryOf(process: ProcessMark): Promise<typeof noMemory> {
+  const { resident, swapped } = await memoryShare(process);
+  return { held: resident + (swapped === 0 ? 0 : swapped * (await memoryOfSwapped())), swapped };
+}
+
 /** The use of an agent's machine at rest; null when there is none. */
 export async function usageAtRest(store: SavedStore, agentId: string): Promise<VmUsage | null> {
   const rest = await store.rest(agentId);
   if (!rest) return null;
   const { diskMib, snapshotMib } = await diskUseAtRest(store, agentId);
-  return { executionId: rest.executionId, memoryMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
+  const { executionId } = rest;
+  return { executionId, memoryMib: 0, swappedMib: 0, diskMib, snapshotMib, cpuSeconds: 0, egressBytes: 0 };
 }
 
 /** Disk usage of an agent's machine at rest. */

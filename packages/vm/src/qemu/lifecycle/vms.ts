@@ -25,7 +25,7 @@ import { showBrowser } from './vm-browser.ts';
 import { makeVm } from './vm-make.ts';
 import { refusedOf } from './vm-refused.ts';
 import type { Refused } from './vm-refused.ts';
-import { removeVm } from './vm-remove.ts';
+import { removeVm, worthKeeping } from './vm-remove.ts';
 import type { Kept } from './vm-remove.ts';
 import { resizeVm } from './vm-resize.ts';
 import { adoptVm } from './vm-adopt.ts';
@@ -154,6 +154,15 @@ export class Vms {
     });
   }
 
+  /** Does the work if the VM stands still because it is paused. Resolves with whether it does. */
+  async whilePaused({ agentId, executionId }: Watched, work: () => Promise<void>): Promise<boolean> {
+    return this.onVm(agentId, executionId, async ({ qmp }) => {
+      const isPaused = (await runState(qmp)).status === 'paused';
+      if (isPaused) await work();
+      return isPaused;
+    });
+  }
+
   /** Saves a VM and lets it go on as it was. */
   async save(agentId: string, executionId: string, request: SaveRequest, signal: AbortSignal): Promise<Saving> {
     const { store } = this.parts;
@@ -176,8 +185,8 @@ export class Vms {
     else if (there) throw new VmError('failed', `${agentId} has a machine at rest, in whose place this one is made`);
     const { diskFloorMib: floorMib } = options;
     if (request.data) {
-      const { diskMib, memoryMib } = await usageOf(directory, await directory.read(), options.network);
-      await assertUpgradeRoom(directory.path, { diskMib, memoryMib, floorMib });
+      const { diskMib, memoryMib, swappedMib } = await usageOf(directory, await directory.read(), options.network);
+      await assertUpgradeRoom(directory.path, { diskMib, memoryMib: memoryMib + swappedMib, floorMib });
     }
     const work = async (vm: SavedVm): Promise<Saving> => {
       const saving = await saveToRest(vm, request, floorMib, signal);
@@ -287,19 +296,10 @@ export class Vms {
     const slot = await removeVm(
       { network: options.network, cgroups: cgroups() },
       directory,
-      await this.worth(directory, keep),
+      await worthKeeping(directory, keep, this.parts.store),
     );
     if (slot !== null) slots.release(slot);
     return slot;
-  }
-
-  /** A VM that was to take the place of the machine at rest, and is not whole, has nothing worth keeping. */
-  private async worth(directory: RunDirectory, keep: Kept): Promise<Kept> {
-    if (keep === 'nothing') return keep;
-    const record = await directory.read();
-    const isNothing =
-      record?.isOverRest && record.phase === 'creating' && (await this.parts.store.rest(directory.agentId));
-    return isNothing ? 'nothing' : keep;
   }
 
   /** Removes folders of VMs at rest that have no record any more, or not yet: the record comes first, and goes last. */

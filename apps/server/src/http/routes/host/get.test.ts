@@ -28,6 +28,7 @@ const hostLook: HostLook = {
 const usageOf = (memoryMib: number): VmUsage => ({
   executionId: null,
   memoryMib,
+  swappedMib: 0,
   diskMib: 0,
   snapshotMib: 0,
   cpuSeconds: 0,
