@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sizes } from '@lodge/domain';
 import { restOf } from '@lodge/ports';
-import type { Vm, VmRequest } from '@lodge/ports';
+import type { Vm } from '@lodge/ports';
 import { clockErrorMs, fromRest, never, observed, rejectsWith } from './world.ts';
 import type { World } from './world.ts';
 
@@ -188,20 +188,7 @@ function failedRestTests(world: World): void {
 }
 
 function killedRestTests(world: World): void {
-  const { request, create, state, guest } = world;
-
-  /** A VM with a mark in its memory and one on its disk. */
-  const marked = async (agentId: string): Promise<VmRequest> => {
-    const wanted = request(agentId);
-    const vm = await create(wanted);
-    await guest(vm).writeFile('mark', 'on disk');
-    await guest(vm).remember('mark', 'in memory');
-    return wanted;
-  };
-  const isWhole = async (vm: Vm): Promise<void> => {
-    assert.equal(await guest(vm).readFile('mark'), 'on disk');
-    assert.equal(await guest(vm).recall('mark'), 'in memory');
-  };
+  const { request, create, state, marked, isWhole } = world;
 
   test('a control plane killed as a VM comes to rest leaves the VM or the machine at rest, each whole', async () => {
     const seen = new Set<string>();

@@ -8,20 +8,10 @@ import { fromRest, never, observed, rejectsWith } from './world.ts';
 import type { World } from './world.ts';
 
 export function savedFailureTests(world: World): void {
-  const { request, create, state, guest, removeAll } = world;
+  const { request, create, state, guest, marked, isWhole, removeAll } = world;
   const wish = (id: string): SaveRequest => ({ id, memory: true, facts: { saved: id } });
   const save = ({ agentId, executionId }: Vm, id: string, signal = never) =>
     world.driver.save(agentId, executionId, wish(id), signal);
-  const marked = async (agentId: string): Promise<Vm> => {
-    const vm = await create(request(agentId));
-    await guest(vm).writeFile('mark', 'on disk');
-    await guest(vm).remember('mark', 'in memory');
-    return vm;
-  };
-  const isWhole = async (vm: Vm): Promise<void> => {
-    assert.equal(await guest(vm).readFile('mark'), 'on disk');
-    assert.equal(await guest(vm).recall('mark'), 'in memory');
-  };
 
   test('a save of nothing, and a start, a check or a copy of nothing saved, are refused by name and change nothing', async () => {
     const { driver } = world;

@@ -50,6 +50,20 @@ export class World {
 
   readonly guest = (vm: Vm): GuestProbe => this.harness.guest(vm);
 
+  /** A new VM with a mark in its memory and one on its disk. */
+  readonly marked = async (agentId: string): Promise<Vm> => {
+    const vm = await this.create(this.request(agentId));
+    await this.guest(vm).writeFile('mark', 'on disk');
+    await this.guest(vm).remember('mark', 'in memory');
+    return vm;
+  };
+
+  /** Checks that the VM has both marks. */
+  readonly isWhole = async (vm: Vm): Promise<void> => {
+    assert.equal(await this.guest(vm).readFile('mark'), 'on disk');
+    assert.equal(await this.guest(vm).recall('mark'), 'in memory');
+  };
+
   /**
    * Returns the VM's credential, after checking that it admits its holder, and that neither no credential nor those of
    * others do.

@@ -21,8 +21,9 @@ import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
 import { tellDeath, tellFailedStart } from './death.ts';
 import { awaitTemplate } from './await-template.ts';
+import { contentsOf } from '../../saved/usable.ts';
 import { isImportGone, layImport } from '../../saved/portable/lay.ts';
-import { hadNoRoom, reasonOf } from './reason.ts';
+import { hadNoRoom, noMemory, reasonOf } from './reason.ts';
 import type { Reason } from './reason.ts';
 
 type From = 'clone' | 'boot' | 'snapshot';
@@ -177,10 +178,7 @@ export async function restore(pass: Pass): Promise<void> {
         await keepStopped(pass, { code: 'insufficient_capacity', message: 'The host has no room for this VM.' });
         return;
       }
-      const isForeign = error.isVm('snapshot_foreign');
-      const missing = error.isVm('snapshot_missing') || error.isVm('saved_missing') || error.isVm('saved_damaged');
-      const data = { missing, ...(isForeign && { foreign: true }) };
-      const event = { type: 'agent.restore_failed', data } as const;
+      const event = { type: 'agent.restore_failed', data: noMemory(error) } as const;
       await pass.observe({ status: 'provisioning', vmAddress: null, event });
     }
   }
@@ -238,6 +236,9 @@ export async function bringUp(pass: Pass, start: Start): Promise<void> {
 /** Whether it is started from a saved machine that is not its own at rest. */
 const isOther = ({ saved, isRest = false }: Start): boolean => saved !== undefined && !isRest;
 
+/** The contents of the machine that it is started from. */
+const contentsAt = ({ agent }: Pass, start: Start): Contents => (isOther(start) ? contentsOf(start.has) : agent);
+
 /** Takes out of a machine that was another agent's what is that one's alone. After a kill the next pass makes it anew. */
 async function forgetOther(pass: Pass, { deadline }: Start, vm: Vm): Promise<void> {
   if (pass.agent.forkedFrom?.browser) return;
@@ -249,11 +250,8 @@ async function forgetOther(pass: Pass, { deadline }: Start, vm: Vm): Promise<voi
  * Applies the settings after a start. A clone that does not accept its settings has failed: it holds nothing worth keeping
  * yet.
  */
-async function settingsAfter(
-  pass: Pass,
-  { from, template, isRest = false, has }: Start,
-  vm: Vm,
-): Promise<{ readonly settingsApplied: string | null }> {
+async function settingsAfter(pass: Pass, start: Start, vm: Vm): Promise<{ readonly settingsApplied: string | null }> {
+  const { from, template } = start;
   switch (from) {
     case 'clone':
       if (pass.settingsDigest !== templateSettings)
@@ -263,18 +261,14 @@ async function settingsAfter(
       // The guest's last writes may not have reached its disk.
       return applyBefore(pass, guestOf(pass.deps.driver, vm), null, template.facts);
     case 'snapshot':
-      return applyBefore(
-        pass,
-        guestOf(pass.deps.driver, vm),
-        (isRest ? pass.agent : has)?.settingsApplied ?? null,
-        template.facts,
-      );
+      return applyBefore(pass, guestOf(pass.deps.driver, vm), contentsAt(pass, start).settingsApplied, template.facts);
   }
 }
 
 async function makeVm(pass: Pass, start: Start): Promise<{ executionId: string; vm: Vm }> {
   const { agent, deps } = pass;
-  const { from, saved, isRest = false, has, template, deadline } = start;
+  const { from, saved, isRest = false, template, deadline } = start;
+  const { packagesApplied, skillsApplied } = contentsAt(pass, start);
   // A restore that was cut short after its VM was whole is continued: it has taken the place of the machine at rest.
   const isOwn = from === 'snapshot' && isRest;
   const adopted = isOwn && pass.vm?.state === 'running' && pass.vm.executionId === agent.executionId;
@@ -287,13 +281,12 @@ async function makeVm(pass: Pass, start: Start): Promise<{ executionId: string; 
     ...(!isOwn && { settingsApplied: null }),
     // A saved machine has what the row said when it was saved, of whatever agent.
     ...(isOther(start) && {
-      packagesApplied: has?.packagesApplied ?? null,
-      skillsApplied: has?.skillsApplied ?? null,
+      packagesApplied,
+      skillsApplied,
       runtimeVersion: deps.templates.versionOf(template.id) ?? agent.runtimeVersion,
     }),
     // The last writes may not have reached the disk. An agent that never had skills has none there.
-    ...(from === 'boot' &&
-      ((isOther(start) ? has : agent)?.skillsApplied ?? null) !== nothingPlaced && { skillsApplied: null }),
+    ...(from === 'boot' && skillsApplied !== nothingPlaced && { skillsApplied: null }),
     ...(from === 'clone' && {
       statusReason: null,
       packagesApplied: nothingInstalled,

@@ -14,7 +14,7 @@ import type { ReportedDeath } from './death.ts';
 import { fail, keepStopped } from './end.ts';
 import { StepFailed } from './pass.ts';
 import type { Pass } from './pass.ts';
-import { hadNoRoom, reasonOf } from './reason.ts';
+import { hadNoRoom, noMemory, reasonOf } from './reason.ts';
 import type { Reason } from './reason.ts';
 
 /** Boots of its disk. The second one begins from scratch: a killed emulator is no reason to give up. */
@@ -103,8 +103,7 @@ async function loadMemory(pass: Pass, { id: saved, template, has }: Loadable): P
       return 'ended';
     }
     if (isDamage(error.cause)) await tellDamage(pass, saved);
-    const missing = error.isVm('snapshot_missing') || isDamage(error.cause);
-    await noteNoMemory(pass, { missing, ...(error.isVm('snapshot_foreign') && { foreign: true }) });
+    await noteNoMemory(pass, noMemory(error));
     return 'disk';
   }
 }

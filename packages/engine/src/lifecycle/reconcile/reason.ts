@@ -1,5 +1,6 @@
 /** Why an agent could not be started, in public words. */
 import type { StatusReasonCode } from '@lodge/domain';
+import { isDamage } from '../../saved/usable.ts';
 import type { ReportedDeath } from './death.ts';
 import { StepFailed } from './pass.ts';
 
@@ -10,6 +11,12 @@ export interface Reason {
 
 /** Whether the host had no memory or no disk for it. Its memory is as good as before, and is loaded another time. */
 export const hadNoRoom = (failed: StepFailed): boolean => failed.isVm('no_capacity') || failed.isVm('disk_full');
+
+/** Why a memory did not load, as the event of it says. */
+export const noMemory = (failed: StepFailed): { readonly missing: boolean; readonly foreign?: true } => ({
+  missing: failed.isVm('snapshot_missing') || isDamage(failed.cause),
+  ...(failed.isVm('snapshot_foreign') && { foreign: true }),
+});
 
 /**
  * Returns the public reason of a failed start; `fallback` where nothing more specific is known. `death` says that its VM

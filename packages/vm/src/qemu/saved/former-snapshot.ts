@@ -10,13 +10,13 @@
  * It appeared whole, and was gone before the guest ran again, so as long as it exists the disk is unchanged. It is made a
  * machine at rest by links alone (`lifecycle/former-rest.ts`), and is not written any more.
  */
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { ifThere } from '@lodge/domain';
 import type { Machine, RuntimeFacts } from '@lodge/ports';
 import { exists } from '../host/files.ts';
+import { unsealed } from './machine/manifest.ts';
 import type { MemoryFacts } from './machine/manifest.ts';
 import { fromBase64 } from './machine/saved-memory.ts';
 import type { SavedPages } from './snapshot/page-job.ts';
@@ -51,9 +51,8 @@ export const formerSnapshotName = 'snapshot';
 export async function readFormerSnapshot(folder: string, disk: string): Promise<FormerSnapshot | null> {
   const path = join(folder, formerSnapshotName);
   const text = (await ifThere(readFile(join(path, 'manifest'), 'utf8'))) ?? '';
-  const end = text.indexOf('\n');
-  const json = text.slice(end + 1);
-  if (end !== 64 || text.slice(0, end) !== sha256(json)) return null;
+  const json = unsealed(text);
+  if (json === null) return null;
   const manifest = JSON.parse(json) as Manifest;
   const found = await ifThere(stat(disk, { bigint: true }));
   if (manifest.version !== 1 || !found || manifest.disk !== `${found.size}:${found.mtimeNs}`) return null;
@@ -66,5 +65,3 @@ export async function readFormerSnapshot(folder: string, disk: string): Promise<
   const paths = { devicesPath, pagesPath: join(path, 'memory'), dataPath: (await exists(dataPath)) ? dataPath : null };
   return { templateId, machine, facts, about, pages: words, ...paths };
 }
-
-const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');

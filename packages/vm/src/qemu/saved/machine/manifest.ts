@@ -93,12 +93,18 @@ export async function writeManifest(folder: string, manifest: SavedManifest): Pr
 export async function readManifest(folder: string): Promise<SavedManifest | null> {
   const text = await ifThere(readFile(join(folder, manifestName), 'utf8'));
   if (text === null) return null;
-  const end = text.indexOf('\n');
-  const json = text.slice(end + 1);
-  if (end !== 64 || text.slice(0, end) !== sha256(json)) throw damagedSaved('its manifest is not as it was written');
+  const json = unsealed(text);
+  if (json === null) throw damagedSaved('its manifest is not as it was written');
   const manifest = JSON.parse(json) as SavedManifest;
   if (manifest.version !== 1) throw damagedSaved(`its manifest is of version ${String(manifest.version)}`);
   return manifest;
+}
+
+/** Returns the text under a line with its SHA-256; null when it is not that text. */
+export function unsealed(text: string): string | null {
+  const end = text.indexOf('\n');
+  const below = text.slice(end + 1);
+  return end === 64 && text.slice(0, end) === sha256(below) ? below : null;
 }
 
 /** The files of a saved machine but for its manifest, by their names in its folder. */
