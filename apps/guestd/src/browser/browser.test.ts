@@ -117,11 +117,15 @@ class Program {
     return promise;
   }
 
-  /** Opens a page, and returns its session. */
-  async open(url: string): Promise<string> {
-    const { targetId } = await this.call('Target.createTarget', { url });
+  /** Opens the site, and returns the page's session once it is there. The empty page before it is complete, too. */
+  async openSite(): Promise<string> {
+    const { targetId } = await this.call('Target.createTarget', { url: siteUrl });
     const { sessionId } = await this.call('Target.attachToTarget', { targetId, flatten: true });
-    return sessionId as string;
+    const page = sessionId as string;
+    await until(
+      async () => (await this.evaluate(page, '`${document.readyState} ${document.title}`')) === 'complete Plums',
+    );
+    return page;
   }
 
   async evaluate(session: string, expression: string): Promise<unknown> {
@@ -154,15 +158,16 @@ test('the first use starts it, its pages and its profile stay, and it ends when 
   assert.equal((await browsing.get('/start')).status, 200);
   assert.equal((await browser.state()).status, 'running');
   const program = await Program.connect(browsing);
-  const page = await program.open(siteUrl);
-  await until(() => program.evaluate(page, 'document.readyState').then((state) => state === 'complete'));
+  const page = await program.openSite();
   assert.equal(await program.evaluate(page, 'localStorage.plums = "seven"; document.title'), 'Plums');
   assert.equal((await browser.state()).status, 'running');
 
   // The host finds the same page, by Chromium's own port.
   const socket = await browser.openCdp({ start: false });
   socket.write('GET /json/list HTTP/1.1\r\nhost: 127.0.0.1:9222\r\n\r\n');
-  assert.match(String(await once(socket, 'data')), /Plums/);
+  let listed = '';
+  socket.on('data', (part: Buffer) => (listed += String(part)));
+  await until(() => listed.includes('Plums'));
 
   await browser.hold(30);
   const waiting = program.evaluate(page, '1 + 1');
@@ -182,8 +187,7 @@ test('the first use starts it, its pages and its profile stay, and it ends when 
   await closed;
   socket.destroy();
   const again = await Program.connect(browsing);
-  const other = await again.open(siteUrl);
-  await until(() => again.evaluate(other, 'document.readyState').then((state) => state === 'complete'));
+  const other = await again.openSite();
   assert.equal(await again.evaluate(other, 'localStorage.plums'), 'seven', 'the profile is the same');
 
   // A daemon that was killed ends the browser that it had started, and offers one as before.

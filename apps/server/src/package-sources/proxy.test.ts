@@ -106,15 +106,16 @@ test('a tunnel ends with the install, and after the longest time that a tool has
     ['the install ends', 0],
     ['time is over', 1_200],
   ] as const) {
-    const [, socket] = await tunnelTo('deb.debian.org:443');
     const began = performance.now();
+    const [, socket] = await tunnelTo('deb.debian.org:443');
     const busy = setInterval(() => socket.write('x'), 50);
     isOpen = mode !== 'the install ends';
+    // A byte written while the tunnel ends may come back as an error, which is an end like any other.
     socket.on('error', () => undefined).resume();
-    await once(socket, 'close');
+    await new Promise((closed) => socket.once('close', closed));
     clearInterval(busy);
     const took = performance.now() - began;
-    assert.ok(took >= leastMs && took < longestMs + 1_000, `${mode}: ${took} ms`);
+    assert.ok(took >= leastMs && took < longestMs + 5_000, `${mode}: ${took} ms`);
     isOpen = true;
   }
 });
