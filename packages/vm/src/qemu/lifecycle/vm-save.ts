@@ -22,8 +22,8 @@ import type { SavedManifest } from '../saved/machine/manifest.ts';
 import type { SavedDraft, SavedStore } from '../saved/machine/saved-store.ts';
 import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 import { pageThread } from '../saved/snapshot/page-job.ts';
-import type { SavedPages } from '../saved/snapshot/page-job.ts';
-import { throwIfAborted } from '../../waiting.ts';
+import type { SavedPages, SaveJob } from '../saved/snapshot/page-job.ts';
+import { allSettledOrThrow, throwIfAborted } from '../../waiting.ts';
 import { runState } from './connections.ts';
 import { setGuestClock } from './vm-guest.ts';
 import { freezeAgent, saveDevices } from './vm-freeze.ts';
@@ -64,6 +64,8 @@ interface Left {
   readonly layers: readonly string[];
   readonly memory: { readonly pages: SavedPages; readonly plugged: Plugged } | null;
 }
+
+type PageThread = ReturnType<typeof pageThread>;
 
 const syncTimeoutMs = 10_000;
 const listingTimeoutMs = 20_000;
@@ -114,7 +116,10 @@ async function save(vm: SavedVm, signal: AbortSignal, wish: Wish): Promise<Savin
   try {
     await thread?.ready();
     const { running } = await runState(qmp);
-    await wish.before(draft, running);
+    // A guest that goes on stands still for what it changes during this copy.
+    const isAhead = running && wish.goesOn;
+    const ahead = isAhead ? copyAhead({ ...vm, wish }, draft, thread, signal) : Promise.resolve();
+    await allSettledOrThrow([wish.before(draft, running), ahead]);
     // A stop stores the disk's last writes, and the guest stands still for as long as that takes.
     await syncFile(await topOf(vm.directory.disk));
     throwIfAborted(signal);
@@ -229,7 +234,7 @@ interface SaveWork extends SavedVm {
 async function whileStill(
   work: SaveWork,
   draft: SavedDraft,
-  thread: ReturnType<typeof pageThread> | null,
+  thread: PageThread | null,
   running: boolean,
   signal: AbortSignal,
 ): Promise<Left> {
@@ -254,19 +259,35 @@ async function whileStill(
   }
 }
 
-async function saveMemory(
-  { qmp, process, record: { base }, wish }: SaveWork,
+async function copyAhead(
+  work: SaveWork,
   draft: SavedDraft,
-  thread: ReturnType<typeof pageThread>,
+  thread: PageThread | null,
+  signal: AbortSignal,
+): Promise<void> {
+  if (thread) await thread.run((await pagesJob(work, 'ahead', draft)).job, signal);
+}
+
+async function saveMemory(
+  work: SaveWork,
+  draft: SavedDraft,
+  thread: PageThread,
   signal: AbortSignal,
 ): Promise<NonNullable<Left['memory']>> {
-  await saveDevices(qmp, draft.devicesPath);
-  const has = await plugged(qmp);
-  const regions = await guestMemory(qmp, process.pid, { base, pluggedMib: has.memoryMib });
-  // A guest that goes on does not wait for the disk. While one comes to rest, the disk stores pages as others are copied.
-  const isSynced = !wish.goesOn;
-  const job = { do: 'save', pid: process.pid, regions, path: draft.pagesPath, isSynced } as const;
+  await saveDevices(work.qmp, draft.devicesPath);
+  const { job, has } = await pagesJob(work, 'save', draft);
   return { pages: await thread.run<SavedPages>(job, signal), plugged: has };
+}
+
+async function pagesJob(
+  { qmp, process: { pid }, record: { base }, wish }: SaveWork,
+  what: SaveJob['do'],
+  draft: SavedDraft,
+): Promise<{ readonly job: SaveJob; readonly has: Plugged }> {
+  const has = await plugged(qmp);
+  const regions = await guestMemory(qmp, pid, { base, pluggedMib: has.memoryMib });
+  // A guest that goes on does not wait for the disk. While one comes to rest, the disk stores pages as others are copied.
+  return { job: { do: what, pid, regions, path: draft.pagesPath, isSynced: !wish.goesOn }, has };
 }
 
 /** Data that the guest knows to be on its disk is there all the same when it does not answer. */

@@ -3,9 +3,10 @@ import { fdatasync, fsyncSync, writeSync } from 'node:fs';
 import { setImmediate as breath } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { crc32 } from 'node:zlib';
-import { chunkBytes } from './page-job.ts';
+import { readSome, writeFully } from '../../host/whole-reads.ts';
+import { chunkBytes, damaged } from './page-job.ts';
 import type { SavedPages } from './page-job.ts';
-import { PageIndex } from './pages.ts';
+import { pageBytes, PageIndex } from './pages.ts';
 
 /** Bytes that are written before the disk is asked to store them. */
 const syncBytes = 16 << 20;
@@ -17,15 +18,23 @@ export class PageFile {
   private readonly isSynced: boolean;
   private readonly chunk = Buffer.alloc(chunkBytes);
   private readonly sums: number[] = [];
+  /** Pieces with a page that was replaced since they were summed. */
+  private readonly stale = new Set<number>();
+  private readonly there = Buffer.alloc(chunkBytes);
   private filled = 0;
   private unsynced = 0;
   private syncing: Promise<void> | null = null;
   private failure: Error | null = null;
 
-  /** `isSynced`: all of it is on the disk when it ends. */
+  /** The file is open for reading, too, where pages are replaced. `isSynced`: all of it is on the disk when it ends. */
   constructor(file: number, isSynced = true) {
     this.file = file;
     this.isSynced = isSynced;
+  }
+
+  /** The number of pages so far. */
+  get pages(): number {
+    return (this.bytes + this.filled) / pageBytes;
   }
 
   add(pages: Buffer): void {
@@ -35,6 +44,18 @@ export class PageFile {
       taken += part.length;
       this.filled += part.length;
       if (this.filled === chunkBytes) this.flush();
+    }
+  }
+
+  /** Writes those of the pages that differ from the ones that are there, from the page `first` of the file on. */
+  replace(first: number, pages: Buffer): void {
+    for (let taken = 0; taken < pages.length;) {
+      const at = first * pageBytes + taken;
+      const [piece, offset] = [Math.floor(at / chunkBytes), at % chunkBytes];
+      const part = pages.subarray(taken, taken + chunkBytes - offset);
+      if (at >= this.bytes) this.chunk.set(part, offset);
+      else if (this.replaceWithin(at, part)) this.stale.add(piece);
+      taken += part.length;
     }
   }
 
@@ -60,10 +81,29 @@ export class PageFile {
 
   async end(): Promise<SavedPages> {
     this.flush();
+    for (const piece of this.stale) this.sums[piece] = crc32(this.read(piece * chunkBytes, chunkBytes));
     await this.settle();
     if (this.failure) throw this.failure;
     if (this.isSynced) fsyncSync(this.file);
     return { bytes: this.bytes, index: this.index.toWords(), sums: Uint32Array.from(this.sums) };
+  }
+
+  /** Returns whether any of the pages differed. They lie within one piece, which is written. */
+  private replaceWithin(at: number, pages: Buffer): boolean {
+    const there = this.read(at, pages.length);
+    if (pages.equals(there)) return false;
+    for (let offset = 0; offset < pages.length; offset += pageBytes) {
+      const page = pages.subarray(offset, offset + pageBytes);
+      if (!page.equals(there.subarray(offset, offset + pageBytes))) writeFully(this.file, page, at + offset);
+    }
+    return true;
+  }
+
+  /** Reads up to a piece. The bytes hold until the next call. */
+  private read(at: number, most: number): Buffer {
+    const into = this.there.subarray(0, Math.min(most, this.bytes - at));
+    if (readSome(this.file, into, at) !== into.length) throw new Error(damaged);
+    return into;
   }
 
   private flush(): void {

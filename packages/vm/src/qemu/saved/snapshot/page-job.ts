@@ -14,8 +14,12 @@ export interface MemoryRegion {
   readonly blank: boolean;
 }
 
+/**
+ * Copies a VM's own pages. A guest that goes on runs while `ahead` copies them all, and stands still only for the `save` that
+ * follows in the same thread, which writes those that differ since. A `save` by itself copies them all.
+ */
 export interface SaveJob {
-  readonly do: 'save';
+  readonly do: 'ahead' | 'save';
   readonly pid: number;
   readonly regions: readonly MemoryRegion[];
   /** The file for the pages, one after another; made anew. */

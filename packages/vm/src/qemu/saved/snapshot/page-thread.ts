@@ -6,77 +6,30 @@
 import { closeSync, openSync } from 'node:fs';
 import { parentPort } from 'node:worker_threads';
 import { answerJobs } from '../../host/thread-side.ts';
-import { readSome, writeFully } from '../../host/whole-reads.ts';
+import { writeFully } from '../../host/whole-reads.ts';
 import { damaged } from './page-job.ts';
 import type { LayJob, MemoryRegion, SavedPages, SaveJob } from './page-job.ts';
-import { PageFile } from './page-file.ts';
+import { PageCopy } from './page-copy.ts';
 import { pieceReader } from './piece-reader.ts';
-import { indexEntries, isZeroPage, ownRuns, pageBytes, readingGroups } from './pages.ts';
+import { indexEntries, pageBytes } from './pages.ts';
 
-/** Pagemap of 512 MiB of guest memory. */
-const mapBytes = 1 << 20;
 const maxPages = 1024;
-const widestGap = 8;
 
-async function save({ pid, regions, path, isSynced }: SaveJob): Promise<SavedPages> {
-  const files = [openSync(`/proc/${pid}/mem`, 'r'), openSync(`/proc/${pid}/pagemap`, 'r'), openSync(path, 'w', 0o600)];
-  const [mem, pagemap, out] = files as [number, number, number];
-  const file = new PageFile(out, isSynced);
+/** Copies of which only the first pass has been made. */
+let ahead: PageCopy | null = null;
+
+async function save(job: SaveJob): Promise<SavedPages | null> {
+  const begun = ahead;
+  ahead = null;
+  const copy = begun?.goesOnAs(job) ? begun : new PageCopy(job);
+  if (begun !== copy) await begun?.close();
   try {
-    let firstPage = 0;
-    for (const region of regions) {
-      await saveRegion(mem, pagemap, region, firstPage, file);
-      firstPage += region.bytes / pageBytes;
-    }
-    return await file.end();
+    await copy.pass();
+    if (job.do === 'save') return await copy.end();
+    ahead = copy;
+    return null;
   } finally {
-    await file.settle();
-    for (const each of files) closeSync(each);
-  }
-}
-
-async function saveRegion(
-  mem: number,
-  pagemap: number,
-  region: MemoryRegion,
-  firstPage: number,
-  file: PageFile,
-): Promise<void> {
-  const buffer = Buffer.alloc(maxPages * pageBytes);
-  const words = new Int32Array(buffer.buffer, buffer.byteOffset, buffer.length / 4);
-  const map = new Uint32Array(mapBytes / 4);
-  const pages = region.bytes / pageBytes;
-  for (let offset = 0; offset < pages; offset += mapBytes / 8) {
-    const entries = map.subarray(0, Math.min(mapBytes / 8, pages - offset) * 2);
-    readFully(pagemap, entries, (region.address / pageBytes + offset) * 8);
-    for (const group of readingGroups(ownRuns(entries, offset), widestGap, maxPages)) {
-      const first = group[0]!.first;
-      const last = group.at(-1)!;
-      const bytes = (last.first + last.count - first) * pageBytes;
-      readFully(mem, buffer.subarray(0, bytes), region.address + first * pageBytes);
-      for (const run of group) {
-        for (const part of partsOf(words, run.first - first, run.count)) {
-          if (part.isZero && region.blank) continue;
-          file.index.add(firstPage + first + part.first, part.count, part.isZero);
-          if (part.isZero) continue;
-          file.add(buffer.subarray(part.first * pageBytes, (part.first + part.count) * pageBytes));
-        }
-      }
-      await file.syncOn();
-    }
-  }
-}
-
-/** The parts of a run that are zeros and the others, in order. */
-function* partsOf(words: Int32Array, first: number, count: number) {
-  let begin = first;
-  let isZero = isZeroPage(words, first);
-  for (let page = first + 1; page <= first + count; page += 1) {
-    const next = page < first + count && isZeroPage(words, page);
-    if (page < first + count && next === isZero) continue;
-    yield { first: begin, count: page - begin, isZero };
-    begin = page;
-    isZero = next;
+    if (ahead !== copy) await copy.close();
   }
 }
 
@@ -120,11 +73,7 @@ function placeOf(regions: readonly MemoryRegion[], page: number): { address: num
   throw new Error(damaged);
 }
 
-function readFully(file: number, into: NodeJS.ArrayBufferView, position: number): void {
-  if (readSome(file, into, position) !== into.byteLength) throw new Error('the VM’s memory ends too early');
-}
-
 answerJobs(parentPort, async (asked) => {
   const job = asked as SaveJob | LayJob;
-  return job.do === 'save' ? save(job) : lay(job);
+  return job.do === 'lay' ? lay(job) : save(job);
 });

@@ -37,6 +37,13 @@ export function* ownRuns(entries: Uint32Array, offset: number): Generator<Run> {
   if (first >= 0) yield { first: offset + first, count: pages - first };
 }
 
+/** Makes pages that have a place in a copy ones of the VM's own, whatever the kernel says of them. */
+export function markOwn(entries: Uint32Array, places: Int32Array): void {
+  for (let page = 0; page < places.length; page += 1) {
+    if (places[page] !== 0) entries[page * 2 + 1] = present;
+  }
+}
+
 /**
  * Joins runs that are read in one call: reading a gap of a few pages costs less than another call. The pages in the gaps are
  * not the VM's own and are left out afterwards.
