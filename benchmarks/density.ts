@@ -6,12 +6,19 @@
  * One agent of the kind stays awake meanwhile, so that the pages which all share are there before. Each answers a chat, then it
  * is paused. The model is a stub that answers at once.
  *
- *   node_modules/.bin/node benchmarks/density.ts [--runtime openclaw] [--agents 20] [--booted 2] [--size small] [--page-out]
+ * Before them, the disk that a stopped agent takes, as it is and packed, which Lodge does after an hour.
+ *
+ *   node_modules/.bin/node benchmarks/density.ts [--runtime openclaw] [--agents 20] [--booted 2] [--stopped 4] [--size small] [--page-out]
  */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
-import { parseArgs } from 'node:util';
+import { join } from 'node:path';
+import { parseArgs, promisify } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { restOf } from '@lodge/ports';
 import { openCgroups, swapAreas } from '@lodge/vm';
+import { SavedStore } from '../packages/vm/src/qemu/saved/machine/saved-store.ts';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
 import { acceleratorOf, median, memAvailableMib, millis, privateMib, pssMib, swappedMib, table } from './figures.ts';
 import { measure } from './runtime.ts';
@@ -22,12 +29,14 @@ const { values } = parseArgs({
     runtime: { type: 'string', default: 'openclaw' },
     agents: { type: 'string', default: '20' },
     booted: { type: 'string', default: '2' },
+    stopped: { type: 'string', default: '4' },
     size: { type: 'string', default: 'small' },
     'page-out': { type: 'boolean', default: false },
   },
 });
 const agents = Number(values.agents);
 const booted = Number(values.booted);
+const stopped = Number(values.stopped);
 const { size } = values;
 /** Bound on a boot without KVM. */
 const bootMs = 15 * 60_000;
@@ -54,9 +63,23 @@ const measured = await measure(values.runtime, {
 const { service } = measured;
 const { chat, create, call, fork, remove, verb } = callsOf(measured);
 const kinds: Kind[] = [];
+/** A stopped agent's form, the disk that it takes (MiB), and the time of a start (ms). */
+const rests: (readonly [form: string, diskMib: number, startMs: number])[] = [];
+const run = promisify(execFile);
 let accelerator = '';
 try {
   await measured.ready;
+  if (stopped > 0) await stoppedRound();
+  if (agents > 0) await pausedRound();
+  print();
+} catch (error) {
+  console.error(service.output);
+  throw error;
+} finally {
+  await measured.close();
+}
+
+async function pausedRound(): Promise<void> {
   const first = await create({ size });
   accelerator = await acceleratorOf(await qemuPid(service.dataDir, first));
   await chat(first);
@@ -68,12 +91,45 @@ try {
   kinds.push(...(await measureKind('forks', agents, await forksOf(first))));
   await remove(first, awake);
   if (booted > 0) kinds.push(...(await measureKind('booted from their disks', booted, bootOne)));
-  print();
-} catch (error) {
-  console.error(service.output);
-  throw error;
-} finally {
-  await measured.close();
+}
+
+/** Each of them has answered a few chats. The time is that of a start, and of packing. */
+async function stoppedRound(): Promise<void> {
+  const store = new SavedStore(service.dataDir);
+  const ids: string[] = [];
+  for (let nth = 0; nth < stopped; nth += 1) {
+    const id = await create({ size });
+    accelerator = await acceleratorOf(await qemuPid(service.dataDir, id));
+    for (let turn = 0; turn < 3; turn += 1) await chat(id);
+    await verb(id, 'stop');
+    ids.push(id);
+  }
+  const plainMib = await diskMib(ids);
+  const [quick] = ids as [string];
+  const startMs = await tookMs(() => verb(quick, 'start'));
+  await verb(quick, 'stop');
+  const packMs: number[] = [];
+  for (const id of ids) packMs.push(await tookMs(() => store.pack(restOf(id), AbortSignal.timeout(120_000))));
+  const packedMib = await diskMib(ids);
+  const packedStartMs = await tookMs(() => verb(quick, 'start'));
+  rests.push(['as it is', plainMib, startMs], [`packed in ${millis(median(packMs))} ms`, packedMib, packedStartMs]);
+  await remove(...ids);
+}
+
+/** The middle of the disk of each, in MiB: its machine at rest, and whatever its folder still has. */
+async function diskMib(ids: readonly string[]): Promise<number> {
+  const each = ids.map(async (id) => {
+    const folders = [join('saved', restOf(id)), join('vms', id)].map((folder) => join(service.dataDir, folder));
+    const { stdout } = await run('du', ['-scm', ...folders.filter((folder) => existsSync(folder))]);
+    return Number.parseInt(stdout.trimEnd().split('\n').at(-1)!, 10);
+  });
+  return median(await Promise.all(each));
+}
+
+async function tookMs(work: () => Promise<unknown>): Promise<number> {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
 }
 
 /** Forks of one snapshot, whose memory is a file that all map. */
@@ -170,5 +226,9 @@ function print(): void {
     ...[kind.fallMib, kind.privateMib, kind.pssMib, kind.swappedMib].map((mib) => String(Math.round(mib))),
     millis(kind.wokenMs),
   ]);
-  console.log(table(head, rows));
+  if (rows.length > 0) console.log(`${table(head, rows)}\n`);
+  const cells = rests.map(([form, mib, ms]) => [form, String(mib), ((mib * 1000) / 1024).toFixed(0), millis(ms)]);
+  if (cells.length > 0) {
+    console.log(table([`${stopped} stopped agents`, 'disk, MiB each', 'GiB for 1,000', 'start, ms'], cells));
+  }
 }
