@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { guestClient, noCredential } from '@lodge/guest';
+import { dialTo, guestClient, noCredential } from '@lodge/guest';
 import type { AgentRuntime, Template } from '@lodge/ports';
 import { createImageBuilder } from '@lodge/images';
 import { bareCloner, createHostNetwork, createQemuDriver } from '@lodge/vm';
@@ -51,7 +51,7 @@ export async function bareMachine(runtime: AgentRuntime, ready: Promise<void>): 
     async clone() {
       const made = await clone(template);
       // Its processes are frozen until it receives the time.
-      await guestClient({ address: made.address, credential: noCredential }).awaitClock({ timeoutMs: 60_000 });
+      await guestClient({ dial: dialTo(made.address), credential: noCredential }).awaitClock({ timeoutMs: 60_000 });
       return made;
     },
     async close() {

@@ -15,7 +15,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { sizes } from '@lodge/domain';
 import type { SizeName } from '@lodge/domain';
-import { guestClient } from '@lodge/guest';
+import { dialTo, guestClient } from '@lodge/guest';
 import type { GuestClient } from '@lodge/guest';
 import { createBrowserDiskBuilder, createImageBuilder } from '@lodge/images';
 import type { Template, Vm } from '@lodge/ports';
@@ -130,7 +130,7 @@ async function measureBrowser(template: Template): Promise<(readonly string[])[]
 
 function guestOf({ agentId, address }: Vm): GuestClient {
   const { pace } = driver;
-  return guestClient({ address, credential: () => driver.guestCredential(agentId, address), pace });
+  return guestClient({ dial: dialTo(address), credential: () => driver.guestCredential(agentId, address), pace });
 }
 
 async function usage(guest: GuestClient): Promise<Readonly<Record<'host' | 'guest' | 'disk', string>>> {

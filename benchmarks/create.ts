@@ -14,7 +14,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { noCredential } from '@lodge/guest';
+import { dialTo, noCredential } from '@lodge/guest';
 import { qemuPid } from '../tests/e2e/guest-memory.ts';
 import { bareMachine, cacheDir } from './bare-machine.ts';
 import { acceleratorOf, median, processorMs, pssMib, seconds } from './figures.ts';
@@ -82,7 +82,7 @@ async function floorRound(): Promise<number> {
   const clone = await bare.clone();
   try {
     await runtime.resume(
-      { ...clone, credential: noCredential },
+      { ...clone, dial: dialTo(clone.address), credential: noCredential },
       bare.template.facts,
       plainSettings,
       AbortSignal.timeout(60_000),

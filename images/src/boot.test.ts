@@ -10,12 +10,14 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { after, before, test } from 'node:test';
 import {
+  dialTo,
   credentialDigest,
   credentialParameter,
   guestClient,
   GuestError,
   newCredential,
   noCredential,
+  type Dial,
   type GuestClient,
 } from '@lodge/guest';
 import { guestProcessor } from '@lodge/ports';
@@ -34,7 +36,7 @@ const emulated = {
 let folder = '';
 let qemu: ChildProcess | null = null;
 let guest: GuestClient;
-let at: { readonly address: string; readonly port: number };
+let at: { readonly dial: Dial; readonly port: number };
 const credential = newCredential();
 const bootMs = 120_000;
 
@@ -65,7 +67,7 @@ async function boot(): Promise<void> {
   const network = ['-netdev', netdev, '-device', 'virtio-net-pci,netdev=n0', '-device', 'virtio-rng-pci'];
   const argv = [...machine, ...plain, ...kernel, '-append', append, ...drive, ...network];
   qemu = spawn(emulated.emulator, argv, { stdio: ['ignore', 'ignore', openSync(join(folder, 'qemu'), 'w')] });
-  at = { address: '127.0.0.1', port };
+  at = { dial: dialTo('127.0.0.1'), port };
   guest = guestClient({ ...at, credential: () => Promise.resolve(credential) });
   await guest.awaitHealth({ timeoutMs: bootMs });
 }

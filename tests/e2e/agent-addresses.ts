@@ -24,8 +24,8 @@ function worldOf(guest: GuestWeb, options: Parameters<typeof openWorld>[0]): Pro
     host,
     kinds: ['runtime_a', 'runtime_b'],
     runtime: {
-      web: ({ address }, _facts, { dashboard }, page) =>
-        page === 'gateway' || dashboard ? { origin: `http://${address}:${guest.port}`, headers } : null,
+      web: (_guest, _facts, { dashboard }, page) =>
+        page === 'gateway' || dashboard ? { port: guest.port, headers } : null,
     },
   });
 }

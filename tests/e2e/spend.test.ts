@@ -4,6 +4,7 @@
  * runtime does. Every answer costs a dime.
  */
 import assert from 'node:assert/strict';
+import { dialTo } from '@lodge/guest';
 import type { SpendLimit } from '@lodge/domain';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -43,7 +44,9 @@ before(async () => {
   const baseUrl = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`;
   world = await openWorld({
     settings: { LODGE_TURN_CALLS: String(loopBounds.calls), LODGE_SAME_CALLS: String(loopBounds.same) },
-    runtime: { chatEndpoint: () => ({ baseUrl, headers: {}, model: 'm', takesPictures: false }) },
+    runtime: {
+      chatEndpoint: () => ({ dial: dialTo('127.0.0.1'), baseUrl, headers: {}, model: 'm', takesPictures: false }),
+    },
   });
   client = new Client(world);
   llm = await startStubLlm();

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
+import { dialTo } from '@lodge/guest';
 import { createAgentSkills, createSkills } from '@lodge/engine';
 import type { GuestSkills, ReadSkill } from '@lodge/ports';
 import { createOpenclawRuntime } from '@lodge/runtimes';
@@ -85,7 +86,7 @@ class Way implements GuestSkills {
   async place(...[, facts, wanted, read, signal]: Parameters<GuestSkills['place']>): Promise<void> {
     this.requests = 0;
     const { port } = this.#server.address() as AddressInfo;
-    const address = { address: '127.0.0.1', port, credential: () => Promise.resolve(null) };
+    const address = { address: '127.0.0.1', dial: dialTo('127.0.0.1'), port, credential: () => Promise.resolve(null) };
     await this.#real.place(address, facts, wanted, read, signal);
   }
 

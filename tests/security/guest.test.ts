@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Template, Vm, VmDriver } from '@lodge/ports';
-import { guestClient, guestdPort } from '@lodge/guest';
+import { dialTo, guestClient, guestdPort } from '@lodge/guest';
 import { createImageBuilder } from '@lodge/images';
 import { createQemuDriver, openCgroups } from '@lodge/vm';
 import { sharedTemplate } from '../../packages/vm/conformance/qemu-host.ts';
@@ -84,7 +84,7 @@ const createVm = (agentId: string): Promise<Vm> =>
   driver.create({ agentId, executionId: `${agentId}-1`, machine, template, from: 'clone' }, never);
 
 const guestOf = ({ agentId, address }: Vm) =>
-  guestClient({ address, credential: () => driver.guestCredential(agentId, address) });
+  guestClient({ dial: dialTo(address), credential: () => driver.guestCredential(agentId, address) });
 
 async function runInside(vm: Vm, argv: readonly string[], env = {}): Promise<string> {
   const result = await guestOf(vm).exec({ argv, env, user: 'root', timeoutMs: 240_000 });

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { openSecretBox } from '@lodge/access';
 import { createCallLedger } from '@lodge/engine';
-import { guestClient, noCredential } from '@lodge/guest';
+import { dialTo, guestClient, noCredential } from '@lodge/guest';
 import { callContentContext } from '@lodge/ports';
 import type { AgentRuntime, LlmCall } from '@lodge/ports';
 import { FaultyProxy } from '@lodge/testkit/faulty-proxy';
@@ -51,6 +51,7 @@ export async function openTalkPlace(): Promise<TalkPlace> {
   await guest.start();
   const host = new FakeHost();
   const chatEndpoint: AgentRuntime['chatEndpoint'] = (_guest, _facts, _settings, { member }) => ({
+    dial: dialTo('127.0.0.1'),
     baseUrl: gateway.url,
     headers: {},
     model: member ?? 'openclaw',
@@ -63,7 +64,7 @@ export async function openTalkPlace(): Promise<TalkPlace> {
       ['runtime_a', { ...guestRuntime(host, noTroubles()), chatEndpoint }],
       ['runtime_b', { ...guestRuntime(host, noTroubles()), chatEndpoint }],
     ]),
-    guestAt: () => guestClient({ address: '127.0.0.1', port: guest.port, credential: noCredential }),
+    guestAt: () => guestClient({ dial: dialTo('127.0.0.1'), port: guest.port, credential: noCredential }),
   });
   const sql = new Client({ connectionString: lodge.connectionString });
   await sql.connect();

@@ -5,7 +5,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, 
 import { chmod, chown } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guestClient, GuestError, type GuestClient } from '@lodge/guest';
+import { dialTo, guestClient, GuestError, type GuestClient } from '@lodge/guest';
 
 /** A daemon as a child process on loopback, over a folder that stands for the guest's root. */
 export class Daemon {
@@ -51,7 +51,7 @@ export class Daemon {
 
   /** For calls that carry this credential. */
   clientWith(credential: string | null): GuestClient {
-    return guestClient({ address: '127.0.0.1', port: this.port, credential: () => Promise.resolve(credential) });
+    return guestClient({ dial: dialTo('127.0.0.1'), port: this.port, credential: () => Promise.resolve(credential) });
   }
 
   get client(): GuestClient {

@@ -1,8 +1,9 @@
-import { IncomingMessage, request as httpRequest, type ClientRequest } from 'node:http';
+import { IncomingMessage, request as httpRequest, type ClientRequest, type RequestOptions } from 'node:http';
 import type { Duplex, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { boundedJson, NamedError, textBounds } from '@lodge/domain';
-import { protocolVersion } from './protocol.ts';
+import type { Dial } from './dial.ts';
+import { guestAddress, protocolVersion } from './protocol.ts';
 
 /**
  * Thrown when the guest answered with an error, or spoke another protocol version. `status` is null when it did not answer.
@@ -26,7 +27,7 @@ export class ReplyTooLongError extends GuestError {
 }
 
 interface Target {
-  readonly address: string;
+  readonly dial: Dial;
   readonly port: number;
   /** Headers such as the credential by which the daemon recognises the host. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -66,15 +67,30 @@ export async function callGuest(call: GuestCall): Promise<Buffer> {
 
 function send(call: GuestCall, signal: AbortSignal): Promise<IncomingMessage> {
   const { body } = call;
-  const request = requestFor(call, body ? { 'content-length': body.byteLength } : {}, signal);
+  const request = requestFor(call, body ? { 'content-length': body.byteLength } : {}, signal, signal);
   request.end(body);
   return replyTo(request);
 }
 
-function requestFor(target: Target, headers: Readonly<Record<string, string | number>>, signal?: AbortSignal) {
-  const { address: host, port, method, path } = target;
+/** `dialling` bounds the connection, and `signal` the whole call. */
+function requestFor(
+  target: Target,
+  headers: Readonly<Record<string, string | number>>,
+  dialling: AbortSignal,
+  signal?: AbortSignal,
+): ClientRequest {
+  const { dial, port, method, path } = target;
+  const createConnection: RequestOptions['createConnection'] = (_, created) => {
+    dial(port, dialling).then(
+      (socket) => created(null, socket),
+      (error: unknown) => created(error as Error, undefined as never),
+    );
+    return undefined;
+  };
   const all = { ...target.headers, ...headers };
-  return httpRequest({ host, port, method, path, headers: all, agent: false, ...(signal && { signal }) });
+  // The name is the guest's own for itself, the same whichever way leads there.
+  const host = guestAddress;
+  return httpRequest({ host, port, method, path, headers: all, createConnection, ...(signal && { signal }) });
 }
 
 function replyTo(request: ClientRequest): Promise<IncomingMessage> {
@@ -85,6 +101,8 @@ function replyTo(request: ClientRequest): Promise<IncomingMessage> {
     request.on('close', () => reject(new Error('closed without a reply')));
   });
 }
+
+const never = new AbortController().signal;
 
 export interface StreamCall extends Target {
   readonly body?: Readable | Uint8Array;
@@ -98,7 +116,7 @@ export async function streamGuest(call: StreamCall): Promise<IncomingMessage> {
   call.signal?.throwIfAborted();
   const { body } = call;
   const length = body instanceof Uint8Array ? { 'content-length': body.byteLength } : {};
-  const request = requestFor(call, length, call.signal);
+  const request = requestFor(call, length, call.signal ?? never, call.signal);
   const name = nameOf(call);
   const { stallMs } = call;
   if (stallMs !== undefined) {
@@ -125,7 +143,7 @@ export async function upgradeGuest(
 ): Promise<Duplex> {
   const deadline = AbortSignal.timeout(call.timeoutMs);
   const signal = call.signal ? AbortSignal.any([call.signal, deadline]) : deadline;
-  const request = requestFor(call, { connection: 'upgrade', upgrade });
+  const request = requestFor(call, { connection: 'upgrade', upgrade }, signal);
   const stop = (): void => void request.destroy(signal.reason as Error);
   signal.addEventListener('abort', stop);
   const upgraded = new Promise<Duplex>((resolve, reject) => {

@@ -10,10 +10,12 @@ import {
   claimHeader,
   encodeFrame,
   execFrame,
+  dialTo,
   guestClient,
   GuestError,
   newCredential,
   noCredential,
+  type Dial,
   type GuestClient,
 } from './index.ts';
 
@@ -26,14 +28,16 @@ afterEach(() => {
   sockets = [];
 });
 
+const dial = dialTo('127.0.0.1');
+
 async function listenAt(
   server: ReturnType<typeof createTcpServer> | Server,
-): Promise<{ readonly address: string; readonly port: number }> {
+): Promise<{ readonly dial: Dial; readonly port: number }> {
   servers.push(server);
   server.on('connection', (socket: Socket) => sockets.push(socket));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
-  return { address: '127.0.0.1', port: (server.address() as AddressInfo).port };
+  return { dial, port: (server.address() as AddressInfo).port };
 }
 
 async function listen(server: ReturnType<typeof createTcpServer> | Server): Promise<GuestClient> {
@@ -317,9 +321,9 @@ test('every call carries the credential that the guest knows the host by at that
       'HTTP/1.1 101 Switching\r\nconnection: upgrade\r\nupgrade: lodge-terminal\r\nx-guestd-protocol: 1\r\n\r\n',
     );
   });
-  const { address, port } = await listenAt(served);
+  const at = await listenAt(served);
   let credential: string | null = null;
-  const guest = guestClient({ address, port, credential: async () => credential });
+  const guest = guestClient({ ...at, credential: async () => credential });
   await guest.sync(false);
   credential = 'first';
   await guest.sync(false);
@@ -341,8 +345,8 @@ test('a claim goes with the first call there is, and with no call of its own', a
     response.setHeader('x-guestd-protocol', '1');
     response.end('{}');
   });
-  const { address, port } = await listenAt(served);
-  const guest = guestClient({ address, port, credential: async () => 'earlier' });
+  const at = await listenAt(served);
+  const guest = guestClient({ ...at, credential: async () => 'earlier' });
   await guest.awaitClock({ timeoutMs: 10_000, claim: 'later' });
   // A slow first answer makes the client repeat the call.
   assert.deepEqual(heard[0], ['POST', '/v1/clock', 'Bearer earlier', 'later']);
@@ -358,7 +362,7 @@ test('an error names no credential, however the call fails', async () => {
       response.writeHead(401, { 'x-guestd-protocol': '1' }).end('{"error":"no"}');
     }),
   );
-  for (const at of [refusing, { address: '127.0.0.1', port: 1 }]) {
+  for (const at of [refusing, { dial, port: 1 }]) {
     const guest = guestClient({ ...at, credential: async () => secret });
     for (const call of [guest.health(), guest.setClock({ claim: secret }), guest.readFile('/file')]) {
       await assert.rejects(call, (error: unknown) => {

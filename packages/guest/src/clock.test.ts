@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { afterEach, test } from 'node:test';
-import { guestClient, noCredential, type GuestClient } from './index.ts';
+import { dialTo, guestClient, noCredential, type GuestClient } from './index.ts';
 
 let servers: Server[] = [];
 afterEach(() => {
@@ -25,7 +25,7 @@ async function guestOf(answer: RequestListener): Promise<GuestClient> {
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  return guestClient({ address: '127.0.0.1', port, credential: noCredential });
+  return guestClient({ dial: dialTo('127.0.0.1'), port, credential: noCredential });
 }
 
 test('a clock that was set late is set once more, by the time it is then', async () => {

@@ -1,4 +1,5 @@
 export * from './credential.ts';
+export * from './dial.ts';
 export * from './frames.ts';
 export * from './protocol.ts';
 export * from './client.ts';

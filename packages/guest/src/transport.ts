@@ -11,6 +11,7 @@ import {
 } from './call.ts';
 import { textBounds } from '@lodge/domain';
 import type { JsonBounds } from '@lodge/domain';
+import type { Dial } from './dial.ts';
 import { claimHeader } from './credential.ts';
 import { guestdPort, maxFileBytes, maxJsonBytes } from './protocol.ts';
 import { replyFrom, type Reply } from './shape.ts';
@@ -37,11 +38,11 @@ const longMs = 60_000;
  */
 export const stallMs = 120_000;
 
-type Bounds = 'address' | 'port' | 'headers' | 'timeoutMs' | 'signal';
+type Bounds = 'dial' | 'port' | 'headers' | 'timeoutMs' | 'signal';
 
-/** The address of a guest's daemon, and the credential by which it recognises the host. */
+/** The way to a guest's daemon, and the credential by which it recognises the host. */
 export interface Guest {
-  readonly address: string;
+  readonly dial: Dial;
   /** The TCP port, by default `guestdPort`. */
   readonly port?: number;
   /**
@@ -68,13 +69,13 @@ export class Transport {
   }
 
   private async target(claim?: string) {
-    const { address, port = guestdPort } = this.guest;
+    const { dial, port = guestdPort } = this.guest;
     const credential = await this.guest.credential();
     const headers = {
       ...(credential !== null && { authorization: `Bearer ${credential}` }),
       ...(claim !== undefined && { [claimHeader]: claim }),
     };
-    return { address, port, headers };
+    return { dial, port, headers };
   }
 
   async json(
@@ -111,7 +112,7 @@ export class Transport {
   }
 
   async stream(
-    call: Omit<StreamCall, 'address' | 'port' | 'headers' | 'signal' | 'stallMs'>,
+    call: Omit<StreamCall, 'dial' | 'port' | 'headers' | 'signal' | 'stallMs'>,
     bounds: Pick<StreamCall, 'signal' | 'stallMs'>,
   ): Promise<IncomingMessage> {
     return streamGuest({ ...call, ...(await this.target()), ...bounds });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Server } from 'node:http';
-import { guestClient } from '@lodge/guest';
+import { dialTo, guestClient } from '@lodge/guest';
 import { applyBrowser, browserInGuest } from './browser.ts';
 import { listenDaemon, newDaemon } from './testing/stub-daemon.ts';
 
@@ -13,7 +13,7 @@ before(async () => {
 });
 after(() => server.close());
 
-const guest = guestClient({ address: host, credential: () => Promise.resolve(null) });
+const guest = guestClient({ dial: dialTo(host), credential: () => Promise.resolve(null) });
 const apply = (browser: boolean): Promise<void> => applyBrowser(guest, browser, AbortSignal.timeout(10_000));
 
 test('a browser is offered and taken away, and without one nothing is asked of the guest', async () => {

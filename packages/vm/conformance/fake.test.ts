@@ -1,3 +1,6 @@
+import { createServer } from 'node:http';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { restOf, VmError } from '@lodge/ports';
 import {
@@ -25,12 +28,16 @@ const moments = (call: Call['do']): Moment[] => steps[call].map((name, at) => ({
 
 function openFake(): DriverHarness {
   const host = new FakeHost();
+  // Guests are reached on loopback.
+  let machines = 0;
+  host.newAddress = () => `127.9.5.${((machines += 1) % 250) + 1}`;
+  const web = createServer((_, response) => response.end()).listen(0, '0.0.0.0');
   // Long enough for another call to arrive during this one.
   host.behaviour = () => sleep(60);
   return {
     template: { image: { id: 'image', rootDisk: '/disk', kernel: '/kernel', initrd: '/initrd' }, variant: 'suite' },
     driver: () => createFakeDriver(host),
-    guest: (at) => probe(host, at.address),
+    guest: (at) => probe(host, at.address, web),
     killVm: async (agentId) => host.kill(agentId),
     silence: async (agentId, is) => host.silence(agentId, is ? 'told to be silent' : null),
     home: '',
@@ -57,7 +64,9 @@ function openFake(): DriverHarness {
     },
     holdings: async () => [...host.vms.values()].filter((vm) => vm.alive).map((vm) => `VM of ${vm.agentId}`),
     files: async (agentId) => (host.saved.has(restOf(agentId)) ? ['at rest'] : []),
-    close: async () => undefined,
+    async close() {
+      web.close();
+    },
   };
 }
 
@@ -75,7 +84,7 @@ async function killDuring(host: FakeHost, call: Call, moment: Moment): Promise<v
   host.behaviour = usual;
 }
 
-function probe(host: FakeHost, address: string): GuestProbe {
+function probe(host: FakeHost, address: string, web: Server): GuestProbe {
   const vm = () => {
     const found = host.guestAt(address);
     if (!found) throw new VmError('failed', `no guest at ${address}`);
@@ -94,6 +103,7 @@ function probe(host: FakeHost, address: string): GuestProbe {
     acts: async () => !vm().still,
     print: async (text) => host.print(vm().agentId, text),
     browserDisk: async () => (vm().seesBrowser ? browserText : ''),
+    port: async () => (web.address() as AddressInfo).port,
     clock: async () => Date.now(),
   };
 }

@@ -87,6 +87,8 @@ export interface GuestProbe {
   print(text: string): Promise<void>;
   /** The text that the browser's disk begins with (`browserText`); empty while the guest sees zeroes. */
   browserDisk(): Promise<string>;
+  /** A TCP port at which something answers requests in HTTP, whoever asks. */
+  port(): Promise<number>;
   /** Its own clock, milliseconds since the epoch. */
   clock(): Promise<number>;
 }

@@ -6,7 +6,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sentenceOfDeath, sizes } from '@lodge/domain';
 import type { VmDeath } from '@lodge/domain';
-import { guestClient, GuestError, maxExecTimeoutMs } from '@lodge/guest';
+import { dialTo, guestClient, GuestError, maxExecTimeoutMs } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
 import type { Template, Vm, VmDriver, VmObservation } from '@lodge/ports';
 import { findProcesses } from '../src/qemu/host/process.ts';
@@ -78,7 +78,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
   };
   /** Starts something that its guest may not survive. */
   const runs = ({ address }: Vm, script: string): void => {
-    const guest = guestClient({ address, credential: () => driver.guestCredential(agentId, address) });
+    const guest = guestClient({ dial: dialTo(address), credential: () => driver.guestCredential(agentId, address) });
     const { signal } = ended;
     guest
       .exec({ argv: ['sh', '-c', script], user: 'root', timeoutMs: maxExecTimeoutMs }, { signal })
@@ -244,7 +244,7 @@ describe('deaths of VMs', { timeout: 20 * minute }, () => {
     });
   });
   const runsToEnd = async ({ address }: Vm, script: string): Promise<void> => {
-    const guest = guestClient({ address, credential: () => driver.guestCredential(agentId, address) });
+    const guest = guestClient({ dial: dialTo(address), credential: () => driver.guestCredential(agentId, address) });
     const { exitCode, stderr } = await guest.exec({ argv: ['sh', '-c', script], user: 'root', timeoutMs: minute });
     assert.equal(exitCode, 0, stderr);
   };

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { guestClient, GuestError } from '@lodge/guest';
+import { dialTo, guestClient, guestdPort, GuestError } from '@lodge/guest';
 import { browserDiskBytes } from '@lodge/ports';
 import type { BrowserDiskBuilder, Template, TemplateBuild, VmDriver } from '@lodge/ports';
 import { openCgroups } from '../src/qemu/host/cgroup.ts';
@@ -198,7 +198,7 @@ export function probeGuest(
   /** Returns the output of a script that root runs. */
   shell(script: string): Promise<string>;
 } {
-  const guest = guestClient({ address, credential: () => credentialAt(dataDir, address) });
+  const guest = guestClient({ dial: dialTo(address), credential: () => credentialAt(dataDir, address) });
   const run = async (argv: readonly string[], stdin?: string) =>
     guest.exec({ argv, user: 'root', timeoutMs: 300_000, ...(stdin === undefined ? {} : { stdin }) });
   const write = async (path: string, text: string): Promise<void> => {
@@ -216,7 +216,7 @@ export function probeGuest(
   };
   return {
     admits: (credential) =>
-      guestClient({ address, credential: () => Promise.resolve(credential) })
+      guestClient({ dial: dialTo(address), credential: () => Promise.resolve(credential) })
         .health({ timeoutMs: 5000 })
         .then(
           () => true,
@@ -275,6 +275,7 @@ export function probeGuest(
       const { stdout } = await run(['sh', '-c', findBrowserDisk]);
       return stdout;
     },
+    port: () => Promise.resolve(guestdPort),
     clock: async () => Number((await run(['date', '+%s%3N'])).stdout),
   };
 }

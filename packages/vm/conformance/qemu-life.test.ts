@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
-import { guestClient, noCredential } from '@lodge/guest';
+import { dialTo, guestClient, noCredential } from '@lodge/guest';
 import type { Guest } from '@lodge/guest';
 import { restOf } from '@lodge/ports';
 import type { Template, Vm, VmDriver, VmRequest } from '@lodge/ports';
@@ -63,13 +63,13 @@ describe('one life of a machine', { timeout: 90 * 60_000 }, () => {
   };
   const guest = () => probeGuest(settings, vm);
   const guestAt = (name: string, { address }: Vm): Guest => {
-    return { address, credential: async () => driver.guestCredential(name, address) };
+    return { dial: dialTo(address), credential: async () => driver.guestCredential(name, address) };
   };
 
   test('its template is made', async () => {
     const prepare = async (made: { readonly address: string }) => {
       await probeGuest(settings, made).remember('from-template', 'in memory');
-      await startProbes({ ...made, credential: noCredential });
+      await startProbes({ dial: dialTo(made.address), credential: noCredential });
       savedAtMs = await monotonicMs(probeGuest(settings, made));
       return {};
     };

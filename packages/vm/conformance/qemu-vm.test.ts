@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { sizes } from '@lodge/domain';
-import { guestClient } from '@lodge/guest';
+import { dialTo, guestClient } from '@lodge/guest';
 import { restOf } from '@lodge/ports';
 import type { Template, TemplateBuild, VmDriver, VmRequest } from '@lodge/ports';
 import { createQemuDriver } from '../src/qemu/driver.ts';
@@ -193,7 +193,7 @@ describe('QEMU driver on this host', { timeout: 20 * minute }, () => {
 
   test('a guest reads and writes no faster than it may, also one that runs already, and what it trims is freed', async () => {
     const { address } = await create('writer');
-    const guest = guestClient({ address, credential: () => driver.guestCredential('writer', address) });
+    const guest = guestClient({ dial: dialTo(address), credential: () => driver.guestCredential('writer', address) });
     const runs = async (script: string): Promise<number> => {
       const started = performance.now();
       const end = await guest.exec({ argv: ['sh', '-c', script], user: 'root', timeoutMs: minute });

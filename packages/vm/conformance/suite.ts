@@ -8,6 +8,7 @@ import type { SizeName } from '@lodge/domain';
 import type { Template } from '@lodge/ports';
 import type { DriverHarness } from './harness.ts';
 import { credentialTests } from './suite-credential.ts';
+import { dialTests } from './suite-dial.ts';
 import { machineTests } from './suite-machine.ts';
 import { savedTests } from './suite-saved.ts';
 import { restTests } from './suite-rest.ts';
@@ -313,6 +314,7 @@ export function describeVmDriver(name: string, open: () => Promise<DriverHarness
     upgradeTests(world);
     savedTests(world);
     credentialTests(world);
+    dialTests(world);
 
     test('the host’s memory is told', async () => {
       const { totalMib, availableMib } = await world.driver.hostMemory();

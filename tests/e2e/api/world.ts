@@ -11,7 +11,7 @@ import { hostname } from 'node:os';
 import { hashApiKey, lastFour, makeApiKey } from '@lodge/access';
 import { scopes as allScopes } from '@lodge/domain';
 import type { AgentRuntime } from '@lodge/ports';
-import { guestClient, noCredential } from '@lodge/guest';
+import { dialTo, guestClient, noCredential } from '@lodge/guest';
 import { openLodge } from '@lodge/testkit/lodge';
 import type { OpenedLodge, OpenLodgeOptions } from '@lodge/testkit/lodge';
 import { testDatabase } from '@lodge/testkit/postgres';
@@ -86,6 +86,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
   const runtime = {
     ...guestRuntime(host, noTroubles(), []),
     chatEndpoint: () => ({
+      dial: dialTo('127.0.0.1'),
       baseUrl: `http://127.0.0.1:${(gateway.address() as AddressInfo).port}/v1`,
       headers: {},
       model: 'openclaw',
@@ -108,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<ApiServer> {
     runtimes: new Map((options.kinds ?? ['runtime_a']).map((kind) => [kind, runtime])),
     machines: options.loops !== false,
     masterKey: testMasterKey,
-    guestAt: () => guestClient({ address: '127.0.0.1', port: options.guestPort ?? 1, credential: noCredential }),
+    guestAt: () => guestClient({ dial: dialTo('127.0.0.1'), port: options.guestPort ?? 1, credential: noCredential }),
     log: { ...silent, ...(options.onError && { error: options.onError }) },
   });
   const origin = new URL(lodge.baseUrl);

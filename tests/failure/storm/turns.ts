@@ -2,6 +2,7 @@
  * Makes turns of what waits: the store, a runner, the turn and the gateway's client, put together as the engine does. Its agents have
  * no machines: all of them answer at one gateway.
  */
+import { dialTo } from '@lodge/guest';
 import type { AgentRow } from '@lodge/store/agents';
 import { createGateway } from '@lodge/runtimes';
 import type { LiveAgent } from '@lodge/engine';
@@ -33,13 +34,14 @@ export async function makeTurns({ of, connectionString, gatewayUrl }: TurnsJob):
   const live = (row: AgentRow): LiveAgent => ({
     row,
     endpoint: ({ conversation }) => ({
+      dial: dialTo('127.0.0.1'),
       baseUrl: gatewayUrl,
       headers: { 'x-conversation': conversation ?? '' },
       model: 'openclaw',
       takesPictures: false,
     }),
     turnFailure: () => ({ kind: 'turn_failed' }),
-    guest: { address: '', credential: () => Promise.resolve(null) },
+    guest: { address: '', dial: dialTo(''), credential: () => Promise.resolve(null) },
     web: () => null,
     note: { take: async () => null, putBack: async () => undefined },
     flush: () => Promise.resolve(),

@@ -4,6 +4,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { dialTo } from '@lodge/guest';
 import type { AgentRuntime, ReportedStep } from '@lodge/ports';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -32,6 +33,7 @@ export async function startScriptedGateway(): Promise<ScriptedGateway> {
   const gateway: ScriptedGateway = {
     runtime: {
       chatEndpoint: (_guest, _facts, _settings, { member, conversation }) => ({
+        dial: dialTo('127.0.0.1'),
         baseUrl: `http://127.0.0.1:${port}/v1`,
         headers: { 'x-talk': `${member} ${conversation}` },
         model: 'openclaw',

@@ -3,6 +3,7 @@
  * its address and its first key as a line of JSON. It ends with whoever started it.
  */
 import { randomInt } from 'node:crypto';
+import { dialTo } from '@lodge/guest';
 import { survivingHost } from '@lodge/testkit/surviving-host';
 import { silent } from '../../../packages/testkit/src/plane/wired-accounts.ts';
 import { startServer } from '../../e2e/api/world.ts';
@@ -37,6 +38,7 @@ const server = await startServer({
   runtime: {
     data: { folders: ['/workspace'], except: [] },
     chatEndpoint: () => ({
+      dial: dialTo('127.0.0.1'),
       baseUrl: `http://127.0.0.1:${gatewayPort}/v1`,
       headers: {},
       model: 'openclaw',

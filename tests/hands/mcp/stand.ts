@@ -5,6 +5,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import type { Progress } from '@modelcontextprotocol/sdk/types.js';
+import { dialTo } from '@lodge/guest';
 import { openWorld } from '../../e2e/api/world.ts';
 import type { World } from '../../e2e/api/world.ts';
 import { openGateway } from './gateway.ts';
@@ -65,7 +66,13 @@ export async function openStand(): Promise<Stand> {
     runtime: {
       chatEndpoint: (_guest, _facts, _settings, { conversation }) => {
         conversations.push(conversation);
-        return { baseUrl: gateway.url, headers: {}, model: 'openclaw', takesPictures: false };
+        return {
+          dial: dialTo('127.0.0.1'),
+          baseUrl: gateway.url,
+          headers: {},
+          model: 'openclaw',
+          takesPictures: false,
+        };
       },
     },
     onError: (fields, message) => faults.push(`${message} ${JSON.stringify(fields)}`),

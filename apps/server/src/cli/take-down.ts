@@ -87,7 +87,11 @@ async function writeOut(driver: VmDriver, vms: readonly VmObservation[], log: Lo
     try {
       if (state === 'paused') await driver.resume(agentId, executionId);
       const { pace } = driver;
-      const guest = guestClient({ address, pace, credential: () => driver.guestCredential(agentId, address) });
+      const guest = guestClient({
+        dial: (port, signal) => driver.dial(agentId, port, signal),
+        pace,
+        credential: () => driver.guestCredential(agentId, address),
+      });
       await guest.sync(false, { timeoutMs: syncTimeoutMs * pace });
     } catch (error) {
       log.warn({ err: error, agent_id: agentId }, 'the guest did not write out its disk cache');

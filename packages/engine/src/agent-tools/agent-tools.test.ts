@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomUUID } from 'node:crypto';
 import { after, before, beforeEach, test } from 'node:test';
-import { guestClient } from '@lodge/guest';
+import { dialTo, guestClient } from '@lodge/guest';
 import type { LlmCall, OpenCall, ToolSource } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
 import { FakeHost } from '@lodge/vm/fake';
@@ -23,7 +23,7 @@ const gateway = new ScriptedGateway();
 const files = new MemoryFiles();
 const guest = new Daemon();
 const guestFiles = createGuestFiles(() =>
-  guestClient({ address: '127.0.0.1', port: guest.port, credential: () => Promise.resolve(null) }),
+  guestClient({ dial: dialTo('127.0.0.1'), port: guest.port, credential: () => Promise.resolve(null) }),
 );
 const source: ToolSource = {
   tools: async () =>

@@ -1,11 +1,16 @@
 import type { GuestAddress, Vm, VmDriver } from '@lodge/ports';
 import type { AgentRow } from '@lodge/store/agents';
 
-type Access = Pick<VmDriver, 'guestCredential' | 'pace'>;
+type Access = Pick<VmDriver, 'dial' | 'guestCredential' | 'pace'>;
 
 /** The guest of an agent, in the VM that it has at this address. */
 export function guestOf(driver: Access, { agentId, address }: Pick<Vm, 'agentId' | 'address'>): GuestAddress {
-  return { address, credential: () => driver.guestCredential(agentId, address), pace: driver.pace };
+  return {
+    address,
+    dial: (port, signal) => driver.dial(agentId, port, signal),
+    credential: () => driver.guestCredential(agentId, address),
+    pace: driver.pace,
+  };
 }
 
 /** The guest of a running agent, as its row says. */

@@ -21,7 +21,7 @@ export interface LogRate {
 
 export interface ReaderDeps {
   readonly database: Database;
-  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential' | 'pace'>;
+  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'dial' | 'guestCredential' | 'pace'>;
   readonly rate: LogRate;
 }
 

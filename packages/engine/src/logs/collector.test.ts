@@ -68,6 +68,7 @@ class Guests {
   reads = 0;
 
   readonly driver = {
+    dial: () => Promise.reject(new Error('its log is read by its address')),
     guestCredential: () => Promise.resolve(null),
     pace: 1,
     readConsole: async (agentId: string): Promise<string> => {

@@ -18,7 +18,7 @@ import { AgentReader } from './agent-reader.ts';
 
 export interface LogCollectorDeps {
   readonly database: Database;
-  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'guestCredential' | 'pace'>;
+  readonly driver: Pick<VmDriver, 'readConsole' | 'readRefused' | 'dial' | 'guestCredential' | 'pace'>;
   readonly runtimes: ReadonlyMap<RuntimeKind, AgentRuntime>;
   readonly log: Log;
   readonly bounds: LogBounds;

@@ -3,6 +3,7 @@
  * failure by its kind. Only the runtime's own translation (`AgentRuntime.turnFailure`) reads a gateway's words.
  */
 import type { Json } from '@lodge/domain';
+import type { Dial } from './guest-address.ts';
 import { NamedError } from '@lodge/domain';
 
 /** OpenAI's APIs that an agent answers on, as paths under its base URL. */
@@ -139,7 +140,11 @@ export class GatewayFailure extends NamedError {
  * knows. They alone name the conversation of the turn; the body does not.
  */
 export interface ChatEndpoint {
-  /** URL without a trailing slash under which are `POST chat/completions` and `POST responses`. */
+  readonly dial: Dial;
+  /**
+   * URL without a trailing slash under which are `POST chat/completions` and `POST responses`. Its port is dialled; its host
+   * is only a name for the guest.
+   */
   readonly baseUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   /** The value that the runtime expects in `model`. */

@@ -54,8 +54,7 @@ export interface ChatTurn {
 
 /** A web server of the runtime inside its guest. `headers` open it and are known only to the host. */
 export interface WebEndpoint {
-  /** `http://<address>:<port>`. */
-  readonly origin: string;
+  readonly port: number;
   readonly headers: Readonly<Record<string, string>>;
 }
 

@@ -37,8 +37,8 @@ export interface Vm {
   readonly agentId: string;
   readonly executionId: string;
   /**
-   * IPv4 address at which the host reaches the guest, and source address of everything that the guest sends. The guest
-   * cannot forge it.
+   * The driver's name for the guest: the source, as the broker sees it, of everything that the guest sends. The guest cannot
+   * forge it. Only the driver knows more of it: others reach the guest by `VmHost.dial`.
    */
   readonly address: string;
   readonly machine: Machine;

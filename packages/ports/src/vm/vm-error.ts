@@ -16,6 +16,8 @@ export type VmErrorCode =
   | 'saved_damaged'
   | 'disk_full'
   | 'gone'
+  /** Nothing in the guest accepts a connection at this port. */
+  | 'unreachable'
   | 'failed';
 
 /** Thrown when a driver fails. `message` is for the operator's log, never for a reply. */

@@ -1,3 +1,5 @@
+import type { GuestConnection } from '../guest/guest-address.ts';
+
 /** An agent's use of the disk that all agents share. */
 export interface DiskUse {
   readonly agentId: string;
@@ -26,6 +28,11 @@ export interface VmHost {
   start(): Promise<void>;
   /** Stops watching. Leaves every VM running. */
   stop(): Promise<void>;
+  /**
+   * Connects to a TCP port of the agent's guest. The signal and a minute bound it. Also answers before `start`. Rejects with
+   * `gone` when the agent has no VM here, and with `unreachable` when nothing accepts the connection.
+   */
+  dial(agentId: string, port: number, signal: AbortSignal): Promise<GuestConnection>;
   /** The host's memory in MiB: `total`, and `available` as the kernel estimates it. */
   hostMemory(): Promise<{ readonly totalMib: number; readonly availableMib: number }>;
   /**

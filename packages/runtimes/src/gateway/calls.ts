@@ -1,7 +1,8 @@
 /** Calls to a runtime's gateway that start, warm and supervise it, beside the turns of its agent. */
 import { asObject, NamedError, textBounds } from '@lodge/domain';
+import type { Dial } from '@lodge/ports';
 import { readEvent, readWhole } from './answers.ts';
-import { readText, send } from './connection.ts';
+import { originAt, readText, send } from './connection.ts';
 import { eventBlocks } from './event-reader.ts';
 import { parseObject } from './json.ts';
 
@@ -49,12 +50,14 @@ export interface Reply {
 export class GatewayHttp {
   /** The runtime's name, for messages. */
   readonly name: string;
+  private readonly dial: Dial;
   private readonly origin: string;
   private readonly token: string;
 
-  constructor(name: string, origin: string, token: string) {
+  constructor(name: string, { dial, port }: { readonly dial: Dial; readonly port: number }, token: string) {
     this.name = name;
-    this.origin = origin;
+    this.dial = dial;
+    this.origin = originAt(port);
     this.token = token;
   }
 
@@ -68,7 +71,7 @@ export class GatewayHttp {
     signal.throwIfAborted();
     const deadline = AbortSignal.timeout(timeoutMs);
     try {
-      const reply = await send(`${this.origin}${path}`, {
+      const reply = await send(this.dial, `${this.origin}${path}`, {
         method,
         headers: { ...bearer(this.token), ...headers },
         body,

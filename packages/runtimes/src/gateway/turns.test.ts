@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, test } from 'node:test';
+import { dialTo } from '@lodge/guest';
 import { GatewayFailure } from '@lodge/ports';
 import type { GatewayTurn, ReportedError } from '@lodge/ports';
 import { StubGateway, answerEvents, answerJson, chunk, done, event } from '../../../testkit/src/leaf/stub-gateway.ts';
@@ -20,9 +21,10 @@ after(() => {
   stub.server.close();
 });
 
+const dial = dialTo('127.0.0.1');
 const reported: ReportedError[] = [];
 const turn = (changes: Partial<GatewayTurn> = {}): GatewayTurn => ({
-  endpoint: { baseUrl: stub.url, headers: { authorization: 'Bearer t' }, model: 'm', takesPictures: false },
+  endpoint: { dial, baseUrl: stub.url, headers: { authorization: 'Bearer t' }, model: 'm', takesPictures: false },
   api: 'chat/completions',
   body: { model: 'm', messages: [] },
   explain(error) {
@@ -107,7 +109,7 @@ test('an answer that breaks off, is no JSON or is too large is broken off; no co
   await assert.rejects((await gateway.open(turn())).whole(), failsWith('broken_off'));
   stub.answer = (res) => void res.writeHead(500).end(' '.repeat(100_000));
   await assert.rejects(gateway.open(turn()), failsWith('broken_off'));
-  const endpoint = { baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'm', takesPictures: false };
+  const endpoint = { dial, baseUrl: 'http://127.0.0.1:1/v1', headers: {}, model: 'm', takesPictures: false };
   await assert.rejects(gateway.open(turn({ endpoint })), failsWith('not_connected'));
 });
 

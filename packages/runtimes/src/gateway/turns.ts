@@ -2,7 +2,7 @@ import { asObject, textBounds } from '@lodge/domain';
 import { GatewayFailure } from '@lodge/ports';
 import type { Gateway, GatewayAnswer, GatewayEvent, GatewayTurn, ReportedError, WholeAnswer } from '@lodge/ports';
 import { readEvent, readWhole, reportedError } from './answers.ts';
-import { readText, send } from './connection.ts';
+import { NotConnectedError, readText, send } from './connection.ts';
 import type { GatewayReply } from './connection.ts';
 import { eventBlocks } from './event-reader.ts';
 import { retryAfterOf } from './failures.ts';
@@ -21,9 +21,9 @@ export function createGateway(): Gateway {
 }
 
 async function begin({ endpoint, api, body, signal }: GatewayTurn): Promise<GatewayReply> {
-  const { headers } = endpoint;
+  const { dial, headers } = endpoint;
   try {
-    return await send(`${endpoint.baseUrl}/${api}`, { method: 'POST', headers, body, signal });
+    return await send(dial, `${endpoint.baseUrl}/${api}`, { method: 'POST', headers, body, signal });
   } catch (error) {
     throw connectionFailure(error, signal);
   }
@@ -86,13 +86,9 @@ function failure(explain: GatewayTurn['explain'], reported: ReportedError): Gate
   return new GatewayFailure(explain(reported), new Error(`gateway: ${status ?? 'stream'} ${type}: ${message}`));
 }
 
-/** Codes of connections that never came about. */
-const neverConnected = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ETIMEDOUT', 'UND_ERR_CONNECT_TIMEOUT']);
-
 function connectionFailure(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof GatewayFailure) return error;
   // A cut turn fails with the reason of its signal.
   if (signal.aborted && error === signal.reason) return error;
-  const code = String((error as { readonly code?: unknown }).code);
-  return new GatewayFailure({ kind: neverConnected.has(code) ? 'not_connected' : 'broken_off' }, error);
+  return new GatewayFailure({ kind: error instanceof NotConnectedError ? 'not_connected' : 'broken_off' }, error);
 }

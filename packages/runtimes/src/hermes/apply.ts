@@ -1,5 +1,5 @@
 /** Those settings of an agent that lie in its guest. Model and provider are chosen with each request. */
-import type { AgentSettings } from '@lodge/ports';
+import type { AgentSettings, Dial } from '@lodge/ports';
 import { applyMachine, machineInGuest } from '../machine-settings.ts';
 import { applyDashboard } from './dashboard.ts';
 import type { HermesGuest } from './gateway.ts';
@@ -14,7 +14,7 @@ export function inGuest(settings: AgentSettings): object | null {
 
 export async function applySettings(
   runtime: HermesGuest,
-  address: string,
+  dial: Dial,
   settings: AgentSettings,
   signal: AbortSignal,
 ): Promise<void> {
@@ -22,6 +22,6 @@ export async function applySettings(
   const { instructions, dashboard } = settings;
   await applyMachine(guest, settings, signal);
   await applyInstructions(runtime, instructions, signal);
-  await applyDashboard(runtime, address, dashboard, signal);
+  await applyDashboard(runtime, dial, dashboard, signal);
   await guest.sync(false, { signal });
 }

@@ -4,8 +4,8 @@
  */
 import { createHmac } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { request } from 'undici';
-import type { WebEndpoint } from '@lodge/ports';
+import type { Dial, WebEndpoint } from '@lodge/ports';
+import { originAt, send } from '../gateway/connection.ts';
 import { dashboardPort, dashboardSettingsPath, hostFolder } from './config.ts';
 import type { HermesGuest } from './gateway.ts';
 
@@ -36,9 +36,9 @@ function session(token: string, nowMs: number): string {
   return text.replaceAll('+', '-').replaceAll('/', '_');
 }
 
-export function dashboardEndpoint(address: string, token: string): WebEndpoint {
+export function dashboardEndpoint(token: string): WebEndpoint {
   const cookie = `hermes_session_at=${session(token, Date.now())}; hermes_session_provider=basic`;
-  return { origin: `http://${address}:${dashboardPort}`, headers: { cookie } };
+  return { port: dashboardPort, headers: { cookie } };
 }
 
 /**
@@ -59,7 +59,7 @@ const end = [
 
 export async function applyDashboard(
   { guest, token }: HermesGuest,
-  address: string,
+  dial: Dial,
   wanted: boolean,
   signal: AbortSignal,
 ): Promise<void> {
@@ -73,13 +73,14 @@ export async function applyDashboard(
   if (!wanted) return run(end);
   await guest.writeFile(dashboardSettingsPath, settings(token), { mode: 0o600, owner: 'agent' }, { signal });
   await run(start);
-  while (!(await serves(address, signal))) await sleep(pollMs, undefined, { signal });
+  while (!(await serves(dial, signal))) await sleep(pollMs, undefined, { signal });
 }
 
-async function serves(address: string, signal: AbortSignal): Promise<boolean> {
+async function serves(dial: Dial, signal: AbortSignal): Promise<boolean> {
   try {
     const bound = AbortSignal.any([signal, AbortSignal.timeout(attemptMs)]);
-    const reply = await request(`http://${address}:${dashboardPort}/api/status`, { signal: bound, reset: true });
+    const asked = { method: 'GET', headers: {}, body: undefined, signal: bound } as const;
+    const reply = await send(dial, `${originAt(dashboardPort)}/api/status`, asked);
     await reply.body.dump();
     return reply.statusCode === 200;
   } catch {

@@ -11,7 +11,7 @@ import { gatewayPort } from './config.ts';
 export type HermesGuest = GuestRuntime<Gateway>;
 
 export function hermesGuest(guest: GuestAddress, token: string): HermesGuest {
-  return guestRuntime('Hermes', guest, token, new Gateway(guest.address, token));
+  return guestRuntime('Hermes', guest, token, new Gateway(guest, token));
 }
 
 /** The facts of a Hermes template that the host stores. */
@@ -35,8 +35,8 @@ export const hermesOf = (guest: GuestAddress, facts: RuntimeFacts): HermesGuest 
 export class Gateway implements RuntimeGateway {
   private readonly http: GatewayHttp;
 
-  constructor(address: string, token: string) {
-    this.http = new GatewayHttp('Hermes', `http://${address}:${gatewayPort}`, token);
+  constructor({ dial }: Pick<GuestAddress, 'dial'>, token: string) {
+    this.http = new GatewayHttp('Hermes', { dial, port: gatewayPort }, token);
   }
 
   async failing(options: GatewayCallOptions): Promise<string | null> {

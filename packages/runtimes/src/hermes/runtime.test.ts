@@ -79,7 +79,8 @@ test('an agent is spoken to with its template’s token, by its provider’s API
   const at = (change: Partial<AgentSettings>, conversation: string | null = null) =>
     runtime.chatEndpoint(guest, facts, { ...settings, ...change }, { member: null, conversation, pictures: false });
   assert.deepEqual(at({}), {
-    baseUrl: `http://${guest.address}:8642/v1`,
+    dial: guest.dial,
+    baseUrl: 'http://10.0.2.15:8642/v1',
     headers: { authorization: `Bearer ${token}` },
     model: 'openai-completions/default',
     takesPictures: false,
@@ -135,8 +136,8 @@ test('the dashboard gets a login of the host’s making, and the host a session 
   const env = guest.files.get('/home/agent/.lodge/dashboard.env')!;
   assert.ok(!env.includes(token));
   const secret = Buffer.from(/_SECRET='([^']+)'/.exec(env)![1]!, 'base64');
-  const { origin, headers } = runtime.web(guest, facts, { ...settings, dashboard: true }, 'dashboard')!;
-  assert.equal(origin, `http://${guest.address}:9119`);
+  const { port, headers } = runtime.web(guest, facts, { ...settings, dashboard: true }, 'dashboard')!;
+  assert.equal(port, 9119);
   const session = Buffer.from(/hermes_session_at=([^;]+)/.exec(headers['cookie']!)![1]!, 'base64url');
   const payload = session.subarray(0, -32);
   assert.deepEqual(createHmac('sha256', secret).update(payload).digest(), session.subarray(-32));

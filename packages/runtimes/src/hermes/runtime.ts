@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { AgentRuntime } from '@lodge/ports';
 import { bearer } from '../gateway/calls.ts';
+import { originAt } from '../gateway/connection.ts';
 import { guestCalls } from '../guest-calls.ts';
 import { until } from '../guest-runtime.ts';
 import { applySettings, inGuest } from './apply.ts';
@@ -64,13 +65,14 @@ export function createHermesRuntime(): AgentRuntime {
     },
     inGuest,
     async apply(guest, facts, settings, signal) {
-      await applySettings(hermesOf(guest, facts), guest.address, settings, signal);
+      await applySettings(hermesOf(guest, facts), guest.dial, settings, signal);
     },
     skills: hermesSkills,
-    chatEndpoint({ address }, facts, settings, { conversation }) {
+    chatEndpoint({ dial }, facts, settings, { conversation }) {
       const { token, pictures } = readFacts(facts);
       return {
-        baseUrl: `http://${address}:${gatewayPort}/v1`,
+        dial,
+        baseUrl: `${originAt(gatewayPort)}/v1`,
         headers: {
           ...bearer(token),
           ...(conversation !== null && { 'x-hermes-session-id': sessionOf(conversation) }),
@@ -81,10 +83,10 @@ export function createHermesRuntime(): AgentRuntime {
     },
     turnFailure,
     toolStep,
-    web({ address }, facts, { dashboard }, page) {
+    web(_guest, facts, { dashboard }, page) {
       const { token } = readFacts(facts);
-      if (page === 'gateway') return { origin: `http://${address}:${gatewayPort}`, headers: bearer(token) };
-      return dashboard ? dashboardEndpoint(address, token) : null;
+      if (page === 'gateway') return { port: gatewayPort, headers: bearer(token) };
+      return dashboard ? dashboardEndpoint(token) : null;
     },
   };
 }

@@ -9,7 +9,7 @@ import { gatewayPort } from './config.ts';
 export type OpenclawGuest = GuestRuntime<Gateway>;
 
 export function openclawGuest(guest: GuestAddress, token: string): OpenclawGuest {
-  return guestRuntime('OpenClaw', guest, token, new Gateway(guest.address, token));
+  return guestRuntime('OpenClaw', guest, token, new Gateway(guest, token));
 }
 
 /** The facts of an OpenClaw template that the host stores. */
@@ -43,8 +43,8 @@ export const openclawOf = (guest: GuestAddress, facts: RuntimeFacts): OpenclawGu
 export class Gateway implements RuntimeGateway {
   private readonly http: GatewayHttp;
 
-  constructor(address: string, token: string) {
-    this.http = new GatewayHttp('OpenClaw', `http://${address}:${gatewayPort}`, token);
+  constructor({ dial }: Pick<GuestAddress, 'dial'>, token: string) {
+    this.http = new GatewayHttp('OpenClaw', { dial, port: gatewayPort }, token);
   }
 
   async failing(options: GatewayCallOptions): Promise<string | null> {

@@ -164,7 +164,8 @@ test('an agent is spoken to with its template’s token and its own provider', (
   const speech = { api: 'anthropic-messages', contextWindow: 40_000 } as const;
   const endpoint = runtime.chatEndpoint(guest, facts, { ...settings, ...speech }, turn);
   assert.deepEqual(endpoint, {
-    baseUrl: `http://${guest.address}:18789/v1`,
+    dial: guest.dial,
+    baseUrl: 'http://10.0.2.15:18789/v1',
     headers: { authorization: `Bearer ${token}`, 'x-openclaw-model': 'lodge-anthropic/default-32k' },
     model: 'openclaw/main',
     takesPictures: false,

@@ -3,6 +3,7 @@ import { applySettings, inGuest } from './apply.ts';
 import { chatTarget } from './chat-target.ts';
 import { configPath, configVersion, gatewayPort, homeFolder, openclawVersion, workspacePath } from './config.ts';
 import { bearer } from '../gateway/calls.ts';
+import { originAt } from '../gateway/connection.ts';
 import { guestCalls } from '../guest-calls.ts';
 import { logLines } from './log-lines.ts';
 import { openclawOf, readFacts } from './gateway.ts';
@@ -58,11 +59,12 @@ export function createOpenclawRuntime(): AgentRuntime {
       await applySettings(openclawOf(guest, facts), settings, signal);
     },
     skills: openclawSkills,
-    chatEndpoint({ address }, facts, settings, turn) {
+    chatEndpoint({ dial }, facts, settings, turn) {
       const { token, ...guestFacts } = readFacts(facts);
       const { model, headers, takesPictures } = chatTarget(settings, guestFacts, turn);
       return {
-        baseUrl: `http://${address}:${gatewayPort}/v1`,
+        dial,
+        baseUrl: `${originAt(gatewayPort)}/v1`,
         headers: { ...bearer(token), ...headers },
         model,
         takesPictures,
@@ -70,9 +72,9 @@ export function createOpenclawRuntime(): AgentRuntime {
     },
     turnFailure,
     toolStep,
-    web({ address }, facts, _settings, page) {
+    web(_guest, facts, _settings, page) {
       if (page !== 'gateway') return null;
-      return { origin: `http://${address}:${gatewayPort}`, headers: bearer(readFacts(facts).token) };
+      return { port: gatewayPort, headers: bearer(readFacts(facts).token) };
     },
   };
 }

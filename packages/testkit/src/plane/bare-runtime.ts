@@ -74,14 +74,14 @@ export function createBareRuntime({ version, sick }: BareRelease = { version: '1
     inGuest: () => null,
     apply: () => Promise.resolve(),
     skills: { place: async () => undefined, look: async () => [] },
-    chatEndpoint: ({ address }) => ({
-      baseUrl: `http://${address}:18789/v1`,
+    chatEndpoint: ({ dial }) => ({
+      dial,
+      baseUrl: 'http://guest:18789/v1',
       headers: {},
       model: 'none',
       takesPictures: false,
     }),
     turnFailure: () => ({ kind: 'turn_failed' }),
-    web: ({ address }, _facts, _settings, page) =>
-      page === 'gateway' ? { origin: `http://${address}:18789`, headers: {} } : null,
+    web: (_guest, _facts, _settings, page) => (page === 'gateway' ? { port: 18789, headers: {} } : null),
   };
 }

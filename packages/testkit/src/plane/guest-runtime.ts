@@ -114,10 +114,9 @@ export function guestRuntime(
       if (troubles.settings === 'unheard') await new Promise(() => undefined);
     },
     skills: { place: async () => undefined, look: async () => [] },
-    chatEndpoint: ({ address }) => ({ baseUrl: `http://${address}`, headers: {}, model: 'x', takesPictures: false }),
+    chatEndpoint: ({ dial }) => ({ dial, baseUrl: 'http://guest', headers: {}, model: 'x', takesPictures: false }),
     turnFailure: createOpenclawRuntime().turnFailure,
     toolStep: createOpenclawRuntime().toolStep!,
-    web: ({ address }, _facts, _settings, page) =>
-      page === 'gateway' ? { origin: `http://${address}`, headers: {} } : null,
+    web: (_guest, _facts, _settings, page) => (page === 'gateway' ? { port: 80, headers: {} } : null),
   };
 }

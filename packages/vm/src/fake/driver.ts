@@ -4,6 +4,7 @@ import { restOf, VmError } from '@lodge/ports';
 import type { CarriedData, DiskUse, Machine, Template, TemplateBuild } from '@lodge/ports';
 import type { Vm, VmDriver, VmObservation, VmRequest } from '@lodge/ports';
 import { AgentCalls } from '../calls.ts';
+import { dialAt, noGuest } from '../dial.ts';
 import { throwIfAborted, toVmError } from '../waiting.ts';
 import { copyOf, fakeMemorySteps, fakeSteps } from './host.ts';
 import type { FakeHost, FakeStep, FakeVm } from './host.ts';
@@ -32,6 +33,11 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
   readonly guestCredential: VmDriver['guestCredential'] = async (agentId, address) => {
     const vm = this.host.vms.get(agentId);
     return vm?.address === address ? vm.credential : null;
+  };
+  readonly dial: VmDriver['dial'] = async (agentId, port, signal) => {
+    const vm = this.host.vms.get(agentId);
+    if (!vm?.alive || vm.phase !== 'running' || vm.address === null) throw noGuest(agentId);
+    return dialAt(vm.address)(port, signal);
   };
   readonly readRefused: VmDriver['readRefused'] = async (agentId) => {
     return { refused: this.host.vms.get(agentId)?.refused.splice(0) ?? [], more: 0 };
@@ -187,7 +193,8 @@ class InMemoryDriver extends FakeSavedMachines implements FakeDriver {
     const vm: FakeVm = { ...newVm(request, id, guest), alive: true, address };
     this.host.builds.add(vm);
     try {
-      const facts = await build.prepare({ address, credential: () => Promise.resolve(null), pace: this.pace }, signal);
+      const at = { address, dial: dialAt(address), pace: this.pace };
+      const facts = await build.prepare({ ...at, credential: () => Promise.resolve(null) }, signal);
       throwIfAborted(signal);
       const { image, variant } = build;
       return this.host.keep({ id, imageId: image.id, facts, variant, guest: copyOf(guest) });

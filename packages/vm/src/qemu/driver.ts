@@ -53,6 +53,7 @@ import { setUpZram } from './host/zram.ts';
 import { takeTemplates } from './lifecycle/take-templates.ts';
 import { SavedVms } from './lifecycle/saved-vms.ts';
 import { Templates } from './lifecycle/templates.ts';
+import { dialGuest } from './lifecycle/vm-guest.ts';
 import { Vms } from './lifecycle/vms.ts';
 import { toVmError } from '../waiting.ts';
 import { ExitWatch } from './machine/watch.ts';
@@ -76,6 +77,7 @@ class QemuDriver implements VmDriver {
   readonly readRefused: VmDriver['readRefused'] = (agentId) => this.vms.readRefused(agentId);
   readonly guestCredential: VmDriver['guestCredential'] = (agentId, address) =>
     this.vms.guestCredential(agentId, address);
+  readonly dial: VmDriver['dial'] = (agentId, port, signal) => dialGuest(this.vms.directory(agentId), port, signal);
   readonly onExit: VmDriver['onExit'] = (listener) => this.watch.onExit(listener);
   // Calls for one agent are served in turn, and a removal ends them. `own` ends with the caller's signal, too.
   readonly pause: VmDriver['pause'] = (agentId, executionId) =>

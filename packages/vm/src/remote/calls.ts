@@ -2,6 +2,7 @@
 import { keptPace, Semaphore } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { GuestAddress } from '@lodge/ports';
+import { dialAt } from '../dial.ts';
 import { ChannelError } from './channel.ts';
 import type { Channel, Message } from './channel.ts';
 import { receivedError, sentError } from './errors.ts';
@@ -109,7 +110,8 @@ export class Calls {
     if (!pending?.prepare) return;
     pending.preparing = new AbortController();
     const known = credential as string | null;
-    const at = { address: address as string, pace: keptPace(pace) };
+    // Both ends are on one host, so the guest is reached from here too.
+    const at = { address: address as string, dial: dialAt(address as string), pace: keptPace(pace) };
     const guest: GuestAddress = { ...at, credential: () => Promise.resolve(known) };
     try {
       const facts = await pending.prepare(guest, pending.preparing.signal);

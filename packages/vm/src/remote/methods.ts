@@ -30,7 +30,7 @@ export interface CallContext {
 export type CallOptions = Partial<CallContext>;
 
 /** Calls of a driver; its other members need no message of their own. */
-type DriverCalls = Omit<VmDriver, 'brokerHost' | 'pace' | 'onExit'>;
+type DriverCalls = Omit<VmDriver, 'brokerHost' | 'pace' | 'onExit' | 'dial'>;
 
 /** The methods as their callers have them. */
 export interface Remote extends DriverCalls {

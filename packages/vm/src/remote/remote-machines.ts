@@ -4,6 +4,7 @@ import type { ImageBuilder, RuntimeVersions, Template, VmDriver } from '@lodge/p
 import { HostPace } from '../pace.ts';
 import { Calls } from './calls.ts';
 import type { Channel } from './channel.ts';
+import { GuestPlaces } from './guest-places.ts';
 import { methodsFor } from './methods.ts';
 import type { CallOptions, MethodName, Remote } from './methods.ts';
 
@@ -19,8 +20,14 @@ export function createRemoteMachines(channel: Channel, { brokerHost }: Pick<VmDr
   const { imageIdOf, findImage, ensureImage, offeredVersions, ...remote } = remoteOf(calls);
   const pace = new HostPace();
   const noted = async <T extends Template | null>(template: Promise<T>): Promise<T> => pace.note(await template);
+  const onExit: VmDriver['onExit'] = (listener) => calls.onExit(listener);
+  const { create, remove, rest, dial } = new GuestPlaces({ ...remote, onExit });
   const driver: VmDriver = {
     ...remote,
+    create,
+    remove,
+    rest,
+    dial,
     brokerHost,
     get pace() {
       return pace.value;
@@ -37,7 +44,7 @@ export function createRemoteMachines(channel: Channel, { brokerHost }: Pick<VmDr
       // A date crosses as its text.
       return { refused: refused.map((each) => ({ ...each, at: new Date(each.at) })), more };
     },
-    onExit: (listener) => calls.onExit(listener),
+    onExit,
   };
   const images = { idOf: imageIdOf, find: findImage, ensure: ensureImage };
   return { driver, images, versions: { offered: offeredVersions } };

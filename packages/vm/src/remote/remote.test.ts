@@ -4,6 +4,7 @@ import { duplexPair } from 'node:stream';
 import type { Duplex } from 'node:stream';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { dialTo } from '@lodge/guest';
 import { publicEgress } from '@lodge/domain';
 import { VmError } from '@lodge/ports';
 import type { TemplateBuild, VmDriver } from '@lodge/ports';
@@ -319,7 +320,8 @@ test('the host’s pace comes with its templates, and with a guest that is to be
     findTemplate: async () => ({ ...template, pace: 6 }),
     getTemplate: async () => ({ ...template, pace: 2 }),
     buildTemplate: async ({ prepare }) => {
-      for (const pace of [3, 1e9]) await prepare({ address: '192.0.2.2', credential: async () => null, pace }, never);
+      const guest = { address: '192.0.2.2', dial: dialTo('192.0.2.2'), credential: async () => null };
+      for (const pace of [3, 1e9]) await prepare({ ...guest, pace }, never);
       return { ...template, pace: 7 };
     },
   };

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guestClient } from '@lodge/guest';
+import { dialTo, guestClient } from '@lodge/guest';
 import { CommandError } from '../command.ts';
 
 export interface Round {
@@ -87,7 +87,7 @@ async function stream(round: Round, id: string, text: string): Promise<void> {
 async function readBack(round: Round, id: string): Promise<void> {
   const record = await readFile(join(round.dataDir, 'vms', id, 'vm.json'), 'utf8');
   const { address, credential } = JSON.parse(record) as { address: string; credential: string };
-  const guest = guestClient({ address, credential: () => Promise.resolve(credential) });
+  const guest = guestClient({ dial: dialTo(address), credential: () => Promise.resolve(credential) });
   const bytes = await guest.readFile(file, { signal: round.signal });
   round.tell(`${file} in the virtual machine holds: ${oneLine(Buffer.from(bytes).toString())}`);
 }

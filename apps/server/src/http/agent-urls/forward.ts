@@ -1,23 +1,20 @@
 /** Forwards a request to a web server in a guest, and its answer back. Nothing is kept, so the slower side sets the pace. */
 import { Refusal } from '@lodge/domain';
-import { once } from 'node:events';
+import type { Dial, GuestConnection } from '@lodge/ports';
 import { request as httpRequest } from 'node:http';
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
 import { pipeline } from 'node:stream/promises';
 import type { Duplex } from 'node:stream';
 import { hasBody, headersForClient, headersForGuest, upgraded } from './headers.ts';
 import type { Passing } from './headers.ts';
 
-/** A guest is a hop away on this host: it accepts a connection at once or not at all. */
+/** A guest is a hop away: it accepts a connection at once or not at all. */
 const connectTimeoutMs = 5_000;
-/** Time until a connection without its other end is noticed. */
-const keepAliveMs = 15_000;
 const maxHeaderBytes = 64 * 1024;
 
 export interface Target extends Passing {
-  readonly origin: string;
+  readonly dial: Dial;
+  readonly port: number;
   /** Time without traffic after which a connection is closed. */
   readonly idleMs: number;
   /** Ends the request, wherever it is. */
@@ -77,19 +74,15 @@ async function open(target: Target, request: IncomingMessage, more: OutgoingHttp
   }
 }
 
-async function connected({ origin, idleMs, signal }: Target): Promise<Socket> {
-  const { hostname, port } = new URL(origin);
-  const options = { keepAlive: true, keepAliveInitialDelay: keepAliveMs, noDelay: true };
-  const guest = connect({ host: hostname, port: Number(port || 80), ...options });
+async function connected({ dial, port, idleMs, signal }: Target): Promise<GuestConnection> {
+  const bound = AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]);
+  const guest = await dial(port, bound).catch((error: unknown) => {
+    throw notAnswering(error);
+  });
   const end = (): unknown => guest.destroy();
   signal.addEventListener('abort', end);
   guest.once('close', () => signal.removeEventListener('abort', end));
-  try {
-    await once(guest, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]) });
-  } catch (error) {
-    guest.destroy();
-    throw notAnswering(error);
-  }
+  if (signal.aborted) end();
   return guest.setTimeout(idleMs, end);
 }
 

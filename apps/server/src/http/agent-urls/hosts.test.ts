@@ -44,8 +44,7 @@ class LocalHost extends FakeHost {
 const host = new LocalHost();
 const runtime: AgentRuntime = {
   ...guestRuntime(host, noTroubles()),
-  web: (_guest, _facts, _settings, page) =>
-    page === 'gateway' ? { origin: `http://127.0.0.1:${guestPort}`, headers: {} } : null,
+  web: (_guest, _facts, _settings, page) => (page === 'gateway' ? { port: guestPort, headers: {} } : null),
 };
 const looked = { keys: 0, visits: 0, ports: 0 };
 let visits: AppOptions['visits'];

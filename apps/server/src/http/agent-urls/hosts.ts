@@ -127,11 +127,12 @@ export class AgentHosts {
     try {
       signal.throwIfAborted();
       if (agent.port === viewPort) return await this.view.serve(call, admission, live, signal);
-      const { origin, headers } = serverOf(live, agent);
+      const { port, headers } = serverOf(live, agent);
       const added = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
       const withheld = keyHeaders(request, admission);
       const { scheme } = agentUrl;
-      const target: Target = { origin, added, withheld, address, scheme, idleMs: chatTimeoutMs, signal };
+      const bounds = { idleMs: chatTimeoutMs, signal };
+      const target: Target = { dial: live.guest.dial, port, added, withheld, address, scheme, ...bounds };
       await (upgrade ? tunnel(target, { request, response, ...upgrade }) : forward(target, request, response));
     } finally {
       clearInterval(looking);

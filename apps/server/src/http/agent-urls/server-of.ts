@@ -31,9 +31,9 @@ export function checkView({ runtimeKind, browser }: AgentRow, { kind }: AgentAdd
 }
 
 /** The server of a live agent that an address leads to. */
-export function serverOf({ row, guest, web }: LiveAgent, { kind, port }: AgentAddress): WebEndpoint {
+export function serverOf({ row, web }: LiveAgent, { kind, port }: AgentAddress): WebEndpoint {
   if (row.runtimeKind !== kind) throw new Refusal('agent_not_found', 'No agent has this address.');
-  if (port !== null && !isDashboard({ kind, port })) return { origin: `http://${guest.address}:${port}`, headers: {} };
+  if (port !== null && !isDashboard({ kind, port })) return { port, headers: {} };
   const page = port === null ? 'gateway' : 'dashboard';
   const found = web(page);
   if (found === null) throw new Refusal('route_not_found', `This agent has no ${page}.`);

@@ -4,9 +4,7 @@
  * ended, when the guest's connection breaks, or when the socket closes (`KeptSocket`). Then both are closed, once.
  */
 import { Refusal } from '@lodge/domain';
-import { once } from 'node:events';
-import { connect } from 'node:net';
-import type { Socket } from 'node:net';
+import type { GuestAddress, GuestConnection } from '@lodge/ports';
 import type { RawData, WebSocket } from 'ws';
 import { KeptSocket } from './kept-socket.ts';
 import type { KeptOptions } from './kept-socket.ts';
@@ -14,10 +12,8 @@ import type { KeptOptions } from './kept-socket.ts';
 /** The subprotocol that a client offers beside its key if it can set no header. */
 export const tunnelProtocol = 'lodge.tunnel';
 
-/** A guest is a hop away on this host: it accepts a connection at once or not at all. */
+/** A guest is a hop away: it accepts a connection at once or not at all. */
 const connectTimeoutMs = 5_000;
-/** Time until a connection without its other end is noticed. */
-const keepAliveMs = 15_000;
 /** Bytes on their way to a client that reads slowly. */
 const maxUnsentBytes = 1024 * 1024;
 /** Time for a guest to take what its client sent last. */
@@ -26,28 +22,25 @@ const lastMs = 10_000;
 const endMessage = JSON.stringify({ type: 'end' });
 
 export class TunnelBridge {
-  private readonly guest: Socket;
+  private readonly guest: GuestConnection;
   private kept: KeptSocket | null = null;
 
-  private constructor(guest: Socket) {
+  private constructor(guest: GuestConnection) {
     this.guest = guest;
   }
 
   /** Connects to a port in a guest. Refuses when nothing listens there. */
-  static async to(guest: { readonly address: string; readonly port: number }, signal: AbortSignal) {
-    const { address: host, port } = guest;
-    const options = { allowHalfOpen: true, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveMs };
-    const socket = connect({ host, port, ...options });
+  static async to({ dial }: Pick<GuestAddress, 'dial'>, port: number, signal: AbortSignal): Promise<TunnelBridge> {
     try {
-      await once(socket, 'connect', { signal: AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]) });
+      const socket = await dial(port, AbortSignal.any([signal, AbortSignal.timeout(connectTimeoutMs)]));
+      socket.allowHalfOpen = true;
+      // Its close says so too.
+      socket.on('error', () => undefined);
+      return new TunnelBridge(socket);
     } catch (cause) {
-      socket.destroy();
       signal.throwIfAborted();
       throw new Refusal('agent_unavailable', `Nothing answers at port ${port} of the agent at the moment.`, { cause });
     }
-    // Its close says so too.
-    socket.on('error', () => undefined);
-    return new TunnelBridge(socket);
   }
 
   /** Ends the connection of a client that never came. */

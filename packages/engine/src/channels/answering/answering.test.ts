@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { guestClient } from '@lodge/guest';
+import { dialTo, guestClient } from '@lodge/guest';
 import type { AgentRow } from '@lodge/store/agents';
 import { createGuestFiles } from '@lodge/runtimes';
 import { execute } from '@lodge/testkit/postgres';
@@ -21,7 +21,7 @@ const gateway = new FakeGateway();
 const files = new MemoryFiles();
 const guest = new Daemon();
 const guestFiles = createGuestFiles(() =>
-  guestClient({ address: '127.0.0.1', port: guest.port, credential: () => Promise.resolve(null) }),
+  guestClient({ dial: dialTo('127.0.0.1'), port: guest.port, credential: () => Promise.resolve(null) }),
 );
 const bounds = { lookEveryMs: 50, leaseMs: 1_500, drainMs: 50, tellEveryMs: 50, waitsMs: [50, 50, 50] };
 const host = new FakeHost();

@@ -1,7 +1,8 @@
 /** One turn: the waiting messages with their files are given to the agent in their conversation's session. */
 import { conversationOfTurns, promptOf } from '@lodge/domain';
 import type { PromptMessage, Shares } from '@lodge/domain';
-import type { ChannelAnswer, ChannelFiles, GuestFiles, WaitingConversation, WaitingMessage } from '@lodge/ports';
+import type { ChannelAnswer, ChannelFiles, GuestAddress, GuestFiles } from '@lodge/ports';
+import type { WaitingConversation, WaitingMessage } from '@lodge/ports';
 import type { Agents } from '../../agents/agents.ts';
 import type { Answer } from '../../turns/answer.ts';
 import { bounded } from '../../turns/bounded.ts';
@@ -114,6 +115,13 @@ interface FileWays {
   readonly signal: AbortSignal;
 }
 
+/** Stands where no message brings a file. */
+const noGuest: GuestAddress = {
+  address: '',
+  dial: () => Promise.reject(new Error('no guest was asked for')),
+  credential: () => Promise.resolve(null),
+};
+
 async function withFiles(
   deps: SayDeps,
   messages: readonly WaitingMessage[],
@@ -123,7 +131,7 @@ async function withFiles(
   const prompts: PromptMessage[] = [];
   for (const each of messages) {
     const isAny = each.files.some(({ key }) => key !== null);
-    const guest = isAny ? await loan.guest() : { address: '', credential: () => Promise.resolve(null) };
+    const guest = isAny ? await loan.guest() : noGuest;
     prompts.push({ ...each, ...(await deliver(deps, each, guest, budget, signal)) });
   }
   return prompts;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
-import { guestClient } from '@lodge/guest';
+import { dialTo, guestClient } from '@lodge/guest';
 import { GatewayFailure } from '@lodge/ports';
 import type { AgentRuntime, FailureKind, GatewayTurn, InboundFile } from '@lodge/ports';
 import { createGuestFiles } from '@lodge/runtimes';
@@ -56,7 +56,7 @@ const gateway = new PickyGateway();
 const files = new MemoryFiles();
 const guest = new Daemon();
 const guestFiles = createGuestFiles(() =>
-  guestClient({ address: '127.0.0.1', port: guest.port, credential: () => Promise.resolve(null) }),
+  guestClient({ dial: dialTo('127.0.0.1'), port: guest.port, credential: () => Promise.resolve(null) }),
 );
 const bounds = { lookEveryMs: 50, leaseMs: 1_500, drainMs: 50, waitsMs: [50] };
 

@@ -1,5 +1,6 @@
 /** For tests: the guest daemon's calls, Hermes's gateway and its dashboard, on a loopback address of their own. */
-import { noCredential } from '@lodge/guest';
+import { dialTo, noCredential } from '@lodge/guest';
+import type { Dial } from '@lodge/ports';
 import { randomInt } from 'node:crypto';
 import { listen, listenDaemon, newDaemon, bodyOf, json, pong, type StubDaemon } from '../../testing/stub-daemon.ts';
 import { dashboardPort, dashboardSettingsPath, gatewayPort } from '../config.ts';
@@ -7,6 +8,7 @@ import { dashboardPort, dashboardSettingsPath, gatewayPort } from '../config.ts'
 /** Events beside the daemon's: `chat <model> <stream|whole>`. */
 export interface StubGuest extends StubDaemon {
   readonly address: string;
+  readonly dial: Dial;
   readonly credential: () => Promise<null>;
   /** Number of turns in progress. */
   work: number;
@@ -20,6 +22,7 @@ export async function startStubGuest(): Promise<StubGuest> {
   const address = `127.${randomInt(1, 255)}.${randomInt(0, 256)}.${randomInt(2, 255)}`;
   const guest: StubGuest = {
     address,
+    dial: dialTo(address),
     credential: noCredential,
     ...newDaemon(),
     work: 0,

@@ -2,7 +2,8 @@
  * For tests: a guest on a loopback address of its own, with the daemon's calls and OpenClaw's gateway as far as the adapter
  * uses them, over real sockets. It records the events, in order.
  */
-import { noCredential } from '@lodge/guest';
+import { dialTo, noCredential } from '@lodge/guest';
+import type { Dial } from '@lodge/ports';
 import { randomInt } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { bodyOf, json, listen, listenDaemon, newDaemon, pong, type StubDaemon } from '../../testing/stub-daemon.ts';
@@ -11,6 +12,7 @@ import { configPath, gatewayPort } from '../config.ts';
 /** Events beside the daemon's: `chat <model> <stream|whole>`, `rpc <method>`, `released <suspensionId>`. */
 export interface StubGuest extends StubDaemon {
   readonly address: string;
+  readonly dial: Dial;
   readonly credential: () => Promise<null>;
   /** Answers of the gateway; a test changes them for other behaviour. */
   readonly gateway: {
@@ -31,6 +33,7 @@ export async function startStubGuest(): Promise<StubGuest> {
   const servers: Server[] = [];
   const guest: StubGuest = {
     address,
+    dial: dialTo(address),
     credential: noCredential,
     ...newDaemon(),
     gateway: {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { dialTo } from '@lodge/guest';
 import type { AgentRuntime, ChatEndpoint, ChatTurn } from '@lodge/ports';
 import { createHermesRuntime, createOpenclawRuntime } from '@lodge/runtimes';
 import { FakeHost } from '@lodge/vm/fake';
@@ -66,6 +67,7 @@ export async function openChat({ api, ...options }: OpenLodgeOptions = {}): Prom
     ...lodge,
     gateway,
     endpoint: {
+      dial: dialTo('127.0.0.1'),
       baseUrl: gateway.url,
       headers: { authorization: `Bearer ${gatewayToken}` },
       model: 'openclaw',

@@ -1,9 +1,9 @@
 /** The smallest runtime: shows what a runtime brings along, its own session header and its own words for errors among it. */
+import { dialTo } from '@lodge/guest';
 import type { AgentRuntime, ReportedError } from '@lodge/ports';
 
 /** Its gateway is on loopback, whichever guest it is asked for. */
 export function createToyRuntime(gatewayPort: number): AgentRuntime {
-  const origin = `http://127.0.0.1:${gatewayPort}`;
   return {
     name: 'toy',
     version: '1',
@@ -25,13 +25,14 @@ export function createToyRuntime(gatewayPort: number): AgentRuntime {
     apply: async () => undefined,
     skills: { place: async () => undefined, look: async () => [] },
     chatEndpoint: (_guest, _facts, { model }, { conversation }) => ({
-      baseUrl: `${origin}/v1`,
+      dial: dialTo('127.0.0.1'),
+      baseUrl: `http://127.0.0.1:${gatewayPort}/v1`,
       headers: { 'x-toy-session': conversation ?? '' },
       model: `toy:${model}`,
       takesPictures: true,
     }),
     turnFailure,
-    web: (_guest, _facts, _settings, page) => (page === 'gateway' ? { origin, headers: {} } : null),
+    web: (_guest, _facts, _settings, page) => (page === 'gateway' ? { port: gatewayPort, headers: {} } : null),
   };
 }
 

@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import type { ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { test } from 'node:test';
-import { guestClient, noCredential } from '@lodge/guest';
+import { dialTo, guestClient, noCredential } from '@lodge/guest';
 import type { Watched } from '../machine/watch.ts';
 import { ClockKeeper } from './clock-keeper.ts';
 
@@ -23,7 +23,7 @@ async function open() {
   }).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const guest = guestClient({ address: '127.0.0.1', port, credential: noCredential });
+  const guest = guestClient({ dial: dialTo('127.0.0.1'), port, credential: noCredential });
   const warnings: string[] = [];
   const log = { debug() {}, warn: (_fields: object, message: string) => void warnings.push(message) };
   const setClock = (_vm: Watched, goOn: boolean, signal: AbortSignal) => guest.setClock({ goOn, signal });

@@ -24,6 +24,7 @@ import { repoint } from '../saved/backing.ts';
 import { RunDirectory } from '../saved/run-directory.ts';
 import type { StoredTemplate } from '../saved/template-shelf.ts';
 import type { TemplateDraft, TemplateStore } from '../saved/template-store.ts';
+import { dialAt } from '../../dial.ts';
 import { throwIfAborted } from '../../waiting.ts';
 import { freezeGuest, templateFreezeMs } from './vm-guest.ts';
 import type { VmHost } from './vm-start.ts';
@@ -97,7 +98,7 @@ export async function buildTemplate(work: TemplateWork, signal: AbortSignal): Pr
       const either = AbortSignal.any([signal, endOf(machine)]);
       build.progress(from ? 'letting the guest go on' : 'booting the guest');
       // The guest is saved without a credential: each of its clones gets its own.
-      const booting = { address, credential: noCredential };
+      const booting = { address, dial: dialAt(address), credential: noCredential };
       await guestClient(booting).awaitHealth({ timeoutMs: bootTimeoutMs, signal: either });
       pace = from ? keptPace(from.template.pace) : paceOf(performance.now() - began);
       const guest = { ...booting, pace };

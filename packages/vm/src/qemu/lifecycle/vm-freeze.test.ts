@@ -13,7 +13,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { guestClient, noCredential } from '@lodge/guest';
+import { dialTo, guestClient, noCredential } from '@lodge/guest';
 import { architecture } from '../machine/architecture.ts';
 import { Qmp } from '../machine/qmp.ts';
 import { runState } from './connections.ts';
@@ -49,7 +49,7 @@ const work = (): Parameters<typeof freezeAgent>[0] => ({
   record: { agentId: 'agent0000001' },
   qmp,
   guest: guestClient({
-    address: '127.0.0.1',
+    dial: dialTo('127.0.0.1'),
     port: (server.address() as AddressInfo).port,
     credential: noCredential,
     pace: 20,

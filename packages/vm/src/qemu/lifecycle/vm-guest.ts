@@ -1,12 +1,14 @@
 /** The daemon in a VM's guest, which knows the host by the credential of the VM's record. */
 import { createHash, randomBytes } from 'node:crypto';
-import { guestClient } from '@lodge/guest';
+import { dialTo, guestClient } from '@lodge/guest';
 import type { Beginning, GuestClient, GuestIdentity } from '@lodge/guest';
 import { VmError } from '@lodge/ports';
-import type { Log } from '@lodge/ports';
+import type { GuestConnection, Log } from '@lodge/ports';
 import type { HostPace } from '../../pace.ts';
+import { dialAt, noGuest } from '../../dial.ts';
+import { isAlive } from '../host/process.ts';
 import { throwIfAborted } from '../../waiting.ts';
-import type { VmRecord } from '../saved/run-directory.ts';
+import type { RunDirectory, VmRecord } from '../saved/run-directory.ts';
 
 /** The guest of a running VM, which therefore has an address. */
 export function guestOf(
@@ -14,7 +16,19 @@ export function guestOf(
   { pace }: { readonly pace: HostPace },
 ): GuestClient {
   const credential = async (): Promise<string | null> => record.credential ?? null;
-  return guestClient({ address: record.address ?? '', credential, pace: pace.value });
+  return guestClient({ dial: dialTo(record.address ?? ''), credential, pace: pace.value });
+}
+
+/** Connects to a port of the guest whose record lies in this folder. */
+export async function dialGuest(
+  directory: Pick<RunDirectory, 'agentId' | 'read'>,
+  port: number,
+  signal: AbortSignal,
+): Promise<GuestConnection> {
+  const record = await directory.read();
+  const isThere = record?.phase === 'running' && record.process !== null && isAlive(record.process);
+  if (!isThere || record.address === null) throw noGuest(directory.agentId);
+  return dialAt(record.address)(port, signal);
 }
 
 interface Bound extends Beginning {

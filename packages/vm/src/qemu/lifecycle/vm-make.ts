@@ -2,7 +2,7 @@
  * A create from the request to the answering VM: it makes everything, or, when it fails, leaves only what was there before.
  */
 import { keptPace, publicEgress } from '@lodge/domain';
-import { guestClient, newCredential } from '@lodge/guest';
+import { dialTo, guestClient, newCredential } from '@lodge/guest';
 import { restOf, VmError } from '@lodge/ports';
 import type { Vm, VmRequest } from '@lodge/ports';
 import type { Cgroups } from '../host/cgroup.ts';
@@ -289,10 +289,10 @@ async function greet(
   signal: AbortSignal,
 ): Promise<number> {
   const { from } = source;
-  const address = vm.namespace.guestAddress;
+  const dial = dialTo(vm.namespace.guestAddress);
   const earlier = knownBefore(source, credential);
-  const before = guestClient({ address, credential: async () => earlier, pace });
-  const guest = guestClient({ address, credential: async () => credential, pace });
+  const before = guestClient({ dial, credential: async () => earlier, pace });
+  const guest = guestClient({ dial, credential: async () => credential, pace });
   const either = AbortSignal.any([signal, endOf(vm)]);
   const started = performance.now();
   if (from === 'boot') await before.awaitHealth({ timeoutMs: bootTimeoutMs * pace, signal: either });

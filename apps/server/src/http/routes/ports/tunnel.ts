@@ -99,7 +99,7 @@ async function serve(
   const live = await agents.use(accountId, id, { wake, timeoutMs: lifecycleWaitMs, signal });
   let bridge: TunnelBridge | null = null;
   try {
-    bridge = await TunnelBridge.to({ address: live.guest.address, port }, signal);
+    bridge = await TunnelBridge.to(live.guest, port, signal);
     const options = {
       idleMs,
       idleWords: 'nothing went through for too long',

@@ -8,6 +8,7 @@ const lodge = await openChat();
 after(lodge.close);
 const { gateway, id, turns, baseUrl, apiKey } = lodge;
 lodge.endpoint = {
+  ...lodge.endpoint,
   baseUrl: gateway.url,
   headers: { authorization: 'Bearer t' },
   model: 'openclaw/main',
