@@ -15,7 +15,7 @@ let isBusy = false;
 before(async () => {
   world = await openWorld({
     runtime: {
-      async suspend(_guest, facts) {
+      async quiesce(_guest, facts) {
         if (isBusy) throw new RuntimeBusy('told to be busy');
         return facts;
       },

@@ -25,8 +25,8 @@ export async function whileQuiet<T>(pass: Pass, work: (facts: RuntimeFacts) => P
   if (template === null) return failed('The template that its disk was made from is gone.');
   // Work that was cut short left it frozen.
   if (pass.vm?.state === 'paused' && !(await goOn(pass))) return failed('Its machine did not go on.');
-  const suspend = (signal: AbortSignal): Promise<RuntimeFacts> => runtime.suspend(guest, template.facts, signal);
-  const facts = await pass.attempt(deps.bounds.saveQuiesceMs, suspend);
+  const quiesce = (signal: AbortSignal): Promise<RuntimeFacts> => runtime.quiesce(guest, template.facts, signal);
+  const facts = await pass.attempt(deps.bounds.saveQuiesceMs, quiesce);
   if (facts instanceof StepFailed) {
     pass.logToOperator('warn', 'runtime not suspended to be saved', { err: facts.cause });
     if (facts.cause instanceof RuntimeBusy) return busy;

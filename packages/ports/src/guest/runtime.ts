@@ -103,8 +103,8 @@ export interface AgentRuntime {
   /** Absent when its template takes too little time to be made in two steps. */
   readonly early?: EarlyTemplate;
   /**
-   * Opens the gateway again: in a fresh clone, after a `suspend`, or after a `suspend` that failed. `facts` are the
-   * template's, or the result of `suspend`.
+   * Opens the gateway again: in a fresh clone, after a `quiesce`, or after one that failed. `facts` are the
+   * template's, or the result of `quiesce`.
    */
   resume(guest: GuestAddress, facts: RuntimeFacts, settings: AgentSettings, signal: AbortSignal): Promise<void>;
   /**
@@ -117,7 +117,7 @@ export interface AgentRuntime {
    * Bounded. Rejects with `RuntimeBusy` when work does not end in time, with the gateway open again. Resolves with the facts
    * that `resume` and `chatEndpoint` need from then on.
    */
-  suspend(guest: GuestAddress, facts: RuntimeFacts, signal: AbortSignal): Promise<RuntimeFacts>;
+  quiesce(guest: GuestAddress, facts: RuntimeFacts, signal: AbortSignal): Promise<RuntimeFacts>;
   /** Writes the guest's file systems out, so the changes of an ended turn survive the VM's death. */
   flush(guest: GuestAddress, signal: AbortSignal): Promise<void>;
   /**

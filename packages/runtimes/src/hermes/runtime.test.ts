@@ -62,7 +62,7 @@ test('a stop waits for the turns in hand, then writes the disk out and drops the
   guest.work = 1;
   setTimeout(() => (guest.work = 0), 300);
   const startedAt = performance.now();
-  assert.deepEqual(await runtime.suspend(guest, facts, never), facts);
+  assert.deepEqual(await runtime.quiesce(guest, facts, never), facts);
   assert.ok(performance.now() - startedAt >= 290);
   assert.deepEqual(guest.events, ['sync true']);
 });

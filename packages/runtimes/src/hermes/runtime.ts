@@ -57,7 +57,7 @@ export function createHermesRuntime(): AgentRuntime {
       const wait = { what: 'answer', timeoutMs, pauseMs: 50, attemptMs: 5_000, signal };
       await until(runtime, wait, async (options) => (await runtime.gateway.failing(options)) ?? {});
     },
-    async suspend(guest, facts, signal) {
+    async quiesce(guest, facts, signal) {
       const runtime = hermesOf(guest, facts);
       await awaitIdle(runtime, suspendTimeoutMs, signal);
       await runtime.guest.sync(true, { signal });

@@ -43,7 +43,7 @@ export function createOpenclawRuntime(): AgentRuntime {
     async resume(guest, facts, _settings, signal) {
       await resume(openclawOf(guest, facts), readFacts(facts).suspensionId, signal);
     },
-    async suspend(guest, facts, signal) {
+    async quiesce(guest, facts, signal) {
       const runtime = openclawOf(guest, facts);
       const suspensionId = await suspend(runtime, suspendTimeoutMs, signal);
       try {

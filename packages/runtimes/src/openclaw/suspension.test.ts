@@ -25,7 +25,7 @@ const answers = (...list: ReturnType<typeof ok>[]): void => {
 
 test('a stop waits for the turn in hand, then writes the disk out and drops the page cache', async () => {
   answers(draining('s-2', 'embedded-run', 'root-request'), ok({ status: 'ready', suspensionId: 's-2', blockers: [] }));
-  assert.deepEqual(await runtime.suspend(guest, facts, never), { token, suspensionId: 's-2' });
+  assert.deepEqual(await runtime.quiesce(guest, facts, never), { token, suspensionId: 's-2' });
   assert.deepEqual(guest.events, ['rpc gateway.suspend.prepare', 'rpc gateway.suspend.prepare', 'sync true']);
 });
 
@@ -50,7 +50,7 @@ test('a gateway that does not answer is not called busy', async () => {
 
 test('a command that the agent left running does not hold up a stop: it is frozen with the rest', async () => {
   answers(draining('s-2', 'background-exec', 'background-exec'));
-  assert.deepEqual(await runtime.suspend(guest, facts, never), { token, suspensionId: 's-2' });
+  assert.deepEqual(await runtime.quiesce(guest, facts, never), { token, suspensionId: 's-2' });
   answers(draining('s-3', 'background-exec', 'task'));
   await assert.rejects(suspend(openclawGuest(guest, token), 300, never), RuntimeBusy);
 });
@@ -63,7 +63,7 @@ test('OpenClaw’s own upkeep does not hold up a stop, and a template waits for 
   });
   const busyWith = (...blockers: object[]) => ok({ status: 'draining', suspensionId: 's-2', blockers });
   answers(busyWith(upkeep('idle-task'), { kind: 'background-exec', count: 1 }));
-  assert.deepEqual(await runtime.suspend(guest, facts, never), { token, suspensionId: 's-2' });
+  assert.deepEqual(await runtime.quiesce(guest, facts, never), { token, suspensionId: 's-2' });
   const both = [upkeep('idle-task, chat.send'), upkeep('chat.send: idle-task'), upkeep('idle-task-2')];
   for (const other of both) {
     answers(busyWith(other));
@@ -79,11 +79,11 @@ test('a stop that is called off, or whose disk is not written, leaves the gatewa
   answers(draining('s-2', 'embedded-run'));
   const stop = new AbortController();
   setTimeout(() => stop.abort(new Error('called off')), 100);
-  await assert.rejects(runtime.suspend(guest, facts, stop.signal), /called off/);
+  await assert.rejects(runtime.quiesce(guest, facts, stop.signal), /called off/);
   assert.equal(guest.events.at(-1), 'released s-2');
   answers(ok({ status: 'ready', suspensionId: 's-3' }));
   guest.broken.add('/v1/sync');
-  await assert.rejects(runtime.suspend(guest, facts, never), /broken/);
+  await assert.rejects(runtime.quiesce(guest, facts, never), /broken/);
   assert.equal(guest.events.at(-1), 'released s-3');
 });
 

@@ -43,7 +43,7 @@ export function createBareRuntime({ version, sick }: BareRelease = { version: '1
       return {};
     },
     resume: (guest, _facts, _settings, signal) => alive(guest, signal),
-    async suspend(guest, facts, signal) {
+    async quiesce(guest, facts, signal) {
       await guestClient(guest).sync(true, { signal });
       return facts;
     },

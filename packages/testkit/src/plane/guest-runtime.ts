@@ -63,7 +63,7 @@ export function guestRuntime(
       }
       guest.memory.delete('suspended');
     },
-    async suspend(of, facts, signal) {
+    async quiesce(of, facts, signal) {
       calls.push('suspend');
       if (troubles.endless)
         await new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)));

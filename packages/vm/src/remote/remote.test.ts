@@ -161,8 +161,8 @@ test('bytes of calls under way are counted, and given back as a call ends', asyn
   const replies = repliesOf(here);
   const facts = { long: 'x'.repeat(2 ** 20 - 200) };
   const most = Math.floor(maxBytesUnderWay / 2 ** 20);
-  const suspend = (id: number): boolean => here.write(callOf(id, 'rest', { agentId, executionId, facts, data: null }));
-  for (let id = 0; id < most + 8; id += 1) suspend(id);
+  const rest = (id: number): boolean => here.write(callOf(id, 'rest', { agentId, executionId, facts, data: null }));
+  for (let id = 0; id < most + 8; id += 1) rest(id);
   await eventually(() => replies.size >= 8);
   assert.equal(asked.length, most);
   for (const { error } of replies.values()) assert.match(error!.message, /too many bytes/);
@@ -170,7 +170,7 @@ test('bytes of calls under way are counted, and given back as a call ends', asyn
   await eventually(() => asked.length === most + 1);
   for (const end of ends.splice(0)) end();
   await eventually(() => replies.size === most + 8 + 1);
-  suspend(2000);
+  rest(2000);
   await eventually(() => asked.length === most + 2);
 });
 

@@ -82,7 +82,7 @@ export async function goOn(pass: Pass): Promise<boolean> {
 /** Ends the guest's work. Returns the runtime's facts from here on; null when the stop has ended with the agent running. */
 export async function quiesce(pass: Pass, facts: RuntimeFacts): Promise<RuntimeFacts | null> {
   const { deps, runtime, guest } = pass;
-  const kept = await pass.attempt(deps.bounds.quiesceMs, (signal) => runtime.suspend(guest, facts, signal));
+  const kept = await pass.attempt(deps.bounds.quiesceMs, (signal) => runtime.quiesce(guest, facts, signal));
   if (!(kept instanceof StepFailed)) return kept;
   pass.logToOperator('warn', 'runtime not suspended', { err: kept.cause });
   if (kept.cause instanceof RuntimeBusy) await cameToNothing(pass, 'it was at work and did not end that in time');

@@ -14,7 +14,7 @@ export function createToyRuntime(gatewayPort: number): AgentRuntime {
     startWarmupLlm: async () => ({ port: 1, close: async () => undefined }),
     prepareTemplate: async () => ({}),
     resume: async () => undefined,
-    suspend: async (_guest, facts) => facts,
+    quiesce: async (_guest, facts) => facts,
     flush: async () => undefined,
     forget: async () => undefined,
     shutdown: async () => undefined,
