@@ -1,6 +1,16 @@
-/** The smallest runtime: shows what a runtime brings along, its own session header and its own words for errors among it. */
-import { dialTo } from '@lodge/guest';
-import type { AgentRuntime, ReportedError } from '@lodge/ports';
+/**
+ * The smallest runtime: shows what a runtime brings along, its own session header and its own words for errors among it. It loads
+ * no module of the product, because a test edits those before they are loaded.
+ */
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import type { AgentRuntime, Dial, ReportedError } from '@lodge/ports';
+
+const dial: Dial = async (port, signal) => {
+  const socket = connect({ host: '127.0.0.1', port });
+  await once(socket, 'connect', { signal });
+  return socket;
+};
 
 /** Its gateway is on loopback, whichever guest it is asked for. */
 export function createToyRuntime(gatewayPort: number): AgentRuntime {
@@ -25,7 +35,7 @@ export function createToyRuntime(gatewayPort: number): AgentRuntime {
     apply: async () => undefined,
     skills: { place: async () => undefined, look: async () => [] },
     chatEndpoint: (_guest, _facts, { model }, { conversation }) => ({
-      dial: dialTo('127.0.0.1'),
+      dial,
       baseUrl: `http://127.0.0.1:${gatewayPort}/v1`,
       headers: { 'x-toy-session': conversation ?? '' },
       model: `toy:${model}`,
