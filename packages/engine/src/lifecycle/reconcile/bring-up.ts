@@ -205,10 +205,8 @@ export async function bringUp(pass: Pass, start: Start): Promise<void> {
   const vmMs = performance.now() - startedAt;
   // The broker must know the agent by its address before the runtime can make its first call.
   await pass.observe({ vmAddress: vm.address });
-  const isNew = isOther(start) && !agent.acknowledged;
-  // Whatever fails, nothing asks the guest any more when its VM is taken away.
-  const ends = await Promise.allSettled([readyRuntime(pass, start, vm), isNew && forgetOther(pass, start, vm)]);
-  for (const end of ends) if (end.status === 'rejected') throw end.reason;
+  if (isOther(start) && !agent.acknowledged) await forgetOther(pass, start, vm);
+  await readyRuntime(pass, start, vm);
   const applied = await settingsAfter(pass, start, vm);
   const totalMs = performance.now() - startedAt;
   // The agent runs again because an upgrade or a restore failed; the reason stays readable.
