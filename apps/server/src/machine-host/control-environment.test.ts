@@ -3,7 +3,12 @@ import { test } from 'node:test';
 import { controlEnvironment } from './control-environment.ts';
 
 const user = { name: 'lodge-control' };
-const identity = { HOME: '/own', USER: 'lodge-control', LOGNAME: 'lodge-control' };
+const identity = {
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  HOME: '/own',
+  USER: 'lodge-control',
+  LOGNAME: 'lodge-control',
+};
 
 test('what it reads is passed on, and nothing that is for root alone', () => {
   const passed = {

@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { allSettings, secretVariables } from '../config/config.ts';
 import type { User } from './control-user.ts';
+import { freedMemory } from './freed-memory.ts';
 
 /**
  * Names beside Lodge's settings: paths of programs, language and time, certificate authorities, proxies, the database's
@@ -33,5 +34,5 @@ export function controlEnvironment(
   const identity = { HOME: ownFolder, USER: name, LOGNAME: name };
   // Root must never run code that the control plane compiled, so its cache lies in its own folder.
   const cache = env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: join(ownFolder, 'node') };
-  return { ...passed, ...identity, ...cache };
+  return { ...freedMemory, ...passed, ...identity, ...cache };
 }

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ControlGroup } from '../control-group.ts';
 import type { User } from '../control-user.ts';
+import { freedMemory } from '../freed-memory.ts';
 import type { RelayCommand } from './door.ts';
 
 /** Environment variables that a process needs; the environment may hold others that it must not have. */
@@ -44,15 +45,9 @@ const nodeOptions = ['--max-semi-space-size=4'];
 /** It writes no file, starts no process and loads no native module. A thread reads mail. */
 const permissions = ['--permission', '--allow-fs-read=*', '--allow-worker', '--disable-warning=PERM0006'];
 
-/**
- * The memory of a mail goes back to the host with it. Without this, glibc learns from the first large one to keep freed
- * memory in pieces: after mails of 24 MiB a relay of 110 MiB kept 330, and with it 180.
- */
-const memory = { MALLOC_MMAP_THRESHOLD_: String(128 * 1024) };
-
 const environmentOf = (env: NodeJS.ProcessEnv): NodeJS.ProcessEnv => ({
   ...Object.fromEntries(passedOn.flatMap((name) => (env[name] ? [[name, env[name]]] : []))),
-  ...memory,
+  ...freedMemory,
 });
 
 /** Runs as this process' user, without a box, if this process cannot become another user. */
