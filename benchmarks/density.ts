@@ -69,6 +69,7 @@ const run = promisify(execFile);
 let accelerator = '';
 try {
   await measured.ready;
+  console.error('the template is there');
   if (stopped > 0) await stoppedRound();
   if (agents > 0) await pausedRound();
   print();
@@ -168,6 +169,7 @@ async function measureKind(name: string, count: number, make: () => Promise<stri
     ids.push(id);
     await chat(id);
     await verb(id, 'pause');
+    console.error(`${name}: ${nth + 1} of ${count}`);
   }
   const kinds = [await look(name, before, ids)];
   if (values['page-out']) {

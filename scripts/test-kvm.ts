@@ -5,6 +5,7 @@
  *   test-kvm.ts short           one life of a bare guest
  *   test-kvm.ts FILE...         these test files; with TESTS_LONG=1 in their long form
  *   test-kvm.ts round [LIVES]   a whole Lodge as a service, and a round with real runtimes through it (kvm/round)
+ *   test-kvm.ts benchmarks/FILE [ARGUMENT...]   this benchmark, with real runtimes and swap in compressed memory
  * Every line has the seconds since the start. The machine's disk is kept in the cache; the data of a run is not.
  */
 import { access, glob, mkdir, readdir, rm } from 'node:fs/promises';
@@ -51,6 +52,7 @@ try {
 async function works([asked, ...more]: readonly string[]): Promise<Work[]> {
   if (asked === 'round') return [{ lives: Number(more[0] ?? defaultLives) }];
   if (asked === 'short') return [{ files: shortForm }];
+  if (asked?.startsWith('benchmarks/')) return [{ benchmark: [asked, ...more] }];
   if (asked !== undefined) return [{ files: [asked, ...more] }];
   const files = await Array.fromAsync(glob(suite, { cwd: checkout, exclude: apart }));
   return [{ files: files.sort() }, { lives: defaultLives }];
@@ -58,9 +60,9 @@ async function works([asked, ...more]: readonly string[]): Promise<Work[]> {
 
 /** Runs work in a new machine and returns its status. Everything that it wrote is gone. */
 async function runWork(work: Work): Promise<number> {
-  const isRound = 'lives' in work;
+  const isBare = 'files' in work;
   const images: Record<string, string> = {};
-  for (const name of isRound ? ['hermes', 'openclaw'] : ['base']) {
+  for (const name of isBare ? ['base'] : ['hermes', 'openclaw']) {
     const image = await builder.ensure(name, (step) => say(`image: ${step}`), context().signal);
     images[image.id] = join(image.rootDisk, '..');
   }
@@ -74,7 +76,7 @@ async function runWork(work: Work): Promise<number> {
   const live = (): Promise<number | 'again'> => {
     say('starting the machine');
     const consoleFile = join(scratch, 'console');
-    const memoryMib = isRound ? 8192 : 6144;
+    const memoryMib = isBare ? 6144 : 'lives' in work ? 8192 : 12_288;
     return liveOnce({ emulator: qemu, machine, overlay, jobDisk, consoleFile, memoryMib, onLine: say, ...bounds });
   };
   let status = await live();

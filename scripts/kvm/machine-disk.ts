@@ -119,8 +119,11 @@ async function writeDisk(root: string, disk: string, scratch: string, context: R
   await run({ argv: ['qemu-img', 'convert', '-O', 'qcow2', raw, disk], timeoutMs: shortMs, advice }, context);
 }
 
-/** The machine's work: test files of the checkout, or a round with a number of agents' lives. */
-export type Work = { readonly files: readonly string[] } | { readonly lives: number };
+/** The machine's work: test files of the checkout, a round with a number of agents' lives, or a benchmark and its arguments. */
+export type Work =
+  | { readonly files: readonly string[] }
+  | { readonly lives: number }
+  | { readonly benchmark: readonly string[] };
 
 /** Writes a raw disk named `job`: the checkout, the guest images of `images`, and the job. */
 export async function writeJobDisk(
@@ -140,8 +143,10 @@ export async function writeJobDisk(
   for (const [id, folder] of Object.entries(job.images)) {
     await cp(folder, join(tree, 'cache/images', id), { recursive: true });
   }
-  if ('lives' in job.work) await writeFile(join(tree, 'round'), `${job.work.lives}\n`);
-  else await writeFile(join(tree, 'files'), job.work.files.map((file) => `${file}\n`).join(''));
+  const lines = Object.entries(job.work).map(
+    ([name, words]) => [name === 'lives' ? 'round' : name, [words].flat()] as const,
+  );
+  for (const [name, words] of lines) await writeFile(join(tree, name), words.map((word) => `${word}\n`).join(''));
   if (job.isLong) await writeFile(join(tree, 'long'), '');
   for (const name of ['job.sh', 'round.sh']) await cp(join(import.meta.dirname, 'machine', name), join(tree, name));
   const kept = (path: string): boolean => !/\/(?:\.git|\.env|tsconfig\.tsbuildinfo)$/.test(path);

@@ -1,5 +1,6 @@
 #!/bin/bash
-# Runs in the machine with KVM: puts the checkout and the guest images in their places, and runs the test files of /job/files.
+# Runs in the machine with KVM: puts the checkout and the guest images in their places, and runs the test files of /job/files, the
+# benchmark of /job/benchmark, or the round of /job/round.
 # Lines that begin with @ are for the host that started the machine; @end has the status of the whole, and after @again the
 # machine is to be started once more with what it has written.
 step() { echo "@step $*"; }
@@ -20,7 +21,7 @@ mountpoint -q /opt/lodge || mount -t overlay -o lowerdir=/job/lodge,upperdir=/va
 
 cd /opt/lodge || end 1
 # shellcheck source=scripts/kvm/machine/round.sh
-[ ! -e /job/round ] || . /job/round.sh
+[ -e /job/files ] || . /job/round.sh
 status=0
 [ ! -e /job/long ] || export TESTS_LONG=1
 export TESTS_ACCELERATOR=kvm

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by job.sh, in the folder of the checkout: a whole Lodge as a service of this machine, and a round with real runtimes
+# Sourced by job.sh, in the folder of the checkout: a benchmark with swap in compressed memory, or a whole Lodge as a service of this machine, and a round with real runtimes
 # through it. The second life of the machine finds what the first one left.
 kept=/var/job/round
 export ROUND_URL=http://127.0.0.1:8080/v1 ROUND_DATA_DIR=/var/lib/lodge ROUND_ACCELERATOR=kvm ROUND_FILE=$kept/agents
@@ -51,6 +51,17 @@ play() {
   ROUND_KEY=$(cat $kept/key) node_modules/.bin/node scripts/kvm/round/round.ts "$@" < /dev/null
 }
 
+if [ -e /job/benchmark ]; then
+  step "setting up"
+  prepare
+  bash scripts/setup.sh || end 1
+  modprobe zram && echo zstd > /sys/block/zram0/comp_algorithm && echo 8G > /sys/block/zram0/disksize || end 1
+  mkswap -q /dev/zram0 && swapon /dev/zram0 || end 1
+  step "$(tr '\n' ' ' < /job/benchmark)"
+  mapfile -t words < /job/benchmark
+  node_modules/.bin/node "${words[@]}" < /dev/null
+  end $?
+fi
 if [ ! -e $kept/agents ]; then
   step "setting up"
   prepare
