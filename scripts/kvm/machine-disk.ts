@@ -27,6 +27,7 @@ const packages = [
   'procps',
   'util-linux',
   'python3-pip',
+  'restic',
   'gpg',
 ];
 const diskGib = 24;
