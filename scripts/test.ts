@@ -15,7 +15,7 @@ import { shareServer } from '@lodge/testkit/postgres';
 import { shareCompiledCode } from '@lodge/testkit/compiled-code';
 import { sharePrograms } from '@lodge/testkit/postgres-programs';
 import { compare, costOf, writeRecord, type Cost } from './testing/costs.ts';
-import { longForms, parts, stages, type Part, type Stage } from './testing/parts.ts';
+import { alone, longForms, parts, stages, type Part, type Stage } from './testing/parts.ts';
 import { runAll, type Job } from './testing/pool.ts';
 import { counts, runFile, type Counts } from './testing/run-file.ts';
 import { TemplateJobs } from './testing/template-jobs.ts';
@@ -117,6 +117,7 @@ async function filesOf(part: Part): Promise<string[]> {
 /** Gives a file's place in the pool: how long it takes, and how much of a core it keeps busy meanwhile. */
 function placeOf({ cores: least = 0 }: Part, file: string): Job['cost'] {
   const { seconds, cpu } = costOf(file);
+  if (alone.includes(file)) return { seconds, cores: bounds.cores };
   // A file that keeps all cores busy would not begin before all others are over.
   return { seconds, cores: Math.max(least, Math.min(cpu / seconds, 0.6 * availableParallelism())) };
 }

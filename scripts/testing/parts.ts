@@ -93,6 +93,9 @@ export const parts: readonly Part[] = [
   { name: 'long', stage: 'long', files: ['tests/long/**/*.test.ts'], ...light },
 ];
 
+/** These assert how long requests of others take, so nothing runs beside them, and they come last. */
+export const alone: readonly string[] = ['tests/security/hostile/hostile.test.ts'];
+
 /** Files of `npm run test:long`: those whose tests have a long form, and those that have no short one. */
 export const longForms: readonly string[] = [
   'tests/long',

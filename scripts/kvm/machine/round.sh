@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# Sourced by job.sh, in the folder of the checkout: a benchmark with swap in compressed memory, or a whole Lodge as a service of this machine, and a round with real runtimes
-# through it. The second life of the machine finds what the first one left.
+# Sourced by job.sh, in the folder of the checkout: a benchmark with swap in compressed memory, or a whole Lodge as a service of
+# this machine, and a round with real runtimes through it. The second life of the machine finds what the first one left.
 kept=/var/job/round
 export ROUND_URL=http://127.0.0.1:8080/v1 ROUND_DATA_DIR=/var/lib/lodge ROUND_ACCELERATOR=kvm ROUND_FILE=$kept/agents
 # shellcheck disable=SC2016 # ROUND_KILL is a command of its own

@@ -13,7 +13,6 @@ export interface Figures {
   readonly failures: readonly string[];
   /** Milliseconds; NaN where nothing was asked. */
   readonly p50: number;
-  readonly p95: number;
   readonly p99: number;
   readonly worst: number;
   readonly times: readonly number[];
@@ -130,13 +129,5 @@ export class Bystander {
 function figuresOf(times: readonly number[], failures: readonly string[]): Figures {
   const sorted = times.toSorted((a, b) => a - b);
   const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-  return {
-    count: sorted.length,
-    failures,
-    p50: at(0.5),
-    p95: at(0.95),
-    p99: at(0.99),
-    worst: sorted.at(-1) ?? NaN,
-    times,
-  };
+  return { count: sorted.length, failures, p50: at(0.5), p99: at(0.99), worst: sorted.at(-1) ?? NaN, times };
 }
